@@ -2,7 +2,9 @@
 // from the data.
 //
 // `nonzero` counts in a first pass, because its result [rank, count] is compact and its rows begin at multiples of the
-// count; then it writes. The bound is the number of elements.
+// count; then it writes. The bound is the number of elements. A tensor without dims is a vector of one element.
+#include <algorithm>
+
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
@@ -12,7 +14,7 @@ namespace {
 InferResult infer(InferContext& c) {
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   Var count = c.bound_symbol(0, "count");
-  return one(tensor_info(c.context, Dims{c.context.index(x->ndim), count}, DType::i(64)));
+  return one(tensor_info(c.context, Dims{c.context.index(std::max(x->ndim, 1)), count}, DType::i(64)));
 }
 
 Expr most(const Op& op, size_t) {
@@ -39,6 +41,7 @@ Stmt define(DefineContext& d) {
       Expr at = cast(DType::index(), b.load(next, {first}));
       for (size_t k = 0; k < i.size(); ++k)
         stores.push_back(b.store(rows, {b.index(static_cast<int64_t>(k)), at}, cast(i64, i[k])));
+      if (i.empty()) stores.push_back(b.store(rows, {first, at}, zero));
       stores.push_back(b.store(next, {first}, b.load(next, {first}) + one));
       return b.branch(is_set(i), b.seq(std::move(stores)));
     });

@@ -103,9 +103,13 @@ Status pad(Node& node) {
       0, node.call("pad", {x, node.shape(std::move(pads)), value}, {{"mode", node.string_attr("mode", "constant")}}));
 }
 
+/// Of a tensor without dims ONNX wants [0, count], where the operator and NumPy give [1, count].
 Status non_zero(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
-  return node.set(0, node.call("nonzero", {x}));
+  RELAXC_TRY(Value * places, node.call("nonzero", {x}));
+  if (!x->shape().empty()) return node.set(0, places);
+  Value* none = node.shape({node.index(0)});
+  return node.set(0, node.call("strided_slice", {places, none, none}, {{"axes", std::vector<int64_t>{0}}}));
 }
 
 /// depth is a scalar; values are [off, on]. Any numeric dtype counts as an index.

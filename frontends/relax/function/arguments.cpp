@@ -13,6 +13,18 @@ using AstKind = ast::ExprKind;
 using relax::Info;
 using relax::Value;
 
+namespace {
+
+/// `texts`: a string is a constant of its bytes, as external functions take it.
+Result<Value*> argument_value(FunctionParts& fn, const Term& term, Place place, bool texts) {
+  if (!texts || term.kind != Term::kString) return as_value(fn, term, place);
+  const auto* data = reinterpret_cast<const std::byte*>(term.text.data());
+  return fn.graph.at(place).constant(relax::ConstantData::inline_bytes(
+      DType::u(8), {static_cast<int64_t>(term.text.size())}, {data, data + term.text.size()}));
+}
+
+}  // namespace
+
 const ast::Expr* argument(const ast::Expr& e, size_t position, std::initializer_list<std::string_view> names) {
   if (e.items.size() > position) return e.items[position];
   for (std::string_view name : names)
@@ -37,7 +49,7 @@ Status check_keywords(FunctionParts& fn, const ast::Expr& e, const std::vector<s
   return Done{};
 }
 
-Result<std::vector<relax::Value*>> call_arguments(FunctionParts& fn, const ast::Expr& list) {
+Result<std::vector<relax::Value*>> call_arguments(FunctionParts& fn, const ast::Expr& list, bool texts) {
   std::vector<const ast::Expr*> items = {&list};
   std::string callee = list.is(AstKind::kCall) ? fn.names.path_of(*list.items[0]) : "";
   bool arguments = callee == "R.carry" || callee == "R.tuple";
@@ -51,7 +63,7 @@ Result<std::vector<relax::Value*>> call_arguments(FunctionParts& fn, const ast::
     std::vector<Term> parts = !term ? std::vector<Term>{} : spread ? term->items : std::vector<Term>{*term};
     ok = ok && term;
     for (const Term& part : parts) {
-      Result<Value*> value = as_value(fn, part, item->place);
+      Result<Value*> value = argument_value(fn, part, item->place, texts);
       ok = ok && value;
       if (value && *value == nullptr) {
         (void)fn.source.error(item->place, Kind::invalid_value, "None is no argument");
@@ -64,12 +76,18 @@ Result<std::vector<relax::Value*>> call_arguments(FunctionParts& fn, const ast::
   return values;
 }
 
-Result<std::vector<relax::Value*>> positional_arguments(FunctionParts& fn, const ast::Expr& e, size_t first) {
+Result<std::vector<relax::Value*>> positional_arguments(FunctionParts& fn, const ast::Expr& e, size_t first,
+                                                        bool texts) {
   std::vector<Value*> args;
   bool ok = true;
   for (size_t i = first; i < e.items.size(); ++i) {
-    args.push_back(operand_value(fn, *e.items[i]));
-    ok = ok && args.back() != nullptr;
+    Result<Term> term = eval(fn, *e.items[i]);
+    Result<Value*> value = term ? argument_value(fn, *term, e.items[i]->place, texts) : fn.source.diag().failed();
+    ok = ok && value;
+    if (!ok) continue;
+    if (*value == nullptr)
+      return fn.source.error(e.items[i]->place, Kind::invalid_value, "expected a value, found None");
+    args.push_back(*value);
   }
   if (!ok) return fn.source.diag().failed();
   return args;
@@ -85,10 +103,20 @@ Result<std::vector<relax::Info>> output_infos(FunctionParts& fn, const ast::Expr
   return tuple != nullptr && !tuple->fields.empty() ? tuple->fields : infos;
 }
 
+/// The function in C behind a packed function of TVM, whose name may have dots: my.pkg.filter is my_pkg_filter.
+static Result<Term> external_term(FunctionParts& fn, const std::string& text, Place place) {
+  std::string name = text;
+  std::replace(name.begin(), name.end(), '.', '_');
+  auto [known, fresh] = fn.scope.dotted.emplace(name, text);
+  if (known->second == text) return Term::of(Term::kExternal, name);
+  return fn.source.error(place, Kind::redefinition, "'{}' and '{}' would be one function '{}' in C", known->second,
+                         text, name);
+}
+
 Result<Term> callee(FunctionParts& fn, const ast::Expr& e) {
   RELAXC_TRY(Term term, eval(fn, e));
-  if (term.kind == Term::kString) return Term::of(Term::kExternal, term.text);
-  if (term.kind == Term::kGlobal || term.kind == Term::kExternal) return term;
+  if (term.kind == Term::kString || term.kind == Term::kExternal) return external_term(fn, term.text, e.place);
+  if (term.kind == Term::kGlobal) return term;
   return fn.source.error(e.place, Kind::dtype_mismatch, "expected a function");
 }
 

@@ -14,9 +14,10 @@ const ast::Keyword* result_types(const ast::Expr& call);
 /// Reports the first keyword that is not one of `known`.
 Status check_keywords(FunctionParts& fn, const ast::Expr& e, const std::vector<std::string>& known);
 /// The values of `(a, b)`, of R.tuple(a, b), of one value, or of the positional arguments of R.carry.
-Result<std::vector<relax::Value*>> call_arguments(FunctionParts& fn, const ast::Expr& list);
+Result<std::vector<relax::Value*>> call_arguments(FunctionParts& fn, const ast::Expr& list, bool texts = false);
 /// The values of the positional arguments of a call from `first` on; each that is none is reported.
-Result<std::vector<relax::Value*>> positional_arguments(FunctionParts& fn, const ast::Expr& e, size_t first);
+Result<std::vector<relax::Value*>> positional_arguments(FunctionParts& fn, const ast::Expr& e, size_t first,
+                                                        bool texts = false);
 /// What a call gives: its result_types or the argument at `position`.
 Result<std::vector<relax::Info>> output_infos(FunctionParts& fn, const ast::Expr& e, size_t position);
 /// A function of the module or an external one.

@@ -30,9 +30,36 @@ Status effect_here(FunctionParts& fn, const ast::Expr& e, std::string_view what)
   return fn.source.error(e.place, Kind::purity, "{} has an effect and cannot stand in a dataflow block", what);
 }
 
-/// The values that a message or a line shows: arguments from `first` on, lists of them taken apart.
-Result<std::vector<relax::Value*>> shown_values(FunctionParts& fn, const ast::Expr& e, size_t first) {
+/// What a message or a line shows: the values, and for each argument how it is written, with a "{}" for each value.
+struct Shown {
   std::vector<Value*> values;
+  std::vector<std::string> forms;
+};
+
+/// Adds a value; a tuple is its fields, in parentheses.
+Status show(FunctionParts& fn, Value* value, Place place, Shown& shown, std::string& form) {
+  if (relax::print_kind(value->info) != relax::kPrintNothing) {
+    shown.values.push_back(value);
+    form += "{}";
+    return Done{};
+  }
+  const auto* tuple = value->info->as<relax::TupleInfo>();
+  if (tuple == nullptr)
+    return fn.source.error(place, Kind::unsupported, "tensors, shapes, scalars and tuples can be shown, found {}",
+                           relax::to_string(value->info));
+  form += "(";
+  for (size_t i = 0; i < tuple->fields.size(); ++i) {
+    if (i > 0) form += ", ";
+    RELAXC_TRY(Value * field, fn.graph.at(place).tuple_get(value, static_cast<int64_t>(i)));
+    RELAXC_DO(show(fn, field, place, shown, form));
+  }
+  form += ")";
+  return Done{};
+}
+
+/// The arguments from `first` on, lists of them taken apart.
+Result<Shown> shown_values(FunctionParts& fn, const ast::Expr& e, size_t first) {
+  Shown shown;
   bool ok = true;
   for (size_t i = first; i < e.items.size(); ++i) {
     const ast::Expr& item = *e.items[i];
@@ -40,17 +67,32 @@ Result<std::vector<relax::Value*>> shown_values(FunctionParts& fn, const ast::Ex
     for (const ast::Expr* part : parts) {
       Value* value = operand_value(fn, *part);
       ok = ok && value != nullptr;
-      if (value == nullptr) continue;
-      if (relax::print_kind(value->info) == relax::kPrintNothing) {
-        (void)fn.source.error(part->place, Kind::unsupported, "tensors, shapes and scalars can be shown, found {}",
-                              relax::to_string(value->info));
-        ok = false;
-      }
-      values.push_back(value);
+      if (value != nullptr) ok &= bool(show(fn, value, part->place, shown, shown.forms.emplace_back()));
     }
   }
   if (!ok) return fn.source.diag().failed();
-  return values;
+  return shown;
+}
+
+/// The format with the form of each argument in place of its "{}", where some argument is more than one value.
+std::string spelled_out(std::string format, const std::vector<std::string>& forms) {
+  bool plain = true;
+  for (const std::string& form : forms) plain = plain && form == "{}";
+  if (plain) return format;
+  std::string out;
+  if (format.empty()) {
+    for (const std::string& form : forms) out += out.empty() ? form : " " + form;
+    return out;
+  }
+  size_t next = 0;
+  for (size_t i = 0; i < format.size(); ++i) {
+    bool brace = format[i] == '{' || format[i] == '}',
+         twice = brace && i + 1 < format.size() && format[i + 1] == format[i];
+    bool place = !twice && format.compare(i, 2, "{}") == 0 && next < forms.size();
+    out += place ? forms[next++] : twice ? format.substr(i, 2) : format.substr(i, 1);
+    if (place || twice) ++i;
+  }
+  return out;
 }
 
 }  // namespace
@@ -62,7 +104,9 @@ Result<Term> assert_op(FunctionParts& fn, const ast::Expr& e) {
     return fn.source.error(e.place, Kind::wrong_arity, "R.assert_op takes a condition, values and a format");
   RELAXC_TRY(std::string format, format_text(fn, e));
   Value* condition = operand_value(fn, *e.items[1]);
-  RELAXC_TRY(std::vector<Value*> values, shown_values(fn, e, 2));
+  RELAXC_TRY(Shown shown, shown_values(fn, e, 2));
+  std::vector<Value*> values = std::move(shown.values);
+  format = spelled_out(std::move(format), shown.forms);
   if (condition == nullptr) return diag.failed();
   const auto* prim = condition->info->as<relax::PrimInfo>();
   const auto* tensor = condition->info->as<relax::TensorInfo>();
@@ -79,7 +123,9 @@ Result<Term> assert_op(FunctionParts& fn, const ast::Expr& e) {
 Result<Term> print_values(FunctionParts& fn, const ast::Expr& e) {
   RELAXC_DO(effect_here(fn, e, "R.print"));
   RELAXC_TRY(std::string format, format_text(fn, e));
-  RELAXC_TRY(std::vector<Value*> values, shown_values(fn, e, 1));
+  RELAXC_TRY(Shown shown, shown_values(fn, e, 1));
+  std::vector<Value*> values = std::move(shown.values);
+  format = spelled_out(std::move(format), shown.forms);
   relax::PrintFormat read = relax::read_print_format(format, values.size());
   if (!read.fault.empty()) return fn.source.error(e.place, Kind::invalid_attribute, "{}", read.fault);
   fn.graph.at(e.place).append(relax::OpKind::kPrint, std::move(values))->attrs.set("format", std::move(format));

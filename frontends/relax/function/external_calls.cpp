@@ -103,7 +103,7 @@ Result<Term> call_dps_packed(FunctionParts& fn, const ast::Expr& e) {
   if (named == nullptr || list == nullptr || e.items.size() > 4)
     return fn.source.error(e.place, Kind::wrong_arity, "R.call_dps_packed takes a function, its arguments and out_ty");
   Result<Term> function = callee(fn, *named);
-  Result<std::vector<Value*>> args = call_arguments(fn, *list);
+  Result<std::vector<Value*>> args = call_arguments(fn, *list, true);
   Result<std::vector<Info>> outputs = output_infos(fn, e, 3);
   if (!function || !args || !outputs) return diag.failed();
   if (function->kind == Term::kGlobal)
@@ -115,7 +115,7 @@ Result<Term> call_packed(FunctionParts& fn, const ast::Expr& e) {
   Diagnostics& diag = fn.source.diag();
   if (e.items.size() < 2) return fn.source.error(e.place, Kind::wrong_arity, "R.call_packed takes a function");
   Result<Term> function = callee(fn, *e.items[1]);
-  Result<std::vector<Value*>> read = positional_arguments(fn, e, 2);
+  Result<std::vector<Value*>> read = positional_arguments(fn, e, 2, true);
   if (!function || !read) return diag.failed();
   std::vector<Value*> args = std::move(*read);
   const ast::Keyword* type = result_types(e);

@@ -110,7 +110,7 @@ Result<Term> call_inplace_packed(FunctionParts& fn, const ast::Expr& e) {
   if (e.items.size() < 3)
     return fn.source.error(e.place, Kind::wrong_arity, "R.call_inplace_packed takes a function and its arguments");
   Result<Term> function = callee(fn, *e.items[1]);
-  Result<std::vector<Value*>> args = positional_arguments(fn, e, 2);
+  Result<std::vector<Value*>> args = positional_arguments(fn, e, 2, true);
   Result<std::vector<Info>> outputs = output_infos(fn, e, e.items.size());
   if (!function || !args || !outputs) return diag.failed();
   if (function->kind != Term::kExternal)

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "frontends/relax/function/infos.h"
+#include "frontends/relax/text/literals.h"
 #include "frontends/relax/text/name_uses.h"
 
 namespace relaxc::frontend {

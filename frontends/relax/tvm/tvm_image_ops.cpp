@@ -14,12 +14,15 @@ using namespace tvm_names;
 Result<Term> resize(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Ints axes, layout(c, "layout", "NC", channels_first(c)));
+  RELAXC_TRY(std::string written, c.text("layout", channels_first(c)));
+  RELAXC_TRY(x, join_blocks(c, x, "layout", written));
   if (x->shape().size() != axes.size())
     return c.error("data", Kind::rank_mismatch, "R.{} takes {} dims, found {}", c.name, axes.size(),
                    relax::to_string(x->info));
   RELAXC_TRY(std::string method, c.text("method", "linear"));
   RELAXC_TRY(std::string mode, c.text("coordinate_transformation_mode", "half_pixel"));
   RELAXC_TRY(std::string rounding, c.text("rounding_method", "round"));
+  if (rounding.empty()) rounding = mode == "align_corners" ? "round" : "floor";
   RELAXC_TRY(double alpha, c.real("cubic_alpha", -0.75));
   RELAXC_TRY(bool exclude, c.flag("cubic_exclude", false));
   RELAXC_TRY(double outside, c.real("extrapolation_value", 0));
@@ -37,12 +40,13 @@ Result<Term> resize(TvmCall& c) {
   }
   relax::Attrs attrs{{"mode", method.rfind("nearest", 0) == 0 ? std::string("nearest") : method},
                      {"coordinate_mode", mode},
-                     {"nearest_mode", rounding.empty() ? "round" : rounding},
+                     {"nearest_mode", rounding},
                      {"cubic_coeff_a", alpha},
                      {"exclude_outside", exclude},
                      {"extrapolation_value", outside}};
   RELAXC_TRY(x, c.op("resize", {x, c.build().shape(std::move(sizes))}, std::move(attrs)));
   RELAXC_TRY(x, c.permute(x, inverse(axes)));
+  RELAXC_TRY(x, split_blocks(c, x, "layout", written));
   return c.term(c.cast(x, dtype));
 }
 

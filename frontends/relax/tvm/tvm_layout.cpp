@@ -1,7 +1,54 @@
-// tvm_layout.cpp: layouts as permutations.
+// tvm_layout.cpp: layouts as permutations, and as blocks of dims.
 #include "frontends/relax/tvm/tvm_layout.h"
 
 namespace relaxc::frontend {
+
+namespace {
+
+/// One dim of a layout: 'C' of "NCHW16c", or its blocks, 16 of 'c'.
+struct LayoutDim {
+  char name;
+  int64_t block = 0;  ///< 0: a whole dim
+};
+
+/// Nothing where the text is no layout.
+std::vector<LayoutDim> layout_dims(const std::string& written) {
+  std::vector<LayoutDim> dims;
+  int64_t block = 0;
+  for (char c : written) {
+    if (c >= '0' && c <= '9') {
+      block = block * 10 + (c - '0');
+      if (block > 65536) return {};
+      continue;
+    }
+    bool lower = c >= 'a' && c <= 'z';
+    if (lower != (block > 0)) return {};
+    dims.push_back({lower ? static_cast<char>(c - 'a' + 'A') : c, block});
+    block = 0;
+  }
+  return block == 0 ? dims : std::vector<LayoutDim>();
+}
+
+std::string without_blocks(const std::string& written) {
+  std::string whole;
+  for (const LayoutDim& dim : layout_dims(written))
+    if (dim.block == 0) whole += dim.name;
+  return whole;
+}
+
+/// Where each whole dim lies and behind it its blocks, and how many of them belong together.
+void block_order(const std::vector<LayoutDim>& dims, TvmCall::Ints& order, std::vector<size_t>& counts) {
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i].block != 0) continue;
+    size_t before = order.size();
+    order.push_back(static_cast<int64_t>(i));
+    for (size_t k = 0; k < dims.size(); ++k)
+      if (dims[k].block != 0 && dims[k].name == dims[i].name) order.push_back(static_cast<int64_t>(k));
+    counts.push_back(order.size() - before);
+  }
+}
+
+}  // namespace
 
 size_t spatial_dims(const std::string& name) {
   for (char digit : name)
@@ -12,6 +59,7 @@ size_t spatial_dims(const std::string& name) {
 Result<TvmCall::Ints> layout(TvmCall& c, std::string_view param, std::string_view lead, const std::string& fallback) {
   RELAXC_TRY(std::string written, c.text(param, fallback));
   if (written.empty()) written = fallback;
+  if (std::string whole = without_blocks(written); !whole.empty()) written = whole;
   std::string wanted = std::string(lead) + std::string("DHW").substr(3 - spatial_dims(c.name));
   TvmCall::Ints axes;
   for (char dim : wanted) {
@@ -21,6 +69,54 @@ Result<TvmCall::Ints> layout(TvmCall& c, std::string_view param, std::string_vie
     axes.push_back(static_cast<int64_t>(at));
   }
   return axes;
+}
+
+Result<relax::Value*> join_blocks(TvmCall& c, relax::Value* x, std::string_view param, const std::string& written) {
+  std::vector<LayoutDim> dims = layout_dims(written);
+  TvmCall::Ints order;
+  std::vector<size_t> counts;
+  block_order(dims, order, counts);
+  if (counts.size() == dims.size()) return x;
+  if (order.size() != dims.size() || x->shape().size() != dims.size())
+    return c.error(param, Kind::rank_mismatch, "\"{}\" is no layout of {}", written, relax::to_string(x->info));
+  RELAXC_TRY(x, c.permute(x, order));
+  std::vector<arith::Expr> joined;
+  size_t at = 0;
+  for (size_t count : counts) {
+    arith::Expr extent = x->shape()[at++];
+    for (size_t k = 1; k < count; ++k) extent = extent * x->shape()[at++];
+    joined.push_back(extent);
+  }
+  return c.reshape(x, std::move(joined));
+}
+
+Result<relax::Value*> split_blocks(TvmCall& c, relax::Value* x, std::string_view param, const std::string& written) {
+  std::vector<LayoutDim> dims = layout_dims(written);
+  TvmCall::Ints order;
+  std::vector<size_t> counts;
+  block_order(dims, order, counts);
+  if (counts.size() == dims.size()) return x;
+  if (order.size() != dims.size() || x->shape().size() != counts.size())
+    return c.error(param, Kind::rank_mismatch, "\"{}\" is no layout for {}", written, relax::to_string(x->info));
+  std::vector<arith::Expr> parts;
+  size_t at = 0;
+  for (size_t axis = 0; axis < counts.size(); ++axis) {
+    int64_t block = 1;
+    size_t whole = parts.size();
+    parts.emplace_back();
+    for (++at; parts.size() < whole + counts[axis]; ++at) {
+      int64_t one = dims[static_cast<size_t>(order[at])].block;
+      block *= one;
+      parts.push_back(c.context().index(one));
+    }
+    arith::Expr extent = x->shape()[axis];
+    if (!arith::prove_equal(arith::floormod(extent, block), c.context().index(0)))
+      return c.error(param, Kind::shape_mismatch, "blocks of {} do not divide {} of \"{}\"", block,
+                     arith::to_string(extent), written);
+    parts[whole] = arith::simplify(arith::floordiv(extent, block));
+  }
+  RELAXC_TRY(x, c.reshape(x, std::move(parts)));
+  return c.permute(x, inverse(order));
 }
 
 TvmCall::Ints inverse(const TvmCall::Ints& axes) {

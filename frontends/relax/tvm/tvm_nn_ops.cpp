@@ -59,13 +59,18 @@ Result<Term> conv(TvmCall& c) {
   }
   RELAXC_TRY(x, c.cast(x, dtype));
   RELAXC_TRY(weight, c.cast(weight, dtype));
+  RELAXC_TRY(std::string out_layout, c.text("out_layout", data_layout));
+  RELAXC_TRY(std::string kernel_layout, c.text("kernel_layout", kernel));
+  RELAXC_TRY(x, join_blocks(c, x, "data_layout", data_layout));
+  RELAXC_TRY(weight, join_blocks(c, weight, "kernel_layout", kernel_layout));
   if (x->shape().size() != data_axes.size() || weight->shape().size() != weight_axes.size())
     return c.error("data", Kind::rank_mismatch, "R.{} takes data and weights of {} dims, found {} and {}", c.name,
                    data_axes.size(), relax::to_string(x->info), relax::to_string(weight->info));
   RELAXC_TRY(x, c.permute(x, data_axes));
   RELAXC_TRY(weight, c.permute(weight, weight_axes));
   RELAXC_TRY(x, c.op(transposed ? OpName("nn.conv_transpose") : OpName("nn.conv"), {x, weight}, std::move(attrs)));
-  return c.term(c.permute(x, inverse(out_axes)));
+  RELAXC_TRY(x, c.permute(x, inverse(out_axes)));
+  return c.term(split_blocks(c, x, "out_layout", out_layout.empty() ? data_layout : out_layout));
 }
 
 /// max_pool2d(data, pool_size, strides, padding, dilation, ceil_mode, count_include_pad, layout, out_layout),
@@ -85,12 +90,15 @@ Result<Term> pool(TvmCall& c) {
   relax::Attrs attrs{
       {"pool_size", size}, {"strides", strides}, {"padding", pads}, {"dilation", dilation}, {"ceil_mode", ceil}};
   if (average) attrs.set("count_include_pad", include);
+  RELAXC_TRY(std::string out_layout, c.text("out_layout", data_layout));
+  RELAXC_TRY(x, join_blocks(c, x, "layout", data_layout));
   if (x->shape().size() != axes.size())
     return c.error("data", Kind::rank_mismatch, "R.{} takes {} dims, found {}", c.name, axes.size(),
                    relax::to_string(x->info));
   RELAXC_TRY(x, c.permute(x, axes));
   RELAXC_TRY(x, c.op(average ? OpName("nn.avg_pool") : OpName("nn.max_pool"), {x}, std::move(attrs)));
-  return c.term(c.permute(x, inverse(out_axes)));
+  RELAXC_TRY(x, c.permute(x, inverse(out_axes)));
+  return c.term(split_blocks(c, x, "out_layout", out_layout.empty() ? data_layout : out_layout));
 }
 
 /// adaptive_avg_pool2d(data, output_size, layout, out_layout): to one element by the mean of all, where it divides the
@@ -178,13 +186,37 @@ Result<Term> softplus(TvmCall& c) {
   return c.term(c.op("divide", {x, factor}));
 }
 
+/// The statistics of a batch_norm that trains: over all axes but one, and the moving ones with their share of them.
+struct Statistics {
+  Value *mean, *variance, *moving_mean, *moving_variance;
+};
+
+Result<Statistics> batch_statistics(TvmCall& c, Value* x, Value* mean, Value* variance, int64_t axis) {
+  RELAXC_TRY(double momentum, c.real("momentum", 0.1));
+  auto rank = static_cast<int64_t>(x->shape().size());
+  if (axis < 0) axis += rank;
+  Ints others;
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != axis) others.push_back(i);
+  relax::GraphBuilder& b = c.build();
+  Statistics made{};
+  RELAXC_TRY(made.mean, c.op("mean", {x}, {{"axis", others}}));
+  RELAXC_TRY(made.variance, c.op("variance", {x}, {{"axis", others}}));
+  auto moved = [&](Value* old, Value* fresh) -> Result<Value*> {
+    RELAXC_TRY(Value * kept, c.op("multiply", {old, b.scalar(old->dtype(), 1 - momentum)}));
+    RELAXC_TRY(Value * added, c.op("multiply", {fresh, b.scalar(old->dtype(), momentum)}));
+    return c.op("add", {kept, added});
+  };
+  RELAXC_TRY(made.moving_mean, moved(mean, made.mean));
+  RELAXC_TRY(made.moving_variance, moved(variance, made.variance));
+  return made;
+}
+
 /// batch_norm(data, gamma, beta, moving_mean, moving_var, axis, epsilon, center, scale, momentum, training). TVM's
 /// gives the statistics too, and is what is meant where the call says anything that relaxc's operator does not know.
+/// With training=True the data's own statistics count, and the moving ones follow them.
 Result<Term> batch_norm(TvmCall& c) {
   RELAXC_TRY(bool training, c.flag("training", false));
-  if (training)
-    return c.error("training", Kind::unsupported,
-                   "a batch_norm with training=True updates its statistics; pass training=False to run the model");
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * gamma, c.tensor("gamma"));
   RELAXC_TRY(Value * beta, c.tensor("beta"));
@@ -201,10 +233,16 @@ Result<Term> batch_norm(TvmCall& c) {
   if (!scale) {
     RELAXC_TRY(gamma, c.op("ones", {b.shape(gamma->shape())}, {{"dtype", gamma->dtype()}}));
   }
+  Value *moved_mean = mean, *moved_variance = variance;
+  if (training) {
+    RELAXC_TRY(Statistics own, batch_statistics(c, x, mean, variance, axis));
+    mean = own.mean, variance = own.variance;
+    moved_mean = own.moving_mean, moved_variance = own.moving_variance;
+  }
   RELAXC_TRY(x, c.op("nn.batch_norm", {x, gamma, beta, mean, variance}, {{"axis", axis}, {"epsilon", epsilon}}));
   bool whole = c.wants_tuple() || c.has("center") || c.has("scale") || c.has("momentum") || c.has("training");
   if (!whole) return Term::of(x);
-  return Term::sequence({Term::of(x), Term::of(mean), Term::of(variance)});
+  return Term::sequence({Term::of(x), Term::of(moved_mean), Term::of(moved_variance)});
 }
 
 /// layer_norm(data, gamma, beta, axes, epsilon, center, scale), rms_norm(data, weight, axes, epsilon) and relaxc's own

@@ -211,6 +211,37 @@ Result<Term> collapse_sum(TvmCall& c) {
   return c.term(c.reshape(x, std::move(to)));
 }
 
+/// A zero point of another dtype than what is stored (int32, as TFLite's importer writes it): a constant that fits is
+/// one of the stored dtype.
+Value* narrow_zero_point(TvmCall& c, Value* zero, DType stored) {
+  if (zero->dtype() == stored || !zero->dtype().is_integer()) return zero;
+  bool constant = zero->op != nullptr && zero->op->kind == relax::OpKind::kConstant && zero->shape().empty();
+  if (!constant || !stored.is_integer()) return zero;
+  int64_t number = relax::decode_integer(zero->dtype(), zero->op->constant->to_vector().data());
+  if (arith::wrap_to_dtype(number, stored) != number) return zero;
+  return c.build().scalar(stored, static_cast<double>(number));
+}
+
+/// A vector along an axis of x, with ones for the other dims.
+Result<Value*> along_axis(TvmCall& c, Value* vector, Value* x, int64_t axis) {
+  if (vector->shape().size() != 1) return vector;
+  auto rank = static_cast<int64_t>(x->shape().size());
+  std::vector<Expr> dims(static_cast<size_t>(rank), c.context().index(1));
+  if (rank > 0) dims[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = vector->shape()[0];
+  return c.reshape(vector, std::move(dims));
+}
+
+/// quantize with a zero point that is wider than what is stored: round(x / scale) + zero_point, clipped.
+Result<Value*> quantize_wide(TvmCall& c, Value* x, Value* scale, Value* zero, int64_t axis, DType stored) {
+  RELAXC_TRY(zero, c.cast(zero, x->dtype()));
+  RELAXC_TRY(scale, along_axis(c, scale, x, axis));
+  RELAXC_TRY(zero, along_axis(c, zero, x, axis));
+  RELAXC_TRY(x, c.op("divide", {x, scale}));
+  RELAXC_TRY(x, c.op("round", {x}));
+  RELAXC_TRY(x, c.op("add", {x, zero}));
+  return c.cast(x, stored);  // which saturates
+}
+
 /// quantize(data, scale, zero_point, axis, out_dtype): of the zero point's dtype where neither the call nor its
 /// annotation says another.
 Result<Term> quantize(TvmCall& c) {
@@ -219,12 +250,18 @@ Result<Term> quantize(TvmCall& c) {
   RELAXC_TRY(int64_t axis, c.integer("axis", -1));
   std::vector<Value*> operands = {x, scale};
   DType stored = c.wanted_dtype().value_or(DType::i(8));
+  Value* zero = nullptr;
   if (c.has("zero_point")) {
-    RELAXC_TRY(Value * zero, c.element("zero_point", stored));
+    RELAXC_TRY(zero, c.element("zero_point", stored));
     stored = zero->dtype();
-    operands.push_back(zero);
   }
   RELAXC_TRY(DType dtype, c.dtype("out_dtype", stored));
+  if (zero != nullptr) {
+    zero = narrow_zero_point(c, zero, dtype);
+    if (zero->dtype() != dtype && x->dtype().is_float() && dtype.is_integer())
+      return c.term(quantize_wide(c, x, scale, zero, axis, dtype));
+    operands.push_back(zero);
+  }
   return c.term(c.op("quantize", std::move(operands), {{"axis", axis}, {"out_dtype", dtype}}));
 }
 
@@ -233,13 +270,23 @@ Result<Term> dequantize(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * scale, c.tensor("scale"));
   RELAXC_TRY(int64_t axis, c.integer("axis", -1));
+  RELAXC_TRY(DType dtype, c.dtype("out_dtype", scale->dtype()));
   std::vector<Value*> operands = {x, scale};
   if (c.has("zero_point")) {
     RELAXC_TRY(Value * zero, c.element("zero_point", x->dtype()));
+    zero = narrow_zero_point(c, zero, x->dtype());
     operands.push_back(zero);
+    if (zero->dtype() != x->dtype() && x->dtype().is_integer()) {  // a zero point that is wider than what is stored
+      RELAXC_TRY(zero, along_axis(c, zero, x, axis));
+      RELAXC_TRY(scale, along_axis(c, scale, x, axis));
+      RELAXC_TRY(Value * wide, c.cast(x, zero->dtype()));
+      RELAXC_TRY(wide, c.op("subtract", {wide, zero}));
+      RELAXC_TRY(wide, c.cast(wide, scale->dtype()));
+      RELAXC_TRY(wide, c.op("multiply", {wide, scale}));
+      return c.term(c.cast(wide, dtype));
+    }
   }
   RELAXC_TRY(Value * real, c.op("dequantize", std::move(operands), {{"axis", axis}}));
-  RELAXC_TRY(DType dtype, c.dtype("out_dtype", real->dtype()));
   return c.term(c.cast(real, dtype));
 }
 

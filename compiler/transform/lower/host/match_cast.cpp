@@ -108,6 +108,9 @@ void MatchCast::require(const Match& match) {
   record.code = expected.constant() != nullptr ? kStaticDim : record.symbol >= 0 ? kSymbolEquality : kDerivedDim;
   if (expected.dtype().is_index()) record.expected = expected, record.actual = match.found;
   Found found{Finding::kExact, match.axis < 0 ? "the value" : fmt::format("dim {}", match.axis)};
+  const auto* name = match.expected.as<arith::VarNode>();
+  if (name != nullptr && record.symbol < 0)  // that data gave: it is in no table, so the text names it
+    found.what += fmt::format(" ('{}')", Var(name).name());
   shapes_.require(arith::eq(expected, match.found), std::move(record), found);
 }
 
