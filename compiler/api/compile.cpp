@@ -10,6 +10,7 @@
 #include "compiler/api/output/write_text.h"
 #include "compiler/api/report/write_reports.h"
 #include "compiler/ops/op_table.h"
+#include "compiler/transform/tvm_dialect.h"
 
 namespace relaxc::api {
 namespace {
@@ -24,7 +25,9 @@ class Compilation {
     RELAXC_DO(prepare());
     RELAXC_DO(read());
     made_->object.hooks = options_.hooks;
-    if (goal_ != Goal::kText || !options_.passes.stop_after.empty())
+    if (writes_for_tvm())
+      RELAXC_DO(lower_for_tvm());
+    else if (goal_ != Goal::kText || !options_.passes.stop_after.empty())
       RELAXC_DO(run_pipeline(options_, numbers_, ops_, made_->target, made_->module, made_->object,
                              observes() ? &made_->observed : nullptr, bounds(), watch_.progress, diag));
     if (watch_.compiled) watch_.compiled(*made_);
@@ -123,6 +126,17 @@ class Compilation {
     RELAXC_DO(goal_ == Goal::kText ? write_module() : write_code());
     if (options_.write_schedules.empty()) return Done{};
     return outputs_.write(options_.write_schedules, schedule_file_text(made_->observed.schedules));
+  }
+
+  bool writes_for_tvm() const { return goal_ == Goal::kText && options_.dialect == "tvm"; }
+
+  /// Operators that are others become those, and nothing is optimized unless a pass is named: TVM will.
+  Status lower_for_tvm() {
+    CompileOptions options = options_;
+    if (options.passes.stop_after.empty()) options.passes.stop_after = "expand_ops", options.opt = "0";
+    RELAXC_DO(run_pipeline(options, numbers_, ops_, made_->target, made_->module, made_->object, nullptr, bounds(),
+                           watch_.progress, diag_));
+    return to_tvm_dialect(made_->module, ops_, diag_);
   }
 
   Status write_module() { return write_text(options_, made_->plan, made_->module, made_->files, outputs_, diag_); }

@@ -61,6 +61,7 @@ struct CompileOptions {
   std::vector<std::string> custom_ops;        ///< see custom_ops.h
   bool keep_initializers_as_inputs = false, allow_external_outside = false;
   PassOptions passes;
+  std::string dialect = "relaxc";         ///< of a module that is written as text; or "tvm": what TVM's parser reads
   int64_t max_nodes = 200'000;            ///< that an ONNX model may come to (ImportOptions)
   bool verify_semantics = false;          ///< run the module on random inputs after every pass
   std::string report;                     ///< with extension .html or .json; empty: none

@@ -295,6 +295,10 @@ void add_pass_flags(CLI::App& app, CompileOptions& o) {
   list("--print-before", o.passes.print_before, "print the module before these passes ('all': every one)");
   list("--print-after", o.passes.print_after, "print the module after these passes");
   app.add_option("--stop-after", o.passes.stop_after, "stop after this pass, print the module and write no object");
+  app.add_option("--dialect", o.dialect,
+                 "with --emit=relax: whose operators the text has; those that TVM lacks become prim funcs")
+      ->check(CLI::IsMember({"relaxc", "tvm"}))
+      ->capture_default_str();
   app.add_option("--dump-passes", o.passes.dump_folder, "write the module to a folder after every pass that changed it")
       ->type_name("FOLDER");
   app.add_flag("--verify-semantics", o.verify_semantics,

@@ -7,16 +7,17 @@
 #include "compiler/api/observe/graph_view.h"
 #include "compiler/api/output/write_object.h"
 #include "compiler/relax/print.h"
+#include "compiler/transform/tvm_dialect.h"
 
 namespace relaxc::api {
 namespace {
 
 namespace fs = std::filesystem;
 
-Status write_program(const OutputPlan& plan, const relax::Module& module, const std::vector<relax::FileRef>& files,
-                     Outputs& outputs, Diagnostics& diag) {
+Status write_program(const CompileOptions& options, const OutputPlan& plan, const relax::Module& module,
+                     const std::vector<relax::FileRef>& files, Outputs& outputs, Diagnostics& diag) {
   std::vector<relax::ConstantRef> constants = relax::large_constants(module);
-  std::string text = relax::to_string(module);
+  std::string text = options.dialect == "tvm" ? tvm_text(module) : relax::to_string(module);
   if (constants.empty()) return outputs.write(plan.output, text);
   for (const relax::FileRef& file : files)
     if (std::error_code none; fs::equivalent(file->path(), plan.params, none))
@@ -31,7 +32,7 @@ Status write_program(const OutputPlan& plan, const relax::Module& module, const 
 Status write_text(const CompileOptions& options, const OutputPlan& plan, const relax::Module& module,
                   const std::vector<relax::FileRef>& files, Outputs& outputs, Diagnostics& diag) {
   RELAXC_DO(plan.emit == Emit::kDot ? outputs.write(plan.output, dot_text(view_graph(module), module.name))
-                                    : write_program(plan, module, files, outputs, diag));
+                                    : write_program(options, plan, module, files, outputs, diag));
   return write_depfile(options, plan, {plan.output}, files, outputs, diag);
 }
 

@@ -136,6 +136,7 @@ Result<arith::Expr> let_type(PrimParts& fn, const ast::Stmt& stmt, const ast::Ex
     return fn.source.error(value.place, Kind::dtype_mismatch, "a number without a dtype; write T.float32(…)");
   if (open) return scalar.expr;
   std::string path = dotted_path(*type).value_or("");
+  if (path.rfind("tir.", 0) == 0) path = "T." + path.substr(4);  // of 2021
   std::optional<DType> dtype = path.rfind("T.", 0) == 0 ? parse_dtype(path.substr(2)) : std::nullopt;
   if (!dtype) return fn.source.error(type->place, Kind::invalid_value, "expected a type such as T.float32");
   return fn.scalars.adapt(scalar, *dtype, value.place);

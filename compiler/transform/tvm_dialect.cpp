@@ -1,0 +1,127 @@
+// tvm_dialect.cpp: what --dialect=tvm writes.
+//
+// TVM and relaxc share the names of many operators, and for some of them all that a call says. These stay calls; what
+// differs in an attribute, an operand or its meaning becomes a prim func made of the operator's definition, which says
+// the same to both. A view is a reshape. A guard is an assertion, since TVM's text has no status.
+#include "compiler/transform/tvm_dialect.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/relax/print.h"
+#include "compiler/tir/builder.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc {
+namespace {
+
+using namespace relax;
+
+/// Operators without attributes that mean the same for floats.
+constexpr std::string_view kShared[] = {
+    "abs",     "add",       "ceil",     "cos",           "cosh",    "divide",     "equal", "exp",
+    "floor",   "floor_mod", "greater",  "greater_equal", "less",    "less_equal", "log",   "maximum",
+    "minimum", "mod",       "multiply", "negative",      "nn.relu", "not_equal",  "rsqrt", "sigmoid",
+    "sin",     "sinh",      "sqrt",     "subtract",      "tanh",
+};
+
+bool is_shared(const Op& op) {
+  const bool named = std::find(std::begin(kShared), std::end(kShared), op.def->name.text()) != std::end(kShared);
+  return named && std::all_of(op.operands().begin(), op.operands().end(), [](const Value* operand) {
+           const auto* tensor = operand == nullptr ? nullptr : operand->info->as<TensorInfo>();
+           return tensor != nullptr && tensor->dtype && tensor->dtype->is_float();
+         });
+}
+
+void make_prim_func(GraphBuilder& builder, Op& op) {
+  Module& module = builder.module();
+  std::string stem(op.def->name.text().substr(op.def->name.text().rfind('.') + 1));
+  tir::PrimFunc* function = module.add_prim_func(define_op(module.context(), op, module.unique_name(stem)));
+  std::vector<Value*> tensors;
+  for (Value* operand : op.operands())
+    if (operand != nullptr && operand->info->as<TensorInfo>() != nullptr) tensors.push_back(operand);
+  op.drop_operands();
+  for (Value* tensor : tensors) op.add_operand(tensor);
+  op.kind = OpKind::kCallTir;
+  op.callee = function->name;
+  op.def = nullptr;
+  op.attrs = {};
+  for (const tir::Param& param : function->params)
+    if (param.buffer == nullptr) op.add_operand(builder.prim(param.var));
+}
+
+Status make_reshape(GraphBuilder& builder, Op& op) {
+  const auto* tensor = op.result()->info->as<TensorInfo>();
+  if (tensor == nullptr || !tensor->shape) return Done{};
+  RELAXC_TRY(Value * reshaped, builder.call("reshape", {op.operand(0), builder.shape(*tensor->shape)}));
+  op.result()->replace_all_uses_with(reshaped);
+  return Done{};
+}
+
+/// What TVM's text has a spelling for.
+void rewrite_statements(arith::Context& context, tir::PrimFunc& function) {
+  tir::Builder build(context);
+  tir::Rewriter rewriter;
+  rewriter.on_stmt = [&](tir::Stmt s) {
+    const auto* guard = s.as<tir::Guard>();
+    if (guard == nullptr) return s;
+    tir::Guard plain;
+    plain.condition = guard->condition;
+    plain.code = tir::kAssertion;
+    plain.message = guard->message.empty() ? "status " + std::to_string(guard->code) : guard->message;
+    return build.guard(std::move(plain));
+  };
+  rewriter.on_expr = [&](arith::Expr e) {
+    return arith::rewrite(e, [&](arith::Expr node) {
+      const auto* call = node.as<arith::Call>();
+      if (call == nullptr || call->intrinsic != arith::Intrinsic::k_expm1) return node;
+      arith::Expr x = arith::operands(node)[0];
+      return arith::call(arith::Intrinsic::k_exp, {x}) - context.number(node.dtype(), 1);
+    });
+  };
+  function.body = tir::rewrite(context, function.body, rewriter);
+  bool has_blocks = false;
+  tir::for_each_stmt(function.body, [&](tir::Stmt s) { has_blocks |= s.as<tir::Block>() != nullptr; });
+  if (has_blocks) return;
+  tir::Block root;  // TVM's passes look for one
+  root.name = "root";
+  root.body = function.body;
+  function.body = build.block(std::move(root));
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+Status to_tvm_dialect(relax::Module& module, const relax::OpTable& ops, Diagnostics& diag) {
+  for (Function* function : module.functions()) {
+    std::set<const Op*> replaced;  // looked up only
+    for (Op* op : ops_of(function->body(), true)) {
+      if (op->kind != OpKind::kOperator || op->def->role == Role::kHost || is_shared(*op)) continue;
+      GraphBuilder builder(module, ops, op, diag);
+      builder.location = op->location;
+      if (op->def->role == Role::kKernel) {
+        make_prim_func(builder, *op);
+      } else if (!op->is("reshape")) {
+        RELAXC_DO(make_reshape(builder, *op));
+        if (op->result()->uses().empty()) replaced.insert(op);
+      }
+    }
+    erase_ops(function->body(), [&](Op* op) { return replaced.count(op) != 0; });
+  }
+  for (tir::PrimFunc* function : module.prim_funcs()) rewrite_statements(module.context(), *function);
+  return Done{};
+}
+
+std::string tvm_text(const relax::Module& module) {
+  std::string text = relax::to_string(module);
+  // An index has no width here; TVM's are int64.
+  replace_all(text, "T.Cast(\"index\", ", "T.Cast(\"int64\", ");
+  replace_all(text, ": T.index = ", ": T.int64 = ");
+  return "from tvm.script import ir as I, tirx as T, relax as R\n\n" + text;
+}
+
+}  // namespace relaxc

@@ -1,0 +1,104 @@
+"""dialect_test.py RELAXC SOURCE: what `--emit=relax --dialect=tvm` writes is read by TVM and computes the same.
+
+Every case of operators.py is read by relaxc, written for TVM, parsed by TVM's own parser, compiled by TVM and run;
+the outputs are those of TVM on the case as it was. Runs where the package apache-tvm is installed; elsewhere it says
+so and is skipped.
+"""
+
+import importlib.util
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+SKIPPED = 77
+RELAXC, SOURCE = sys.argv[1:3]
+sys.path[:0] = [str(Path(__file__).parent)]
+
+try:
+    import tvm
+    from tvm import relax
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(SKIPPED)
+
+import numpy as np
+from operators import CASES, function_name, module
+
+# Texts that TVM does not read yet, and why.
+NAMED_PARTS = "a part of an expression that occurs several times is a T.Let, which TVM wants declared"
+KNOWN = {
+    "reverse_sequence": "a loop variable, int32 in TVM's text, beside an int64 in a select",
+    **dict.fromkeys(
+        ("image.resize2d_cubic_half_pixel", "image.resize2d_cubic_align_corners", "image.resize2d_cubic_asymmetric",
+         "image.grid_sample_zeros", "image.grid_sample_reflection", "vision.roi_align", "vision.roi_align_max"), NAMED_PARTS),
+}
+# Cases whose numbers are no comparison: TVM's own differ from NumPy's, or order ties otherwise.
+UNCOMPARED = {"multinomial_from_uniform"}
+
+
+def numpy_of(value):
+    return [value.numpy()] if hasattr(value, "numpy") else [array for item in value for array in numpy_of(item)]
+
+
+def parsed(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    python = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = python  # where TVM looks for the text
+    spec.loader.exec_module(python)
+    return python.Module
+
+
+def outputs(mod, name):
+    machine = relax.VirtualMachine(tvm.compile(mod, "llvm"), tvm.cpu())
+    return numpy_of(machine[function_name(name)](*map(tvm.runtime.tensor, CASES[name][1])))
+
+
+def written(folder, name, text):
+    stem = re.sub(r"\W", "_", name)
+    source, target = Path(folder) / f"{stem}.relax", Path(folder) / f"for_tvm_{stem}.py"
+    source.write_text(text)
+    run = subprocess.run([RELAXC, source, "--emit=relax", "--dialect=tvm", "-o", target], capture_output=True, text=True)
+    return target, run.stderr if run.returncode else ""
+
+
+def main():
+    wrong, read, compared = [], 0, 0
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        texts = [(name, module([name]).script()) for name in CASES]
+        for name, (path, said) in zip(CASES, pool.map(lambda item: written(folder, *item), texts)):
+            if said:
+                wrong.append(f"{name}: {said[:300]}")
+                continue
+            try:
+                mod = parsed(path)
+            except BaseException as error:  # TVM ends the process after a syntax error
+                if name not in KNOWN:
+                    wrong.append(f"{name}: {str(error).splitlines()[0] if str(error) else error!r}")
+                continue
+            read += 1
+            try:
+                found = outputs(mod, name)
+            except Exception as error:
+                if name not in KNOWN:
+                    wrong.append(f"{name}: TVM does not compile it: {str(error).splitlines()[-1][:300]}")
+                continue
+            if name in UNCOMPARED:
+                continue
+            expected = outputs(module([name]), name)
+            half = any(array.dtype == np.float16 for array in expected)
+            same = len(found) == len(expected) and all(
+                a.shape == b.shape and np.allclose(a, b, rtol=2e-3 if half else 1e-4, atol=1e-3 if half else 1e-5, equal_nan=True)
+                for a, b in zip(found, expected))
+            compared += 1
+            if not same:
+                wrong.append(f"{name}: {[a.ravel()[:4] for a in found]}, expected {[a.ravel()[:4] for a in expected]}")
+    print(f"{read} of {len(CASES)} texts read by TVM, {compared} compared")
+    print(*wrong, sep="\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
