@@ -147,6 +147,59 @@ Result<Term> regions(TvmCall& c) {
   return c.term(c.permute(x, inverse(axes)));
 }
 
+/// One column of boxes [N, boxes, fields], as [N, boxes].
+Result<Value*> column_of(TvmCall& c, Value* boxes, int64_t at) {
+  relax::GraphBuilder& b = c.build();
+  Value *begin = b.shape({c.context().index(at)}), *end = b.shape({c.context().index(at + 1)});
+  RELAXC_TRY(Value * part, c.op("strided_slice", {boxes, begin, end}, {{"axes", Ints{2}}}));
+  return c.op("squeeze", {part}, {{"axis", Ints{2}}});
+}
+
+/// Which boxes count: those whose score is above the threshold and whose class, if there is one, is not negative.
+Result<Value*> valid_boxes(TvmCall& c, Value* boxes) {
+  RELAXC_TRY(int64_t score_index, c.integer("score_index", 1));
+  RELAXC_TRY(int64_t id_index, c.integer("id_index", 0));
+  Value* threshold = c.build().scalar(boxes->dtype(), 0);
+  if (c.has("score_threshold")) {
+    RELAXC_TRY(threshold, c.element("score_threshold", boxes->dtype()));
+  }
+  RELAXC_TRY(Value * scores, column_of(c, boxes, score_index));
+  RELAXC_TRY(Value * valid, c.op("greater", {scores, threshold}));
+  if (id_index < 0) return valid;
+  RELAXC_TRY(Value * classes, column_of(c, boxes, id_index));
+  RELAXC_TRY(Value * known, c.op("greater_equal", {classes, c.build().scalar(boxes->dtype(), 0)}));
+  return c.op("logical_and", {valid, known});
+}
+
+/// vision.get_valid_counts(data, score_threshold, id_index, score_index): how many boxes count, these in their order
+/// and -1 behind them, and where they were.
+Result<Term> valid_counts(TvmCall& c) {
+  RELAXC_TRY(Value * boxes, c.tensor("data"));
+  if (boxes->shape().size() != 3)
+    return c.error("data", Kind::rank_mismatch, "R.{} takes [N, boxes, fields], found {}", c.name,
+                   relax::to_string(boxes->info));
+  relax::GraphBuilder& b = c.build();
+  Exprs dims = boxes->shape();
+  RELAXC_TRY(Value * valid, valid_boxes(c, boxes));
+  RELAXC_TRY(Value * ones, c.cast(valid, DType::i(32)));
+  RELAXC_TRY(Value * counts, c.op("sum", {ones}, {{"axis", Ints{1}}}));
+  RELAXC_TRY(Value * others, c.op("logical_not", {valid}));
+  RELAXC_TRY(others, c.cast(others, DType::i(32)));
+  RELAXC_TRY(Value * order, c.op("argsort", {others}, {{"axis", int64_t{1}}}));  // equal ones keep their order
+  Value *zero = b.scalar(DType::i(32), 0), *one = b.scalar(DType::i(32), 1);
+  RELAXC_TRY(Value * places, c.op("range_of", {zero, one, b.shape({dims[1]})}));
+  RELAXC_TRY(Value * limits, c.reshape(counts, {dims[0], c.context().index(1)}));
+  RELAXC_TRY(Value * kept, c.op("less", {places, limits}));
+  RELAXC_TRY(Value * wide, c.reshape(order, {dims[0], dims[1], c.context().index(1)}));
+  RELAXC_TRY(wide, c.op("broadcast_to", {wide, b.shape(dims)}));
+  RELAXC_TRY(Value * moved, c.op("gather_elements", {boxes, wide}, {{"axis", int64_t{1}}}));
+  RELAXC_TRY(Value * rows, c.reshape(kept, {dims[0], dims[1], c.context().index(1)}));
+  RELAXC_TRY(moved, c.op("where", {rows, moved, b.scalar(boxes->dtype(), -1)}));
+  RELAXC_TRY(order, c.cast(order, DType::i(32)));
+  RELAXC_TRY(order, c.op("where", {kept, order, b.scalar(DType::i(32), -1)}));
+  return Term::sequence({Term::of(counts), Term::of(moved), Term::of(order)});
+}
+
 constexpr std::string_view kResize =
     "data, size, roi, layout, method, coordinate_transformation_mode, rounding_method, cubic_alpha, cubic_exclude, "
     "extrapolation_value, out_dtype";
@@ -156,6 +209,7 @@ constexpr TvmOperator kRows[] = {
     {"image.resize3d", kResize, resize},
     {"image.grid_sample", "data, grid, method, layout, padding_mode, align_corners", grid_sample},
     {"image.affine_grid", "data, size, align_corners", affine_grid},
+    {"vision.get_valid_counts", "data, score_threshold, id_index, score_index", valid_counts},
     {"vision.roi_align", "data, rois, pooled_size, spatial_scale, sample_ratio, aligned, layout, mode", regions},
     {"vision.roi_pool", "data, rois, pooled_size, spatial_scale, layout", regions},
 };
