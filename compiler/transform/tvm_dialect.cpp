@@ -94,6 +94,53 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
+constexpr size_t kLongestText = size_t{1} << 26;
+
+bool in_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+void replace_word(std::string& text, const std::string& word, const std::string& by) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at)) {
+    size_t end = at + word.size();
+    bool whole = (at == 0 || !in_word(text[at - 1])) && (end == text.size() || !in_word(text[end]));
+    if (whole) text.replace(at, word.size(), by);
+    at += whole ? by.size() : word.size();
+    if (text.size() > kLongestText) return;
+  }
+}
+
+/// The end of what stands from `at` on, up to the comma or bracket that closes it.
+size_t end_of_item(const std::string& text, size_t at) {
+  for (int depth = 0; at < text.size(); ++at) {
+    char c = text[at];
+    if (depth == 0 && (c == ',' || c == ')' || c == '}')) break;
+    depth += c == '(' || c == '[' || c == '{';
+    depth -= c == ')' || c == ']' || c == '}';
+  }
+  return at;
+}
+
+/// `T.Let(body, where={t: value})` as the body with the values in it: TVM wants such names declared, with their types.
+void spell_out_parts(std::string& text) {
+  constexpr std::string_view kLet = "T.Let(", kWhere = ", where={";
+  for (size_t at = text.rfind(kLet); at != std::string::npos && text.size() < kLongestText; at = text.rfind(kLet)) {
+    size_t end = end_of_item(text, at + kLet.size());
+    std::string body = text.substr(at + kLet.size(), end - at - kLet.size());
+    if (text.compare(end, kWhere.size(), kWhere) != 0) return;
+    std::vector<std::pair<std::string, std::string>> parts;
+    size_t next = end + kWhere.size();
+    while (next < text.size() && text[next] != '}') {
+      size_t colon = text.find(": ", next);
+      end = end_of_item(text, colon + 2);
+      parts.emplace_back(text.substr(next, colon - next), "(" + text.substr(colon + 2, end - colon - 2) + ")");
+      next = text[end] == ',' ? end + 2 : end;
+    }
+    for (size_t i = parts.size(); i-- > 0;) replace_word(body, parts[i].first, parts[i].second);
+    text.replace(at, next + 2 - at, "(" + body + ")");  // "})" ends it
+  }
+}
+
 }  // namespace
 
 Status to_tvm_dialect(relax::Module& module, const relax::OpTable& ops, Diagnostics& diag) {
@@ -121,6 +168,7 @@ std::string tvm_text(const relax::Module& module) {
   // An index has no width here; TVM's are int64.
   replace_all(text, "T.Cast(\"index\", ", "T.Cast(\"int64\", ");
   replace_all(text, ": T.index = ", ": T.int64 = ");
+  spell_out_parts(text);
   return "from tvm.script import ir as I, tirx as T, relax as R\n\n" + text;
 }
 

@@ -28,13 +28,7 @@ import numpy as np
 from operators import CASES, function_name, module
 
 # Texts that TVM does not read yet, and why.
-NAMED_PARTS = "a part of an expression that occurs several times is a T.Let, which TVM wants declared"
-KNOWN = {
-    "reverse_sequence": "a loop variable, int32 in TVM's text, beside an int64 in a select",
-    **dict.fromkeys(
-        ("image.resize2d_cubic_half_pixel", "image.resize2d_cubic_align_corners", "image.resize2d_cubic_asymmetric",
-         "image.grid_sample_zeros", "image.grid_sample_reflection", "vision.roi_align", "vision.roi_align_max"), NAMED_PARTS),
-}
+KNOWN = {"reverse_sequence": "a loop variable, int32 in TVM's text, beside an int64 in a select"}
 # Cases whose numbers are no comparison: TVM's own differ from NumPy's, or order ties otherwise.
 UNCOMPARED = {"multinomial_from_uniform"}
 

@@ -23,6 +23,7 @@ std::string Names::path_of(const ast::Expr& e) {
   std::optional<std::string> path = dotted_path(e);
   if (!path) return {};
   if (find(path->substr(0, path->find('.'))) != nullptr) return {};
+  if (path->rfind("tir.", 0) == 0) return "T." + path->substr(4);
   for (std::string_view prefix : {"relax.op.", "relax."})
     if (path->rfind(prefix, 0) == 0) return "R." + path->substr(prefix.size());
   return *path;
