@@ -62,6 +62,12 @@ int32_t dtype(int32_t code, int32_t bits) {
   return code | bits << 8 | 1 << 16;
 }
 
+TEST_CASE("a cast of data that fails names its symbol") {
+  CompiledProgram program("tests/e2e/programs/cast_of_data.relax");
+  std::string said = program.refusal({tensor(DType::f(32), {3}, {1, 1, 1}), tensor(DType::f(32), {2}, {1, 1})});
+  CHECK_THAT(said, Catch::Contains("'k'"));
+}
+
 TEST_CASE("a compiled model refuses null pointers and wrong counts") {
   check_refused(RLX_NULL_POINTER, {0}, [](Call& call) { call.in(0).tensor.data = nullptr; });
   check_refused(RLX_NULL_POINTER, {3}, [](Call& call) { call.out(0).tensor.data = nullptr; });
