@@ -2,6 +2,7 @@
 #include "compiler/arith/canonical.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/arith/operand_list.h"
 #include "compiler/arith/range.h"
@@ -10,24 +11,70 @@
 namespace relaxc::arith {
 
 Canonical::Canonical(Context& context, const Facts& facts, Equalities equalities)
-    : context_(context), facts_(facts), equalities_(equalities) {}
+    : context_(context),
+      facts_(facts),
+      conditions_(*this),
+      division_(*this),
+      ranges_(*this, facts),
+      assumptions_(*this, facts, equalities),
+      proofs_(*this) {}
+
+Canonical::Question::Question(Canonical& canonical, int64_t steps)
+    : canonical_(canonical), is_part_(canonical.budget_.allowance().asked) {
+  if (!is_part_) canonical_.budget_.set_allowance({.left = steps, .asked = true});
+}
+
+Canonical::Question::~Question() {
+  if (is_part_) return;
+  canonical_.budget_.set_allowance({.left = canonical_.budget_.allowance().left, .asked = false});
+  canonical_.forget_doubtful();
+}
+
+void Canonical::forget_doubtful() {
+  for (Expr e : doubtful_) polys_.erase(e), exprs_.erase(e);
+  doubtful_.clear();
+}
+
+Canonical::Memory Canonical::set_aside() {
+  proofs_.forget();
+  return {.polys = std::exchange(polys_, {}),
+          .exprs = std::exchange(exprs_, {}),
+          .doubtful = std::exchange(doubtful_, {}),
+          .known = std::exchange(ranges_.memory(), {}),
+          .members = std::exchange(conditions_.memory(), {}),
+          .exact = std::exchange(division_.memory(), {})};
+}
+
+void Canonical::bring_back(Memory memory) {
+  auto merge = [](auto& outside, auto& own) {
+    outside.merge(own);
+    std::swap(outside, own);
+  };
+  merge(memory.polys, polys_);
+  merge(memory.exprs, exprs_);
+  merge(memory.known, ranges_.memory());
+  merge(memory.members, conditions_.memory());
+  merge(memory.exact, division_.memory());
+  doubtful_ = std::move(memory.doubtful);
+  proofs_.forget();
+}
 
 Expr Canonical::expr(Expr e) {
   if (e.dtype().is_index()) return to_expr(poly(e));
-  if (memory_.exprs.count(e) == 0) process(e);
-  return memory_.exprs.at(e);
+  if (exprs_.count(e) == 0) process(e);
+  return exprs_.at(e);
 }
 
 const Polynomial& Canonical::poly(Expr e) {
-  auto found = memory_.polys.find(e);
-  if (found != memory_.polys.end()) return found->second;
+  auto found = polys_.find(e);
+  if (found != polys_.end()) return found->second;
   process(e);
-  return memory_.polys.at(e);
+  return polys_.at(e);
 }
 
 /// Visits what was not seen yet, operands first, without recursion.
 void Canonical::process(Expr root) {
-  auto known = [&](Expr e) { return e.dtype().is_index() ? memory_.polys.count(e) != 0 : memory_.exprs.count(e) != 0; };
+  auto known = [&](Expr e) { return e.dtype().is_index() ? polys_.count(e) != 0 : exprs_.count(e) != 0; };
   std::vector<std::pair<Expr, bool>> stack = {{root, false}};
   while (!stack.empty()) {
     auto [e, ready] = stack.back();
@@ -42,26 +89,25 @@ void Canonical::process(Expr root) {
     constexpr int64_t kSteps = 2048;  // so that large programs are not looked at less closely than small ones
     Question question(*this, kSteps);
     std::vector<Expr> sums = sums_below(e);
-    afford(1 + sums.size());
+    budget_.afford(1 + sums.size());
     if (e.dtype().is_index()) {
       Polynomial made = sums.empty() ? make(e) : add_up(e, sums);
-      memory_.polys.emplace(e, std::move(made));
+      polys_.emplace(e, std::move(made));
     } else {
-      Expr made = condition(e);
-      memory_.exprs[e] = made;
-      memory_.exprs.try_emplace(made, made);
+      Expr made = conditions_.condition(e);
+      exprs_[e] = made;
+      exprs_.try_emplace(made, made);
     }
-    if (!question.is_part() || left_ >= 0) continue;
-    memory_.doubtful.push_back(e);
-    memory_.doubtful.insert(memory_.doubtful.end(), sums.begin(), sums.end());
+    if (!question.is_part() || !budget_.is_spent()) continue;
+    doubtful_.push_back(e);
+    doubtful_.insert(doubtful_.end(), sums.begin(), sums.end());
   }
 }
 
 /// What the canonical form of `e` is made of: its operands, those of the sums below it, or what a solved variable
 /// equals.
 std::vector<Expr> Canonical::inputs(Expr e) const {
-  auto solved = solved_.find(e);
-  if (solved != solved_.end()) return {solved->second};
+  if (Expr solved = assumptions_.solution_of(e)) return {solved};
   std::vector<Expr> from = operands(e);
   for (Expr part : sums_below(e)) {
     OperandList more(part);
@@ -76,8 +122,8 @@ std::vector<Expr> Canonical::inputs(Expr e) const {
 std::vector<Expr> Canonical::sums_below(Expr e) const {
   auto is_sum = [](Expr x) { return x->kind == ExprKind::kAdd || x->kind == ExprKind::kSub; };
   std::vector<Expr> parts;
-  if (!e.dtype().is_index() || !is_sum(e) || !memory_.exact.empty()) return parts;
-  for (Expr part = OperandList(e)[0]; is_sum(part) && memory_.polys.count(part) == 0; part = OperandList(part)[0])
+  if (!e.dtype().is_index() || !is_sum(e) || !division_.memory().empty()) return parts;
+  for (Expr part = OperandList(e)[0]; is_sum(part) && polys_.count(part) == 0; part = OperandList(part)[0])
     parts.push_back(part);
   return parts;
 }
@@ -93,7 +139,7 @@ Polynomial Canonical::add_up(Expr e, const std::vector<Expr>& parts) {
     while (at != terms.end() && at->second != INT64_MIN && total.add(at->first, minus ? -at->second : at->second)) ++at;
     if (at != terms.end() || total.terms.size() > Polynomial::kMostTerms) {
       while (at != terms.begin()) --at, total.add(at->first, minus ? at->second : -at->second);
-      if (done) memory_.polys.emplace(done, std::move(total));
+      if (done) polys_.emplace(done, std::move(total));
       total = make(part);
     }
     done = part;
@@ -103,7 +149,6 @@ Polynomial Canonical::add_up(Expr e, const std::vector<Expr>& parts) {
   return total;
 }
 
-/// The same node over canonical operands.
 Expr Canonical::rebuilt(Expr e) {
   std::vector<Expr> from = operands(e), to = from;
   for (Expr& operand : to) operand = expr(operand);
@@ -112,7 +157,7 @@ Expr Canonical::rebuilt(Expr e) {
 
 Polynomial Canonical::atom(Expr e) {
   Polynomial p = Polynomial::atom(e);
-  memory_.polys.try_emplace(e, p);
+  polys_.try_emplace(e, p);
   return p;
 }
 
@@ -134,43 +179,43 @@ Polynomial Canonical::make(Expr e) {
         bool sums = a.terms.size() > 1 && b.terms.size() > 1;
         return sums && a.terms.size() * b.terms.size() > kMostExpanded ? std::nullopt : product(a, b);
       },
-      [&](const FloorDiv& n) { return divide(poly(n.a), poly(n.b)); },
+      [&](const FloorDiv& n) { return division_.divide(poly(n.a), poly(n.b)); },
       [&](const FloorMod& n) -> Maybe {
         constexpr size_t kLongest = 32;  // terms; chains of remainders would double them at each step
         const Polynomial &a = poly(n.a), &b = poly(n.b);
         if (a.terms.size() > kLongest) return std::nullopt;
-        Maybe quotient = divide(a, b);
+        Maybe quotient = division_.divide(a, b);
         if (!quotient || (b.terms.size() > 1 && !divide_exactly(a, b))) return std::nullopt;
         Maybe whole = product(*quotient, b);
         return whole ? sum(a, *whole, -1) : std::nullopt;
       },
       [&](const Binary& n) -> Maybe {
-        if (n.kind == ExprKind::kMin || n.kind == ExprKind::kMax) return minimum(n.kind, poly(n.a), poly(n.b));
+        if (n.kind == ExprKind::kMin || n.kind == ExprKind::kMax)
+          return conditions_.minimum(n.kind, poly(n.a), poly(n.b));
         return n.kind == ExprKind::kDiv || n.kind == ExprKind::kMod ? truncate(n) : std::nullopt;
       },
-      [&](const Select& n) -> Maybe { return selection(n); }, [&](const Cast&) -> Maybe { return cast_to_index(e); },
-      [](const Not&) -> Maybe { return std::nullopt; }, [](const FloatImm&) -> Maybe { return std::nullopt; },
-      [](const Load&) -> Maybe { return std::nullopt; }, [](const Call&) -> Maybe { return std::nullopt; },
-      [](const Extern&) -> Maybe { return std::nullopt; });
-  made = replace_exact(std::move(made));
+      [&](const Select& n) -> Maybe { return conditions_.selection(n); },
+      [&](const Cast&) -> Maybe { return cast_to_index(e); }, [](const Not&) -> Maybe { return std::nullopt; },
+      [](const FloatImm&) -> Maybe { return std::nullopt; }, [](const Load&) -> Maybe { return std::nullopt; },
+      [](const Call&) -> Maybe { return std::nullopt; }, [](const Extern&) -> Maybe { return std::nullopt; });
+  made = division_.replace_exact(std::move(made));
   return made ? *made : opaque(e);
 }
 
 Polynomial Canonical::value_of(Expr var) {
-  meet(var);
-  auto solved = solved_.find(var);
-  if (solved != solved_.end()) return poly(solved->second);
+  assumptions_.meet(var);
+  if (Expr solved = assumptions_.solution_of(var)) return poly(solved);
   Range range = tighten(facts_.range_of(var), facts_.congruence_of(var));
   return range.is_exact() ? Polynomial::constant(range.lower) : Polynomial::atom(var);
 }
 
 /// Truncating division is flooring division of the sizes; where a sign is unknown it stays as it is.
 std::optional<Polynomial> Canonical::truncate(const Binary& n) {
-  Range a = range(poly(n.a)), b = range(poly(n.b));
+  Range a = ranges_.range(poly(n.a)), b = ranges_.range(poly(n.b));
   bool below = a.upper <= 0 && a.has_lower();
   if ((a.lower < 0 && !below) || b.lower <= 0) return std::nullopt;
   auto size = below ? sum({}, poly(n.a), -1) : poly(n.a);
-  auto quotient = size ? divide(*size, poly(n.b)) : std::nullopt;
+  auto quotient = size ? division_.divide(*size, poly(n.b)) : std::nullopt;
   if (quotient && below) quotient = sum({}, *quotient, -1);
   if (!quotient || n.kind == ExprKind::kDiv) return quotient;
   auto whole = product(*quotient, poly(n.b));
@@ -183,7 +228,7 @@ Polynomial Canonical::cast_to_index(Expr e) {
   const auto* outer = same.as<Cast>();
   const auto* inner = outer == nullptr ? nullptr : outer->value.as<Cast>();
   if (inner == nullptr || !inner->value.dtype().is_index() || !inner->dtype.is_integer()) return opaque(e);
-  Range values = range(poly(inner->value));
+  Range values = ranges_.range(poly(inner->value));
   bool fits = inner->dtype == DType::i(64) || (inner->dtype.bits == 64 && values.lower >= 0) ||
               (inner->dtype.bits < 64 && wrap_to_dtype(values.lower, inner->dtype) == values.lower &&
                wrap_to_dtype(values.upper, inner->dtype) == values.upper);
@@ -191,7 +236,7 @@ Polynomial Canonical::cast_to_index(Expr e) {
 }
 
 Expr Canonical::to_expr(const Polynomial& polynomial) {
-  Polynomial p = recombine(polynomial);
+  Polynomial p = division_.recombine(polynomial);
   Expr total;
   auto append = [&](const Monomial& monomial, int64_t coefficient) {
     bool subtract = total && coefficient < 0 && coefficient != INT64_MIN;
@@ -207,8 +252,14 @@ Expr Canonical::to_expr(const Polynomial& polynomial) {
   for (auto term = p.terms.begin(); term != p.terms.end(); ++term)
     if (term != first) append(term->first, term->second);
   if (!total) return context_.index(0);
-  memory_.polys.try_emplace(total, polynomial);
+  polys_.try_emplace(total, polynomial);
   return total;
+}
+
+Range Canonical::bounds(const Polynomial& p) {
+  constexpr int64_t kSteps = 1024;
+  Question question(*this, kSteps);
+  return ranges_.range(p);
 }
 
 }  // namespace relaxc::arith

@@ -18,7 +18,7 @@
 
 namespace relaxc::arith {
 
-std::optional<Polynomial> Canonical::divide(const Polynomial& a, const Polynomial& b) {
+std::optional<Polynomial> Division::divide(const Polynomial& a, const Polynomial& b) {
   std::optional<int64_t> c = b.as_constant();
   if (!c) return divide_by_symbols(a, b);
   if (*c > 0) return divide_by_constant(a, *c);
@@ -28,7 +28,7 @@ std::optional<Polynomial> Canonical::divide(const Polynomial& a, const Polynomia
 }
 
 /// Takes out what divides by itself: multiples of c, and terms whose remainder the facts tell.
-std::optional<Polynomial> Canonical::divide_by_constant(const Polynomial& a, int64_t c) {
+std::optional<Polynomial> Division::divide_by_constant(const Polynomial& a, int64_t c) {
   if (c == 1) return a;
   Polynomial whole, rest;
   int64_t constant = a.constant_term();
@@ -40,18 +40,18 @@ std::optional<Polynomial> Canonical::divide_by_constant(const Polynomial& a, int
     int64_t common = std::gcd(left, c);
     Polynomial reduced;
     reduced.add(monomial, left / common);
-    Congruence found = congruence(reduced);
+    Congruence found = canonical_.ranges().congruence(reduced);
     if (found.modulus % (c / common) != 0) {
       if (!rest.add(monomial, left)) return std::nullopt;
       continue;
     }
     // common * reduced = c * (reduced // (c / common)) + common * remainder
     int64_t remainder = floor_remainder(found.remainder, c / common);
-    Expr exact = context_.binary(ExprKind::kFloorDiv, to_expr(reduced), context_.index(c / common));
+    Expr exact = context().binary(ExprKind::kFloorDiv, to_expr(reduced), context().index(c / common));
     if (exact.as<FloorDiv>() == nullptr || __builtin_add_overflow(constant, common * remainder, &constant))
       return std::nullopt;
-    memory_.exact[exact] = remainder;
-    auto total = sum(whole, atom(exact));
+    exact_[exact] = remainder;
+    auto total = sum(whole, canonical_.atom(exact));
     if (!total) return std::nullopt;
     whole = std::move(*total);
   }
@@ -60,8 +60,8 @@ std::optional<Polynomial> Canonical::divide_by_constant(const Polynomial& a, int
   return quotient ? sum(whole, *quotient) : std::nullopt;
 }
 
-std::optional<Polynomial> Canonical::divide_rest(const Polynomial& rest, int64_t c) {
-  Range values = range(rest);
+std::optional<Polynomial> Division::divide_rest(const Polynomial& rest, int64_t c) {
+  Range values = canonical_.ranges().range(rest);
   if (values.has_lower() && values.has_upper() && floor_divide(values.lower, c) == floor_divide(values.upper, c))
     return Polynomial::constant(floor_divide(values.lower, c));
   // Terms that share a factor g with c, and a remainder s that stays within one multiple of g.
@@ -73,7 +73,7 @@ std::optional<Polynomial> Canonical::divide_rest(const Polynomial& rest, int64_t
       bool multiple = !monomial.empty() && amount % g == 0;
       if (!(multiple ? scaled : small).add(monomial, multiple ? amount / g : amount)) return std::nullopt;
     }
-    Range s = range(small);
+    Range s = canonical_.ranges().range(small);
     if (!s.has_lower() || !s.has_upper() || floor_divide(s.lower, g) != floor_divide(s.upper, g)) continue;
     if (!scaled.add({}, floor_divide(s.lower, g))) return std::nullopt;
     return divide_by_constant(scaled, c / g);
@@ -90,11 +90,11 @@ std::optional<Polynomial> Canonical::divide_rest(const Polynomial& rest, int64_t
       return dividend ? divide_by_constant(*dividend, both) : std::nullopt;
     }
   }
-  Expr made = context_.binary(ExprKind::kFloorDiv, to_expr(rest), context_.index(c));
-  return made.constant() != nullptr ? Polynomial::constant(*made.constant()) : atom(made);
+  Expr made = context().binary(ExprKind::kFloorDiv, to_expr(rest), context().index(c));
+  return made.constant() != nullptr ? Polynomial::constant(*made.constant()) : canonical_.atom(made);
 }
 
-std::optional<Polynomial> Canonical::divide_by_symbols(const Polynomial& a, const Polynomial& b) {
+std::optional<Polynomial> Division::divide_by_symbols(const Polynomial& a, const Polynomial& b) {
   if (auto exact = divide_exactly(a, b)) return exact;
   Polynomial whole, rest;
   const auto& [lead, scale] = *b.terms.begin();
@@ -106,18 +106,20 @@ std::optional<Polynomial> Canonical::divide_by_symbols(const Polynomial& a, cons
   }
   // 0 <= rest < b
   auto beyond = sum(rest, b, -1);
-  if (beyond && range(rest).lower >= 0 && beyond->add({}, 1) && proves_nonpositive(*beyond)) return whole;
-  Expr made = context_.binary(ExprKind::kFloorDiv, to_expr(rest), to_expr(b));
-  return sum(whole, made.constant() != nullptr ? Polynomial::constant(*made.constant()) : atom(made));
+  if (beyond && canonical_.ranges().range(rest).lower >= 0 && beyond->add({}, 1) &&
+      canonical_.proofs().proves_nonpositive(*beyond))
+    return whole;
+  Expr made = context().binary(ExprKind::kFloorDiv, to_expr(rest), to_expr(b));
+  return sum(whole, made.constant() != nullptr ? Polynomial::constant(*made.constant()) : canonical_.atom(made));
 }
 
 /// c * (x // c) is x - r where the facts say that x leaves r.
-std::optional<Polynomial> Canonical::replace_exact(std::optional<Polynomial> p) {
-  if (!p || memory_.exact.empty()) return p;
+std::optional<Polynomial> Division::replace_exact(std::optional<Polynomial> p) {
+  if (!p || exact_.empty()) return p;
   for (const auto& [monomial, coefficient] : p->terms)
     for (Expr factor : monomial) {
-      auto exact = memory_.exact.find(factor);
-      if (exact == memory_.exact.end()) continue;
+      auto exact = exact_.find(factor);
+      if (exact == exact_.end()) continue;
       const auto& n = *factor.as<FloorDiv>();
       int64_t c = *n.b.constant();
       if (coefficient / c == 0) continue;
@@ -133,7 +135,7 @@ std::optional<Polynomial> Canonical::replace_exact(std::optional<Polynomial> p) 
   return p;
 }
 
-Polynomial Canonical::recombine(const Polynomial& polynomial) {
+Polynomial Division::recombine(const Polynomial& polynomial) {
   Polynomial p = polynomial;
   constexpr size_t kLongest = 64;  // terms; the search is quadratic in them
   if (p.terms.size() > kLongest) return p;
@@ -144,7 +146,7 @@ Polynomial Canonical::recombine(const Polynomial& polynomial) {
 }
 
 /// Finds k * m * (x - c * (x // c)), where the monomial is m * c * (x // c), and puts k * m * (x % c) in its place.
-void Canonical::recombine_term(Polynomial& p, const Monomial& monomial, const FloorDiv& quotient) {
+void Division::recombine_term(Polynomial& p, const Monomial& monomial, const FloorDiv& quotient) {
   auto found = p.terms.find(monomial);
   const Polynomial& divisor = poly(quotient.b);
   if (found == p.terms.end() || found->second == INT64_MIN || divisor.terms.size() != 1) return;

@@ -14,61 +14,44 @@
 
 namespace relaxc::arith {
 
-Canonical::Question::Question(Canonical& canonical, int64_t steps) : canonical_(canonical), is_part_(canonical.asked_) {
-  if (is_part_) return;
-  canonical_.asked_ = true;
-  canonical_.left_ = steps;
-}
-
-Canonical::Question::~Question() {
-  if (is_part_) return;
-  canonical_.asked_ = false;
-  for (Expr e : canonical_.memory_.doubtful) canonical_.memory_.polys.erase(e), canonical_.memory_.exprs.erase(e);
-  canonical_.memory_.doubtful.clear();
-}
-
-bool Canonical::afford(size_t cost) {
-  left_ -= static_cast<int64_t>(cost);
-  steps_ += static_cast<int64_t>(cost);
-  return left_ >= 0;
-}
-
 /// What is known of an atom, after that of all atoms in it, without recursion: they nest as deep as programs do.
-Canonical::Known Canonical::known(Expr root) {
-  auto found = memory_.known.find(root);
-  if (found != memory_.known.end()) return found->second;
+Ranges::Known Ranges::known(Expr root) {
+  auto found = known_.find(root);
+  if (found != known_.end()) return found->second;
   std::vector<std::pair<Expr, bool>> stack = {{root, false}};
   while (!stack.empty()) {
     auto [e, ready] = stack.back();
     stack.pop_back();
     if (ready) {
-      memory_.known[e] = learn(e);
+      known_[e] = learn(e);
       continue;
     }
-    if (!memory_.known.try_emplace(e).second) continue;
+    if (!known_.try_emplace(e).second) continue;
     stack.push_back({e, true});
     for (Expr operand : OperandList(e)) {
       if (!operand.dtype().is_index()) continue;
       for (const auto& [monomial, _] : poly(operand).terms)
         for (Expr factor : monomial)
-          if (memory_.known.count(factor) == 0) stack.push_back({factor, false});
+          if (known_.count(factor) == 0) stack.push_back({factor, false});
     }
   }
-  return memory_.known.at(root);
+  return known_.at(root);
 }
 
 /// Has steps of its own: it is done once, and much depends on it.
-Canonical::Known Canonical::learn(Expr atom) {
+Ranges::Known Ranges::learn(Expr atom) {
   constexpr int64_t kSteps = 256;
-  int64_t left = std::exchange(left_, kSteps);
+  StepBudget& budget = canonical_.budget();
+  const StepBudget::Allowance outside = budget.allowance();
+  budget.set_allowance({.left = kSteps, .asked = outside.asked});
   Known made = {range_of_node(atom), congruence_of_node(atom)};
   Range members = tighten(made.range, made.congruence);
   if (members.lower <= members.upper) made.range = members;
-  left_ = left;
+  budget.set_allowance(outside);
   return made;
 }
 
-Range Canonical::range_of_node(Expr atom) {
+Range Ranges::range_of_node(Expr atom) {
   auto of = [&](Expr e) { return range(poly(e), 1); };
   return visit(
       atom, [&](const VarNode&) { return facts_.range_of(atom); },
@@ -91,7 +74,7 @@ Range Canonical::range_of_node(Expr atom) {
       [](const Call&) { return Range(); }, [](const Extern&) { return Range(); });
 }
 
-Congruence Canonical::congruence_of_node(Expr atom) {
+Congruence Ranges::congruence_of_node(Expr atom) {
   auto of = [&](Expr e) { return congruence(poly(e)); };
   switch (atom->kind) {
     case ExprKind::kVar:
@@ -115,7 +98,7 @@ Congruence Canonical::congruence_of_node(Expr atom) {
   }
 }
 
-Congruence Canonical::congruence(const Polynomial& p) {
+Congruence Ranges::congruence(const Polynomial& p) {
   Congruence total = {0, 0};
   for (const auto& [monomial, coefficient] : p.terms) {
     Congruence term = {0, coefficient};
@@ -125,7 +108,7 @@ Congruence Canonical::congruence(const Polynomial& p) {
   return total;
 }
 
-Range Canonical::range_by_terms(const Polynomial& p) {
+Range Ranges::range_by_terms(const Polynomial& p) {
   Range total = Range::exactly(0);
   for (const auto& [monomial, coefficient] : p.terms) {
     Range term = Range::exactly(coefficient);
@@ -143,7 +126,7 @@ Range Canonical::range_by_terms(const Polynomial& p) {
 }
 
 /// Resolves the first atom that has cases and stands alone in its term.
-Range Canonical::range_by_cases(const Polynomial& p, int depth) {
+Range Ranges::range_by_cases(const Polynomial& p, int depth) {
   for (const auto& [monomial, coefficient] : p.terms) {
     if (monomial.size() != 1 || coefficient == INT64_MIN) continue;
     Expr e = monomial[0];
@@ -184,17 +167,11 @@ Range Canonical::range_by_cases(const Polynomial& p, int depth) {
   return Range();
 }
 
-Range Canonical::bounds(const Polynomial& p) {
-  constexpr int64_t kSteps = 1024;
-  Question question(*this, kSteps);
-  return range(p);
-}
-
-Range Canonical::range(const Polynomial& polynomial, int depth) {
-  Polynomial p = recombine(polynomial);
+Range Ranges::range(const Polynomial& polynomial, int depth) {
+  Polynomial p = canonical_.division().recombine(polynomial);
   Range values = range_by_terms(p);
   constexpr size_t kWorthCases = 24;  // terms
-  if (depth > 0 && !values.is_exact() && p.terms.size() <= kWorthCases && afford(p.terms.size())) {
+  if (depth > 0 && !values.is_exact() && p.terms.size() <= kWorthCases && canonical_.budget().afford(p.terms.size())) {
     Range cases = intersect(values, range_by_cases(p, depth));
     if (cases.lower <= cases.upper) values = cases;
   }

@@ -68,11 +68,12 @@ namespace {
 bool proves_equal(Canonical& canonical, Expr a, Expr b) {
   if (a == b) return true;
   if (!a.dtype().is_index() || !b.dtype().is_index()) return false;
-  return canonical.poly(a) == canonical.poly(b) || (canonical.proves_order(a, b, 0) && canonical.proves_order(b, a, 0));
+  return canonical.poly(a) == canonical.poly(b) ||
+         (canonical.proofs().proves_order(a, b, 0) && canonical.proofs().proves_order(b, a, 0));
 }
 
 bool proves_order(Expr a, Expr b, int64_t gap, const Facts& facts) {
-  return Canonical(a.context(), facts, Equalities::kSubstitute).proves_order(a, b, gap);
+  return Canonical(a.context(), facts, Equalities::kSubstitute).proofs().proves_order(a, b, gap);
 }
 
 }  // namespace
@@ -90,7 +91,7 @@ Range bounds(Expr e, const Facts& facts) {
 
 Congruence congruence(Expr e, const Facts& facts) {
   Canonical canonical(e.context(), facts, Equalities::kSubstitute);
-  return canonical.congruence(canonical.poly(e));
+  return canonical.ranges().congruence(canonical.poly(e));
 }
 
 int64_t divisor(Expr e, const Facts& facts) {
@@ -136,10 +137,10 @@ Range Prover::bounds(Expr e) {
   return state_->canonical.bounds(state_->canonical.poly(e));
 }
 int64_t Prover::divisor(Expr e) {
-  return arith::divisor(state_->canonical.congruence(state_->canonical.poly(e)));
+  return arith::divisor(state_->canonical.ranges().congruence(state_->canonical.poly(e)));
 }
 bool Prover::proves_le(Expr a, Expr b) {
-  return a == b || state_->canonical.proves_order(a, b, 0);
+  return a == b || state_->canonical.proofs().proves_order(a, b, 0);
 }
 bool Prover::proves_equal(Expr a, Expr b) {
   return arith::proves_equal(state_->canonical, a, b);
@@ -148,7 +149,7 @@ Truth Prover::decide(Expr condition) {
   return state_->decision.of(condition);
 }
 int64_t Prover::steps() const {
-  return state_->canonical.steps();
+  return state_->canonical.budget().steps();
 }
 
 struct Simplifier::State {

@@ -21,7 +21,7 @@ class Eliminator {
     if (!mentions(e)) return e;
     if (depth > kDeepest || --steps_ < 0) return std::nullopt;
     if (const auto* var = e.as<VarNode>()) return end_of(Var(var), upper, depth);
-    Polynomial p = canonical_.recombine(canonical_.poly(e));
+    Polynomial p = canonical_.division().recombine(canonical_.poly(e));
     bool alone = p.terms.size() == 1 && p.terms.begin()->second == 1 && p.terms.begin()->first.size() == 1;
     if (alone) return end_of_atom(p.terms.begin()->first[0], upper, depth);
     Expr total = context_.index(0);
@@ -45,7 +45,7 @@ class Eliminator {
     });
     return mentions_.at(root);
   }
-  bool at_least(Expr e, int64_t least) { return canonical_.proves_order(context_.index(0), e, least); }
+  bool at_least(Expr e, int64_t least) { return canonical_.proofs().proves_order(context_.index(0), e, least); }
 
   std::optional<Expr> constant_end(const Polynomial& p, bool upper) {
     Range values = canonical_.bounds(p);
@@ -77,7 +77,7 @@ class Eliminator {
     if (changing.empty()) return product;
     // Factors must not be negative, neither before nor after, or the end could change sides.
     for (Expr factor : monomial)
-      if (monomial.size() > 1 && canonical_.range_of_atom(factor).lower < 0) return std::nullopt;
+      if (monomial.size() > 1 && canonical_.ranges().range_of_atom(factor).lower < 0) return std::nullopt;
     for (Expr factor : changing) {
       auto bound = end_of_atom(factor, grows, depth + 1);
       if (!bound || (monomial.size() > 1 && !at_least(*bound, 0))) return std::nullopt;

@@ -15,7 +15,7 @@
 namespace relaxc::schedule {
 namespace {
 
-/// Constants that a step wants in another form are packed.
+/// Illegal: a step reads a constant in another form, and no step packs it.
 Legal<> all_packed(const Tree& tree) {
   for (const Operand& operand : tree.operands())
     RELAXC_REQUIRE(operand.buffer == operand.param,
@@ -23,7 +23,7 @@ Legal<> all_packed(const Tree& tree) {
   return Done{};
 }
 
-/// What only steps in between needed goes away.
+/// Removes views and allocations that no statement uses any more.
 Stmt without_unused(Context& context, Stmt s) {
   tir::Rewriter rewriter;
   rewriter.on_stmt = [](Stmt inner) {
@@ -44,7 +44,7 @@ void finish(Tree& s, tir::PrimFunc& kernel, std::vector<PackedParam>& packed) {
       if (param.buffer == one.param) param.buffer = one.packed;
     packed.push_back(one);
   }
-  kernel.schedule.steps = in_one_line(s.trace());
+  kernel.schedule.steps = to_string(s.trace());
 }
 
 }  // namespace

@@ -6,9 +6,9 @@
 // computes something else. steps.h lists all of them; parser, printer, docs and tests come from that list.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "compiler/schedule/tree/tree.h"
@@ -17,7 +17,7 @@ namespace relaxc::schedule {
 
 struct StepInfo {
   std::string_view name;
-  std::string_view arguments;  ///< what the fields are, one word each: "LOOP FACTOR masked|peeled"
+  std::string_view arguments;  ///< one word for each field: "LOOP FACTOR masked|peeled"
   std::string_view doc;
   bool changes_bits = false;  ///< it may change the order or the rounding of sums
   /// What a machine makes of it may round otherwise than its meaning, and flush subnormals to zero. Changes bits, too.
@@ -43,23 +43,23 @@ struct BlockIds {
   std::vector<uint32_t> ids;
 };
 
-/// "split i 8 peeled": the step with names as the tree has them now.
+/// The step with the names that the tree has now.
 template <typename S>
-std::string text_of(const Tree& tree, const S& step);
+NamedStep named(const Tree& tree, const S& step);
 
-/// Does the step and writes it to the tree's trace, with all of its arguments; or says why it is not legal and leaves
-/// the tree as it is.
+/// Applies the step and adds it to the tree's trace. A step that is not legal changes nothing; the answer is the
+/// reason.
 template <typename S>
 Legal<typename S::Made> apply(Tree& tree, const S& step) {
   RELAXC_STEP(const typename S::Facts facts, step.legal(tree));
   if constexpr (requires { S::changes_nothing(facts); })
     if (S::changes_nothing(facts)) return typename S::Made{};
-  const std::string text = text_of(tree, step);
+  NamedStep note = named(tree, step);
   typename S::Made made = step.apply(tree, facts);
-  tree.note(text);
+  tree.note(std::move(note));
   return made;
 }
 
 }  // namespace relaxc::schedule
 
-#include "compiler/schedule/primitives/step_text.h"
+#include "compiler/schedule/primitives/step_arguments.h"

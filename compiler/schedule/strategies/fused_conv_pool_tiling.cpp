@@ -1,7 +1,7 @@
-// fused_conv_pool_tiling.cpp: a pool behind a convolution, some rows of both at a time.
+// fused_conv_pool_tiling.cpp: runs a convolution and the pool of its result by blocks of rows.
 //
-// The map between the two then never reaches memory. Winograd's minimal filtering has blocks of its own, and saves more
-// than memory takes: where it is for one of the kernel's convolutions, the kernel stays whole.
+// The map between the two then never reaches memory. Winograd convolutions have blocks of their own and save more than
+// memory takes: a kernel that has one is not cut into blocks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 #include "compiler/schedule/analysis/access.h"
 #include "compiler/schedule/analysis/nest_groups.h"
 #include "compiler/schedule/primitives/fused_conv_pool_tiling.h"
-#include "compiler/schedule/primitives/nest.h"
 #include "compiler/schedule/strategies/parts/estimate.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
@@ -18,24 +17,31 @@
 namespace relaxc::schedule {
 namespace {
 
-/// Whether the strategy of that name is for one of the kernel's nests.
-bool some_nest_fits(const Draft& draft, std::string_view name) {
+/// What strategies for nests see of the kernel where this group of its parts is in focus. No step is taken.
+Draft view_of(const Draft& draft, const std::vector<Stmt>& parts, const NestGroup& group) {
+  Draft view = draft;
+  const auto at = [&](size_t place) { return parts.begin() + static_cast<std::ptrdiff_t>(place); };
+  view.tree.take_focus({at(group.begin), at(group.end)});
+  view.group = group_in(view.tree);
+  return view;
+}
+
+/// Whether the strategy of that name fits one of the kernel's reductions.
+bool fits_some_reduction(const Draft& draft, std::string_view name) {
   const std::span<const Strategy> all = strategies();
   const auto row = std::find_if(all.begin(), all.end(), [&](const Strategy& one) { return one.name == name; });
-  const std::vector<NestGroup> groups = nest_groups(statements_of(draft.tree.root()));
+  const std::vector<Stmt> parts = statements_of(draft.tree.root());
+  const std::vector<NestGroup> groups = nest_groups(parts);
   return std::any_of(groups.begin(), groups.end(), [&](const NestGroup& group) {
-    if (!group.reduces) return false;
-    Draft seen = draft;
-    if (!apply(seen.tree, FocusNests{{group.blocks}})) return false;
-    seen.group = group_in(seen.tree);
-    return static_cast<bool>(row->propose(seen));
+    return group.reduces && static_cast<bool>(row->propose(view_of(draft, parts, group)));
   });
 }
 
 Legal<int64_t> match(const Draft& draft) {
   const int64_t rows = rows_of_window_block(draft.tree, *draft.target);
   RELAXC_FITS(rows != 0, "it does not reduce windows of a map that it computes itself, or blocks gain nothing");
-  RELAXC_FITS(!some_nest_fits(draft, "winograd"), "its convolution goes by minimal filtering, in blocks of its own");
+  RELAXC_FITS(!fits_some_reduction(draft, "winograd"),
+              "its convolution goes by minimal filtering, in blocks of its own");
   return rows;
 }
 

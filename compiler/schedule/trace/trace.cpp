@@ -10,27 +10,29 @@
 namespace relaxc::schedule {
 namespace {
 
-/// What to do with the text of one alternative of Step.
+/// What a trace does with steps of one alternative of Step.
 struct Kind {
-  StepInfo info;
-  Legal<Step> (*parse)(const Tree& tree, const std::vector<std::string_view>& fields);
+  const StepInfo* info;
+  Legal<NamedStep> (*parse)(const std::vector<std::string_view>& arguments);
+  Legal<> (*replay)(Tree& tree, const NamedStep& step);
 };
 
 template <typename S>
-Legal<Step> parse(const Tree& tree, const std::vector<std::string_view>& fields) {
-  RELAXC_STEP(S step, read_step<S>(tree, fields));
-  return Step(std::move(step));
+Legal<> replay_as(Tree& tree, const NamedStep& step) {
+  RELAXC_STEP(const S made, resolved<S>(tree, step));
+  RELAXC_LEGAL(apply(tree, made));
+  return Done{};
 }
 
 template <typename... S>
 constexpr auto kinds_of(const std::variant<S...>*) {
-  return std::array<Kind, sizeof...(S)>{Kind{S::kInfo, parse<S>}...};
+  return std::array<Kind, sizeof...(S)>{Kind{&S::kInfo, parse_arguments<S>, replay_as<S>}...};
 }
 constexpr auto kKinds = kinds_of(static_cast<const Step*>(nullptr));
 
 constexpr auto kInfos = [] {
   std::array<StepInfo, kKinds.size()> all{};
-  for (size_t i = 0; i < all.size(); ++i) all[i] = kKinds[i].info;
+  for (size_t i = 0; i < all.size(); ++i) all[i] = *kKinds[i].info;
   return all;
 }();
 static_assert(std::is_sorted(kInfos.begin(), kInfos.end(),
@@ -52,7 +54,7 @@ constexpr FormerName kFormerNames[] = {
 
 const Kind* kind_named(std::string_view written) {
   const std::string_view name = present_name(written);
-  auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& one) { return one.info.name == name; });
+  auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& one) { return one.info->name == name; });
   return found == kKinds.end() ? nullptr : &*found;
 }
 
@@ -67,7 +69,7 @@ bool any_step(std::string_view trace, F has) {
   const std::vector<StepText> steps = steps_of(trace);
   return std::any_of(steps.begin(), steps.end(), [&](const StepText& step) {
     const Kind* kind = kind_named(step.text.substr(0, step.text.find(' ')));
-    return kind != nullptr && has(kind->info);
+    return kind != nullptr && has(*kind->info);
   });
 }
 
@@ -105,12 +107,6 @@ std::vector<StepText> steps_of(std::string_view text) {
   return steps;
 }
 
-std::string in_one_line(std::string_view trace) {
-  std::string line;
-  for (const StepText& step : steps_of(trace)) line += (line.empty() ? "" : "; ") + std::string(step.text);
-  return line;
-}
-
 bool changes_bits(std::string_view trace) {
   return any_step(trace, [](const StepInfo& info) { return info.changes_bits; });
 }
@@ -119,27 +115,52 @@ bool rounds_by_machine(std::string_view trace) {
   return any_step(trace, [](const StepInfo& info) { return info.rounds_by_machine; });
 }
 
-Legal<Step> parse_step(const Tree& tree, std::string_view text) {
+std::string to_string(const NamedStep& step) {
+  auto list = [](const auto& all, auto text) {
+    std::string texts;
+    for (const auto& one : all) texts += (texts.empty() ? "" : ", ") + text(one);
+    return "[" + texts + "]";
+  };
+  std::string text(step.primitive->name);
+  for (const Argument& argument : step.arguments) {
+    text += ' ';
+    if (const auto* name = std::get_if<Name>(&argument)) text += name->text;
+    if (const auto* word = std::get_if<Keyword>(&argument)) text += word->text;
+    if (const auto* number = std::get_if<int64_t>(&argument)) text += std::to_string(*number);
+    if (const auto* names = std::get_if<Names>(&argument)) text += list(*names, [](const Name& n) { return n.text; });
+    if (const auto* numbers = std::get_if<Numbers>(&argument))
+      text += list(*numbers, [](int64_t n) { return std::to_string(n); });
+  }
+  return text;
+}
+
+std::string to_string(const Trace& trace, std::string_view separator) {
+  std::string text;
+  for (const NamedStep& step : trace) text.append(text.empty() ? "" : separator).append(to_string(step));
+  return text;
+}
+
+Legal<NamedStep> parse_step(std::string_view text) {
   RELAXC_STEP(const std::vector<std::string_view> words, words_of(text));
-  RELAXC_REQUIRE(!words.empty(), "a step begins with the name of a primitive");
+  RELAXC_REQUIRE(!words.empty(), "a step starts with the name of a primitive");
   const Kind* kind = kind_named(words[0]);
   RELAXC_REQUIRE(kind != nullptr,
                  fmt::format("there is no primitive '{}'; the primitives are {}", words[0], known_names()));
-  const StepInfo& info = kind->info;
-  const std::vector<std::string_view> fields(words.begin() + 1, words.end()), wanted = *words_of(info.arguments);
-  RELAXC_REQUIRE(fields.size() == wanted.size(), fmt::format("'{}' has {} arguments, and here are {}: {} {}", info.name,
-                                                             wanted.size(), fields.size(), info.name, info.arguments));
-  return kind->parse(tree, fields);
+  const StepInfo& info = *kind->info;
+  const std::vector<std::string_view> arguments(words.begin() + 1, words.end()), wanted = *words_of(info.arguments);
+  RELAXC_REQUIRE(arguments.size() == wanted.size(),
+                 fmt::format("'{}' has {} arguments, and here are {}: {} {}", info.name, wanted.size(),
+                             arguments.size(), info.name, info.arguments));
+  return kind->parse(arguments);
+}
+
+Legal<> replay(Tree& tree, const NamedStep& step) {
+  return kind_named(step.primitive->name)->replay(tree, step);
 }
 
 Legal<> apply_text(Tree& tree, std::string_view text) {
-  RELAXC_STEP(const Step step, parse_step(tree, text));
-  return std::visit(
-      [&](const auto& one) -> Legal<> {
-        RELAXC_LEGAL(apply(tree, one));
-        return Done{};
-      },
-      step);
+  RELAXC_STEP(const NamedStep step, parse_step(text));
+  return replay(tree, step);
 }
 
 }  // namespace relaxc::schedule

@@ -1,8 +1,8 @@
-// trace.h: what was done to a kernel, as a text that can be read, edited and applied again.
+// trace.h: the steps that were applied to a kernel: printed, parsed and replayed.
 //
-// A step is a line: the name of a primitive and its arguments, with names as tree/names.h gives them. What stands
-// behind a "#" is a comment ("i#2" is a name). In an attribute of a prim func steps stand in one line, with semicolons
-// between them.
+// In memory a trace is a list of typed steps (tree/named_step.h). As text a step is a line: the name of a primitive and
+// its arguments, with names as tree/names.h gives them. A "#" starts a comment, except within a name ("i#2"). In an
+// attribute of a prim func the steps are in one line, separated by semicolons.
 #pragma once
 
 #include <span>
@@ -21,23 +21,26 @@ std::span<const StepInfo> primitives();
 /// read former names, too.
 std::string_view present_name(std::string_view step);
 
-/// A step of a text, and where it stands there.
+/// A step of a text, and its place there.
 struct StepText {
   std::string_view text;
   size_t begin = 0;
 };
 /// The steps of a text, without comments.
 std::vector<StepText> steps_of(std::string_view text);
-std::string in_one_line(std::string_view trace);
-/// Whether a step of the trace may change bits of what the kernel computes. Names of no primitive are passed over.
+/// Whether a step of this text may change bits of what the kernel computes. Steps of unknown names do not count.
 bool changes_bits(std::string_view trace);
-/// Whether machines may round a step of the trace in their own way.
+/// Whether machines may round a step of this text in their own way.
 bool rounds_by_machine(std::string_view trace);
 
-/// Reads a step, with names as the tree has them now. Illegal, with what would be right, if there is no such primitive,
-/// or if what it names is not there.
-Legal<Step> parse_step(const Tree& tree, std::string_view text);
-/// Reads a step and does it.
+/// "split i 8 peeled"
+std::string to_string(const NamedStep& step);
+std::string to_string(const Trace& trace, std::string_view separator = "; ");
+/// Reads a step. Illegal, with what would be right: there is no such primitive, or its arguments are others.
+Legal<NamedStep> parse_step(std::string_view text);
+/// Applies a step to a tree that has what it names. Illegal: it names what is not there, or the step is not legal.
+Legal<> replay(Tree& tree, const NamedStep& step);
+/// Reads a step and applies it.
 Legal<> apply_text(Tree& tree, std::string_view step);
 
 }  // namespace relaxc::schedule

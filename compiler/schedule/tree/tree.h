@@ -14,6 +14,7 @@
 #include "compiler/arith/simplify.h"
 #include "compiler/schedule/packing.h"
 #include "compiler/schedule/tree/legal.h"
+#include "compiler/schedule/tree/named_step.h"
 #include "compiler/tir/builder.h"
 #include "compiler/tir/visit.h"
 
@@ -32,17 +33,17 @@ struct Operand {
   Packing made;                ///< how, but for the panels
 };
 
-/// Statements one behind the other that were taken out of a tree to be worked on.
+/// Consecutive statements that were taken out of a tree to be worked on.
 struct Cutout {
-  Stmt whole;               ///< the tree as it was; null: nothing was taken out
-  std::vector<Stmt> taken;  ///< what stands in it where the result belongs
+  Stmt whole;               ///< the tree before; null: nothing was taken out
+  std::vector<Stmt> taken;  ///< the statements of `whole` that the result replaces
 };
 
 class Tree {
  public:
   /// \param facts         of the kernel's symbols, at every call
   /// \param constants     parameters that may be packed
-  /// \param may_allocate  somebody gives the kernel scratch memory
+  /// \param may_allocate  the caller gives the kernel scratch memory
   Tree(Context& context, Stmt root, arith::Facts facts = {}, const std::vector<BufferRef>& constants = {},
        bool may_allocate = true);
 
@@ -71,10 +72,10 @@ class Tree {
   Context& context() const { return *context_; }
   const arith::Facts& facts() const { return *facts_; }
   bool may_allocate() const { return may_allocate_; }
-  /// The steps that made it, one a line.
-  const std::string& trace() const { return trace_; }
-  void note(const std::string& step) { trace_ += step + "\n"; }
-  void set_trace(std::string trace) { trace_ = std::move(trace); }
+  /// The steps that made it.
+  const Trace& trace() const { return trace_; }
+  void note(NamedStep step) { trace_.push_back(std::move(step)); }
+  void set_trace(Trace trace) { trace_ = std::move(trace); }
 
   // ---- constants
 
@@ -89,7 +90,7 @@ class Tree {
 
   const Cutout& focused() const { return focus_; }
   bool is_whole() const { return !focus_.whole && !section_.whole; }
-  /// Steps see these statements of the kernel, which stand one behind the other in one sequence.
+  /// Steps see these statements of the kernel, which are consecutive in one sequence.
   void take_section(std::vector<Stmt> statements);
   void take_focus(std::vector<Stmt> nests);
   void leave_focus() { put_back(focus_); }
@@ -130,7 +131,7 @@ class Tree {
   Cutout section_;                         ///< out of the kernel
   Cutout focus_;                           ///< out of the section, or else of the kernel
   std::shared_ptr<NestFacts> nest_facts_;  ///< of all copies, which share nests
-  std::string trace_;
+  Trace trace_;
   std::vector<Operand> operands_;
   std::vector<PackedParam> packed_;
 };

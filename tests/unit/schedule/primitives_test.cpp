@@ -9,6 +9,7 @@
 #include "compiler/schedule/analysis/access.h"
 #include "compiler/schedule/analysis/independence.h"
 #include "compiler/schedule/primitives/steps.h"
+#include "compiler/schedule/trace/trace.h"
 #include "compiler/tir/evaluator.h"
 #include "compiler/tir/print.h"
 #include "compiler/tir/verify.h"
@@ -46,7 +47,7 @@ void keeps(arith::Context& context, const PrimFunc& f, const std::function<void(
   change(s);
   PrimFunc after = f;
   after.body = s.root();
-  INFO(s.trace() << tir::to_string(after));
+  INFO(to_string(s.trace()) << tir::to_string(after));
   REQUIRE(tir::first_fault(after) == "");
   REQUIRE_FALSE(s.trace().empty());
   for (int64_t size : {0, 1, 3, 4, 7, 16, 33}) CHECK(run(f, size, whole_numbers) == run(after, size, whole_numbers));

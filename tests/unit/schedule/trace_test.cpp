@@ -398,9 +398,10 @@ TEST_CASE("random steps after a part of a trace are refused or keep the meaning"
     do_what_fits(s, {trace.begin(), trace.begin() + static_cast<std::ptrdiff_t>(prefix)});
     for (int i = 0; i < 40; ++i) do_what_fits(s, {random_step(s, random)}) == 1 ? ++kept : ++refused;
     do_what_fits(s, {trace.begin() + static_cast<std::ptrdiff_t>(prefix), trace.end()});
-    INFO("seed " << seed << ": " << s.trace());
+    INFO("seed " << seed << ": " << to_string(s.trace()));
     std::vector<schedule::PackedParam> packed;
-    if (auto made = replayed(context, all[which], s.trace(), packed)) check_meaning(all[which], *made, packed);
+    if (auto made = replayed(context, all[which], to_string(s.trace()), packed))
+      check_meaning(all[which], *made, packed);
   }
   INFO(kept << " steps were done, " << refused << " were refused");
   CHECK(kept > 800);

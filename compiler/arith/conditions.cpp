@@ -1,4 +1,4 @@
-// condition.cpp: comparisons, minima and maxima, and selects in canonical form.
+// conditions.cpp: comparisons, minima and maxima, and selects in canonical form.
 //
 // A comparison is a question about one polynomial, left minus right, so what both sides have in common is gone before
 // it is asked. What stays open is written with positive terms on either side, over their common factor. A minimum is a
@@ -32,7 +32,7 @@ Expr inverse(Expr condition) {
 }
 
 /// Everything that is no index: comparisons of indices are decided or put in canonical form, the rest is kept.
-Expr Canonical::condition(Expr e) {
+Expr Conditions::condition(Expr e) {
   bool compares = e->kind >= ExprKind::kEq && e->kind <= ExprKind::kLe;
   if (compares) {
     const auto& n = static_cast<const Binary&>(*e.node());
@@ -43,15 +43,15 @@ Expr Canonical::condition(Expr e) {
     Expr opposite = inverse(expr(n->a));
     if (opposite) return expr(opposite);
   }
-  return rebuilt(e);
+  return canonical_.rebuilt(e);
 }
 
 /// Whether `difference kind 0`, if that is certain.
-std::optional<bool> Canonical::decided(ExprKind kind, const Polynomial& difference) {
+std::optional<bool> Conditions::decided(ExprKind kind, const Polynomial& difference) {
   auto at_most = [&](int64_t sign, int64_t limit) {  // sign * difference <= limit
     auto p = sum({}, difference, sign);
     auto beyond = p ? sum(*p, Polynomial::constant(limit), -1) : std::nullopt;
-    return beyond && proves_nonpositive(*beyond);
+    return beyond && canonical_.proofs().proves_nonpositive(*beyond);
   };
   if (kind == ExprKind::kLt || kind == ExprKind::kLe) {
     int64_t limit = kind == ExprKind::kLt ? -1 : 0;
@@ -61,20 +61,20 @@ std::optional<bool> Canonical::decided(ExprKind kind, const Polynomial& differen
   }
   bool equal = kind == ExprKind::kEq;
   if (difference.is_zero()) return equal;
-  if (!contains(congruence(difference), 0) || at_most(1, -1) || at_most(-1, -1)) return !equal;
-  if (std::find(nonzero_.begin(), nonzero_.end(), primitive(difference)) != nonzero_.end()) return !equal;
+  if (!contains(canonical_.ranges().congruence(difference), 0) || at_most(1, -1) || at_most(-1, -1)) return !equal;
+  if (canonical_.assumptions().excludes_zero(primitive(difference))) return !equal;
   if (at_most(1, 0) && at_most(-1, 0)) return equal;
   return std::nullopt;
 }
 
 /// `difference kind 0`: decided if it can be, else with positive terms left and negative ones right, over their
 /// common factor.
-Expr Canonical::comparison(ExprKind kind, const Polynomial& whole) {
-  if (auto known = decided(kind, whole)) return context_.boolean(*known);
-  Polynomial difference = recombine(whole);
+Expr Conditions::comparison(ExprKind kind, const Polynomial& whole) {
+  if (auto known = decided(kind, whole)) return context().boolean(*known);
+  Polynomial difference = canonical_.division().recombine(whole);
   // Nothing can be negated that has no positive counterpart.
   for (const auto& [_, coefficient] : difference.terms)
-    if (coefficient == INT64_MIN) return context_.binary(kind, to_expr(difference), context_.index(0));
+    if (coefficient == INT64_MIN) return context().binary(kind, to_expr(difference), context().index(0));
   bool ordered = kind == ExprKind::kLt || kind == ExprKind::kLe;
   int64_t factor = content(difference), constant = difference.constant_term();
   // g * d + k < 0 is d < ceil(-k / g); g * d + k <= 0 is d <= floor(-k / g).
@@ -92,12 +92,12 @@ Expr Canonical::comparison(ExprKind kind, const Polynomial& whole) {
   if (!ordered && !right.is_zero() && !left.is_zero() &&
       MonomialOrder()(right.terms.begin()->first, left.terms.begin()->first) && !right.as_constant())
     std::swap(left, right);
-  return context_.binary(kind, to_expr(left), to_expr(right));
+  return context().binary(kind, to_expr(left), to_expr(right));
 }
 
 /// `q * g + k kind 0` of a quotient q = x // c alone as a comparison of x: so a guard about a size of a convolution is
 /// a bound of the symbol that the size is made of. Null for anything else.
-Expr Canonical::without_quotient(ExprKind kind, const Polynomial& difference, int64_t factor, int64_t constant) {
+Expr Conditions::without_quotient(ExprKind kind, const Polynomial& difference, int64_t factor, int64_t constant) {
   const auto& [monomial, coefficient] = *difference.terms.begin();
   bool alone = monomial.size() == 1 && difference.terms.size() <= 2 && std::abs(coefficient) == factor &&
                (difference.terms.size() == 1 || difference.terms.rbegin()->first.empty());
@@ -116,20 +116,20 @@ Expr Canonical::without_quotient(ExprKind kind, const Polynomial& difference, in
 }
 
 /// The elements of a minimum (maximum) that was made here, or the one value itself.
-std::vector<Expr> Canonical::members(ExprKind kind, const Polynomial& p) {
+std::vector<Expr> Conditions::members(ExprKind kind, const Polynomial& p) {
   bool alone = p.terms.size() == 1 && p.terms.begin()->second == 1 && p.terms.begin()->first.size() == 1;
-  auto found = alone && p.terms.begin()->first[0]->kind == kind ? memory_.members.find(p.terms.begin()->first[0])
-                                                                : memory_.members.end();
-  return found == memory_.members.end() ? std::vector<Expr>{to_expr(p)} : found->second;
+  auto found =
+      alone && p.terms.begin()->first[0]->kind == kind ? members_.find(p.terms.begin()->first[0]) : members_.end();
+  return found == members_.end() ? std::vector<Expr>{to_expr(p)} : found->second;
 }
 
-Polynomial Canonical::minimum(ExprKind kind, const Polynomial& a, const Polynomial& b) {
+Polynomial Conditions::minimum(ExprKind kind, const Polynomial& a, const Polynomial& b) {
   constexpr size_t kLongest = 64;
   // `x` need not stay if `y` is always at least as small (as large).
   auto beats = [&](Expr y, Expr x) {
     if (x == y) return true;
     auto difference = kind == ExprKind::kMin ? sum(poly(y), poly(x), -1) : sum(poly(x), poly(y), -1);
-    return difference && proves_nonpositive(*difference);
+    return difference && canonical_.proofs().proves_nonpositive(*difference);
   };
   auto drop = [&](std::vector<Expr>& from, const std::vector<Expr>& others) {
     std::erase_if(
@@ -144,8 +144,8 @@ Polynomial Canonical::minimum(ExprKind kind, const Polynomial& a, const Polynomi
   std::sort(all.begin(), all.end(), [](Expr x, Expr y) { return x->id < y->id; });
   Expr made = all[0];
   for (size_t i = 1; i < all.size(); ++i) {
-    made = atom(context_.binary(kind, made, all[i])).terms.begin()->first[0];
-    memory_.members.try_emplace(made, all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    made = canonical_.atom(context().binary(kind, made, all[i])).terms.begin()->first[0];
+    members_.try_emplace(made, all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i) + 1);
   }
   return Polynomial::atom(made);
 }
@@ -153,19 +153,19 @@ Polynomial Canonical::minimum(ExprKind kind, const Polynomial& a, const Polynomi
 /// Whether `a` and `b` are the same at the one value that `equality`, of a variable or a size and a constant, leaves.
 /// The dims of a broadcast of n and min(n, 512) are select(n == 1, min(n, 512), n), which is n; so written, they hide
 /// that n rows are n rows from all who ask. Long arms are not looked at, so that nests of selects cost linear time.
-bool Canonical::agree_where(Expr equality, Expr a, Expr b) {
+bool Conditions::agree_where(Expr equality, Expr a, Expr b) {
   constexpr size_t kLongest = 32;  // nodes
   const auto& n = static_cast<const Binary&>(*equality.node());
   if (!n.a.dtype().is_index() || n.a.constant() != nullptr || n.b.constant() == nullptr) return false;
   size_t nodes = 0;
   for (Expr arm : {a, b})
     for_each_reached(arm, [&](Expr node) { return ++nodes > kLongest ? std::vector<Expr>{} : operands(node); });
-  if (nodes > kLongest || !afford(nodes)) return false;
+  if (nodes > kLongest || !canonical_.budget().afford(nodes)) return false;
   Substitution at = {{n.a, n.b}};
   return poly(substitute(a, at)) == poly(substitute(b, at));
 }
 
-Polynomial Canonical::selection(const Select& n) {
+Polynomial Conditions::selection(const Select& n) {
   Expr decided = expr(n.condition);
   if (decided.constant() != nullptr) return poly(*decided.constant() != 0 ? n.then_value : n.else_value);
   Polynomial a = poly(n.then_value), b = poly(n.else_value);
@@ -173,7 +173,7 @@ Polynomial Canonical::selection(const Select& n) {
   bool equal = decided->kind == ExprKind::kEq, unequal = decided->kind == ExprKind::kNe;
   Expr then_value = to_expr(a), else_value = to_expr(b);
   if ((equal || unequal) && agree_where(decided, then_value, else_value)) return equal ? b : a;
-  return atom(context_.select(decided, then_value, else_value));
+  return canonical_.atom(context().select(decided, then_value, else_value));
 }
 
 }  // namespace relaxc::arith

@@ -1,0 +1,182 @@
+// assumptions.cpp: what the facts assume of the variables of a question, as polynomials.
+//
+// A variable brings the assumptions that are connected with it when it is first met, each as a polynomial that is at
+// most 0 or is not 0. Equalities are solved for one variable each, which is then replaced wherever a prover meets it.
+#include "compiler/arith/assumptions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/arith/canonical.h"
+#include "compiler/arith/range.h"
+#include "compiler/arith/visit.h"
+
+namespace relaxc::arith {
+namespace {
+
+const Binary* comparison_of_indices(Expr e) {
+  bool compares = e->kind >= ExprKind::kEq && e->kind <= ExprKind::kLe;
+  const auto* n = compares ? static_cast<const Binary*>(e.node()) : nullptr;
+  return n != nullptr && n->a.dtype().is_index() ? n : nullptr;
+}
+
+}  // namespace
+
+/// The assumptions that speak of a variable, of a variable that these speak of, and so on: no others can say anything
+/// of it. Variables that met here are not looked for again. Where guards about data join all sizes of a program, those
+/// next to the variable are taken, the latest first, so that a question costs no more in a long program.
+std::vector<Expr> Assumptions::connected(Expr first) {
+  constexpr size_t kMost = 32;
+  const std::vector<Expr>& all = facts_.assumptions();
+  std::vector<Expr> variables{first};
+  std::unordered_set<Expr> seen;
+  for (size_t i = 0; i < variables.size() && seen.size() < kMost; ++i)
+    for (size_t place : facts_.assumptions_of(variables[i])) {
+      if (seen.size() >= kMost) break;
+      if (!seen.insert(all[place]).second) continue;
+      for (Var var : facts_.variables_of(place))
+        if (met_.insert(var).second) variables.push_back(var);
+    }
+  std::vector<Expr> in_order;
+  if (seen.empty()) return in_order;
+  for (Expr e : all)
+    if (seen.count(e) != 0) in_order.push_back(e);
+  return in_order;
+}
+
+/// Reads what is assumed of a variable when it is first met. So a question costs what its own variables cost, not what
+/// all of a program's do.
+void Assumptions::meet(Expr var) {
+  if (facts_.assumptions().empty() || !met_.insert(var).second) return;
+  std::vector<Expr> assumptions = connected(var);
+  if (assumptions.empty()) return;
+  // This is in the middle of a question, whose results and references stay.
+  Canonical::Memory outside = canonical_.set_aside();
+  const StepBudget::Allowance allowance = canonical_.budget().allowance();
+  canonical_.budget().set_allowance({.left = allowance.left, .asked = false});
+  if (equalities_ == Equalities::kSubstitute) solve_equalities(assumptions);
+  read(assumptions);
+  canonical_.bring_back(std::move(outside));
+  canonical_.budget().set_allowance(allowance);
+}
+
+Expr Assumptions::solution_of(Expr var) const {
+  auto found = solved_.find(var);
+  return found == solved_.end() ? Expr() : found->second;
+}
+
+bool Assumptions::excludes_zero(const Polynomial& p) const {
+  return std::find(nonzero_.begin(), nonzero_.end(), p) != nonzero_.end();
+}
+
+std::vector<size_t> Assumptions::places_about(const Polynomial& p) const {
+  std::vector<size_t> places;
+  for (const auto& [monomial, _] : p.terms)
+    for (Expr factor : monomial)
+      if (auto found = nonpositive_of_.find(factor); found != nonpositive_of_.end())
+        places.insert(places.end(), found->second.begin(), found->second.end());
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  return places;
+}
+
+void Assumptions::solve_equalities(const std::vector<Expr>& assumptions) {
+  std::vector<Expr> variables;
+  for (Expr e : assumptions) {
+    const Binary* n = comparison_of_indices(e);
+    if (n == nullptr || n->kind != ExprKind::kEq) continue;
+    auto zero = sum(poly(n->a), poly(n->b), -1);
+    Expr solved = zero ? solve(*zero) : Expr();
+    if (!solved) continue;
+    variables.push_back(solved);
+    canonical_.set_aside();  // forgets what the variable is in
+  }
+  std::sort(variables.begin(), variables.end(), [](Expr a, Expr b) { return a->id < b->id; });
+  for (Expr var : variables) transfer(var);
+}
+
+/// Makes the youngest variable that stands alone in `zero` an expression of the rest, which must not mention it; null
+/// if there is none.
+Expr Assumptions::solve(const Polynomial& zero) {
+  Expr best;
+  int64_t sign = 0;
+  for (const auto& [monomial, coefficient] : zero.terms) {
+    bool alone = monomial.size() == 1 && monomial[0].as<VarNode>() && (coefficient == 1 || coefficient == -1);
+    if (alone && (!best || best->id < monomial[0]->id)) best = monomial[0], sign = coefficient;
+  }
+  if (!best) return {};
+  Polynomial term;
+  term.add({best}, sign);
+  auto rest = sum(zero, term, -1);
+  if (rest) rest = sum({}, *rest, -sign);
+  if (!rest) return {};
+  Expr value = to_expr(*rest);
+  for (Var var : free_vars(value))
+    if (var == best) return {};
+  solved_[best] = value;
+  return best;
+}
+
+/// What is known of a solved variable holds of its value.
+void Assumptions::transfer(Expr var) {
+  const Polynomial& value = poly(var);
+  Range range = facts_.range_of(var);
+  Congruence congruence = facts_.congruence_of(var);
+  if (range.has_lower()) assume_nonpositive(sum(Polynomial::constant(range.lower), value, -1));
+  if (range.has_upper()) assume_nonpositive(sum(value, Polynomial::constant(range.upper), -1));
+  bool alone = value.terms.size() == 1 && value.terms.begin()->second == 1 && value.terms.begin()->first.size() == 1;
+  if (!alone) return;
+  Expr other = value.terms.begin()->first[0];
+  Ranges::Known merged = canonical_.ranges().known(other);
+  Range both = intersect(merged.range, range);
+  auto classes = intersect(merged.congruence, congruence);
+  if (both.lower <= both.upper && classes) canonical_.ranges().set_known(other, {both, *classes});
+}
+
+void Assumptions::assume_nonpositive(std::optional<Polynomial> p) {
+  if (!p || p->as_constant()) return;
+  for (const auto& [monomial, _] : p->terms)
+    for (Expr factor : monomial) {
+      std::vector<size_t>& places = nonpositive_of_[factor];
+      if (places.empty() || places.back() != nonpositive_.size()) places.push_back(nonpositive_.size());
+    }
+  nonpositive_.push_back(std::move(*p));
+}
+
+void Assumptions::read(const std::vector<Expr>& assumptions) {
+  size_t first = nonpositive_.size();
+  for (Expr e : assumptions) {
+    const Binary* n = comparison_of_indices(e);
+    auto difference = n != nullptr ? sum(poly(n->a), poly(n->b), -1) : std::nullopt;
+    if (!difference) continue;
+    if (n->kind == ExprKind::kNe) {
+      nonzero_.push_back(primitive(*difference));
+      continue;
+    }
+    if (n->kind == ExprKind::kEq) assume_nonpositive(sum({}, *difference, -1));
+    if (n->kind == ExprKind::kLt && !difference->add({}, 1)) continue;
+    assume_nonpositive(std::move(difference));
+  }
+  constexpr int kRounds = 2;  // chains of inequalities
+  for (int round = 0; round < kRounds; ++round)
+    for (size_t i = first; i < nonpositive_.size(); ++i) narrow_variables(nonpositive_[i]);
+}
+
+/// What p <= 0 says of a variable that stands alone in p, by the range of the rest: from 0 <= y and y < m, 1 <= m.
+void Assumptions::narrow_variables(const Polynomial& p) {
+  for (const auto& [monomial, coefficient] : p.terms) {
+    bool alone = monomial.size() == 1 && monomial[0].as<VarNode>() && (coefficient == 1 || coefficient == -1);
+    if (!alone) continue;
+    Polynomial own;
+    own.add(monomial, coefficient);
+    auto rest = sum(p, own, -1);
+    Range others = rest ? canonical_.ranges().range_by_terms(*rest) : Range();
+    if (!others.has_lower() || others.lower == INT64_MAX) continue;
+    Ranges::Known merged = canonical_.ranges().known(monomial[0]);
+    merged.range =
+        intersect(merged.range, coefficient > 0 ? Range{INT64_MIN, -others.lower} : Range::at_least(others.lower));
+    if (merged.range.lower <= merged.range.upper) canonical_.ranges().set_known(monomial[0], merged);
+  }
+}
+
+}  // namespace relaxc::arith

@@ -1,0 +1,35 @@
+// division.h: floordiv of polynomials, and remainders found again.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+
+#include "compiler/arith/canonical_part.h"
+
+namespace relaxc::arith {
+
+class Division : public CanonicalPart {
+ public:
+  /// Quotients x // c whose dividend has a known remainder, and that remainder.
+  using Memory = std::unordered_map<Expr, int64_t>;
+
+  explicit Division(Canonical& canonical) : CanonicalPart(canonical) {}
+  /// floordiv(a, b); nothing if it has no form as a polynomial.
+  std::optional<Polynomial> divide(const Polynomial& a, const Polynomial& b);
+  /// `p` with x - r in place of c * (x // c) where x has a known remainder r.
+  std::optional<Polynomial> replace_exact(std::optional<Polynomial> p);
+  /// `p` with x % c in place of x - c * (x // c).
+  Polynomial recombine(const Polynomial& p);
+  Memory& memory() { return exact_; }
+  const Memory& memory() const { return exact_; }
+
+ private:
+  std::optional<Polynomial> divide_by_constant(const Polynomial& a, int64_t c);
+  std::optional<Polynomial> divide_rest(const Polynomial& rest, int64_t c);
+  std::optional<Polynomial> divide_by_symbols(const Polynomial& a, const Polynomial& b);
+  void recombine_term(Polynomial& p, const Monomial& monomial, const FloorDiv& quotient);
+
+  Memory exact_;
+};
+
+}  // namespace relaxc::arith
