@@ -8,11 +8,11 @@
 namespace relaxc::relax {
 namespace {
 
-using Value = std::optional<AttrValue>;
+using Printed = std::optional<AttrValue>;
 using Texts = std::vector<std::string>;
 
-Value unless_empty(const Texts& texts) {
-  return texts.empty() ? std::nullopt : Value(texts);
+Printed unless_empty(const Texts& texts) {
+  return texts.empty() ? std::nullopt : Printed(texts);
 }
 
 /// The row of a list of texts.
@@ -25,8 +25,8 @@ constexpr FunctionAttr list(std::string_view name, std::string_view form) {
           .parse = [](Function& f, const AttrValue& value) { return f.*Field = std::get<Texts>(value), true; }};
 }
 
-Value print_num_input(const Function& f) {
-  return f.num_input ? Value(*f.num_input) : std::nullopt;
+Printed print_num_input(const Function& f) {
+  return f.num_input ? Printed(*f.num_input) : std::nullopt;
 }
 
 bool parse_num_input(Function& f, const AttrValue& value) {
@@ -36,7 +36,7 @@ bool parse_num_input(Function& f, const AttrValue& value) {
 
 constexpr std::string_view kOtherRounding = "changed";
 
-Value print_rounding(const Function& f) {
+Printed print_rounding(const Function& f) {
   if (!f.rounding) return std::nullopt;
   return AttrValue(f.rounding->narrowed ? to_string(*f.rounding->narrowed) : std::string(kOtherRounding));
 }

@@ -43,7 +43,7 @@ bool divides_by_symbols(Expr e) {
 
 /// What tensors give for a division by `divisor`: 0 if that is 0.
 Expr unless_zero(Node& node, Expr divisor, Expr quotient) {
-  if (arith::bounds(divisor, node.facts()).lower > 0) return quotient;
+  if (node.bounds(divisor).lower > 0) return quotient;
   return arith::select(arith::eq(divisor, node.index(0)), node.index(0), quotient);
 }
 
@@ -134,7 +134,7 @@ Expr fold_mul(Node&, Expr a, Expr b) {
 Expr fold_div(Node& node, Expr a, Expr b) {
   const int64_t *x = a.constant(), *y = b.constant();
   if (x != nullptr && y != nullptr) return *y == 0 || *y == -1 ? Expr{} : node.index(*x / *y);
-  arith::Range dividend = arith::bounds(a, node.facts()), divisor = arith::bounds(b, node.facts());
+  arith::Range dividend = node.bounds(a), divisor = node.bounds(b);
   if (divisor.lower < 0) return {};
   // What divides by itself does so whatever the signs are, and no model divides by zero.
   Expr exact = node.simplify(arith::floordiv(a, b));
@@ -148,7 +148,7 @@ Expr fold_div(Node& node, Expr a, Expr b) {
   return unless_zero(node, b, small ? quotient : quotient - arith::floordiv(arith::max(zero - a, zero), least));
 }
 Expr fold_mod(Node& node, Expr a, Expr b) {
-  if (arith::bounds(b, node.facts()).lower < 0) return {};
+  if (node.bounds(b).lower < 0) return {};
   return unless_zero(node, b, arith::floormod(a, at_least_one(node, b)));
 }
 Expr fold_min(Node&, Expr a, Expr b) {
@@ -159,7 +159,7 @@ Expr fold_max(Node&, Expr a, Expr b) {
 }
 
 Expr fold_bool(Node& node, Expr condition) {
-  arith::Truth truth = arith::decide(condition, node.facts());
+  arith::Truth truth = node.decide(condition);
   if (truth != arith::Truth::kUnknown) return node.index(truth == arith::Truth::kTrue);
   return arith::select(condition, node.index(1), node.index(0));
 }

@@ -138,6 +138,14 @@ Result<Value*> GraphImporter::materialize(const Known& known) {
   return value;
 }
 
+arith::Prover& GraphImporter::prover() {
+  if (prover_ == nullptr || prover_revision_ != function_->facts.revision()) {
+    prover_ = std::make_unique<arith::Prover>(module_.context(), function_->facts);
+    prover_revision_ = function_->facts.revision();
+  }
+  return *prover_;
+}
+
 Result<Value*> GraphImporter::materialize(const std::string& name) {
   Slot* slot = find(name);
   if (slot == nullptr) return diag.error(builder_->location, Kind::unbound_name, "'{}' is made by no node", name);

@@ -15,6 +15,7 @@
 #include "frontends/onnx/load.h"
 #include "frontends/onnx/node_budget.h"
 #include "frontends/onnx/signature.h"
+#include "frontends/onnx/small_constants.h"
 
 namespace relaxc::frontend {
 
@@ -96,12 +97,15 @@ class GraphImporter {
   relax::GraphBuilder& builder() { return *builder_; }
   /// By what is known of the function's symbols.
   Expr simplify(Expr e) { return simplifier_->simplify(e); }
+  /// Answers by the same and remembers: of n sizes that are each made of the one before, none is looked through twice.
+  arith::Prover& prover();
   relax::Module& module() { return module_; }
   relax::Function& function() { return *function_; }
   Diagnostics& diagnostics() { return diag; }
   Scope& scope() { return *scope_; }
   ModelFiles& files() { return *model_.files; }
   const relax::OpTable& ops() const { return ops_; }
+  SmallConstants& small_constants() { return small_constants_; }
   /// Dims that occur bare in `info` are sizes: not negative.
   void add_size_facts(relax::Info info);
 
@@ -139,8 +143,11 @@ class GraphImporter {
   Diagnostics& diag;
   ConverterTable converters_;
   SignatureTable signatures_;
+  SmallConstants small_constants_;
   relax::Function* function_ = nullptr;
   std::unique_ptr<arith::Simplifier> simplifier_;  ///< by the facts of function_
+  std::unique_ptr<arith::Prover> prover_;          ///< the same, as they were at
+  uint64_t prover_revision_ = 0;
   relax::GraphBuilder* builder_ = nullptr;
   Scope* scope_ = nullptr;
   Location file_ = nullptr;

@@ -200,7 +200,7 @@ const arith::Facts& Node::facts() {
 Result<std::vector<Value*>> Node::call_many(OpName op, std::vector<Value*> operands, Attrs attrs) {
   RELAXC_TRY(std::vector<Value*> values, builder().call_many(op, std::move(operands), std::move(attrs)));
   for (Value* value : values) importer_.add_size_facts(value->info);
-  return values;
+  return importer_.small_constants().evaluated(builder(), std::move(values));
 }
 
 Result<Value*> Node::call(OpName op, std::vector<Value*> operands, Attrs attrs) {
@@ -224,6 +224,14 @@ Status Node::set(size_t index, Result<Value*> value) {
 
 Expr Node::simplify(Expr e) {
   return importer_.simplify(e);
+}
+
+arith::Truth Node::decide(Expr condition) {
+  return importer_.prover().decide(condition);
+}
+
+arith::Range Node::bounds(Expr e) {
+  return importer_.prover().bounds(e);
 }
 
 bool Node::set_known(size_t index, Known known) {

@@ -88,6 +88,9 @@ class Node {
   /// Each of them as an index expression.
   std::vector<Expr> indices(const std::vector<int64_t>& values);
   Expr simplify(Expr e);
+  /// What the facts say of a condition on sizes, and of a size.
+  arith::Truth decide(Expr condition);
+  arith::Range bounds(Expr e);
 
   // Outputs.
   size_t outputs() const { return static_cast<size_t>(proto.output_size()); }

@@ -15,12 +15,11 @@
 #include "compiler/transform/graph/fold_constants.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "compiler/relax/builder.h"
+#include "compiler/relax/evaluate_op.h"
 #include "compiler/tir/visit.h"
 #include "compiler/transform/graph/moves/lazy_constant_transpose.h"
 #include "compiler/transform/passes.h"
@@ -31,20 +30,6 @@ namespace {
 using namespace relax;
 
 constexpr int64_t kMostWork = 200'000'000;  // elements of result: a second or two of interpretation
-
-bool is_constant(const Value* value) {
-  return value != nullptr && value->op != nullptr && value->op->kind == OpKind::kConstant;
-}
-
-/// Bytes of a tensor of constant shape; nothing if a dim is symbolic or the product overflows.
-std::optional<int64_t> static_bytes(const Value& value) {
-  const auto* tensor = value.info->as<TensorInfo>();
-  if (tensor == nullptr || !tensor->shape || !tensor->dtype) return std::nullopt;
-  int64_t bytes = tensor->dtype->bytes();
-  for (Expr dim : *tensor->shape)
-    if (dim.constant() == nullptr || __builtin_mul_overflow(bytes, *dim.constant(), &bytes)) return std::nullopt;
-  return bytes;
-}
 
 /// Whether the definition calls a function (sin, exp, …) or sums for its elements.
 bool is_expensive(Context& context, const Op& op) {
@@ -133,43 +118,14 @@ class Folds {
   std::vector<Op*> order_;
 };
 
-std::vector<int64_t> static_shape(const Value& value) {
-  std::vector<int64_t> shape;
-  for (Expr dim : value.shape()) shape.push_back(*dim.constant());
-  return shape;
-}
-
-/// Which bits a NaN has depends on the machine that computes it; what is stored must not.
-void make_nans_alike(DType dtype, std::vector<std::byte>& bytes) {
-  auto mend = [&](auto zero, auto quiet) {
-    for (size_t at = 0; at + sizeof(zero) <= bytes.size(); at += sizeof(zero)) {
-      std::memcpy(&zero, bytes.data() + at, sizeof(zero));
-      if (std::isnan(zero)) std::memcpy(bytes.data() + at, &quiet, sizeof(quiet));
-    }
-  };
-  if (dtype == DType::f(32)) mend(0.0F, uint32_t{0x7fc00000});
-  if (dtype == DType::f(64)) mend(0.0, uint64_t{0x7ff8000000000000});
-}
-
 /// Runs the definition and replaces the results by constants. False if the definition refused (an index out of range):
 /// the program keeps the operator, which then fails where it always did.
 bool fold(Module& module, PassContext& context, Op& op) {
-  tir::PrimFunc function = define_op(module.context(), op, "folded");
-  std::vector<std::vector<std::byte>> memory;
-  for (Value* operand : op.operands())
-    if (is_constant(operand)) memory.push_back(operand->op->constant->to_vector());
-  size_t first_result = memory.size();
-  for (Value* result : op.results) memory.emplace_back(static_cast<size_t>(*static_bytes(*result)));
-  std::vector<void*> addresses;
-  for (auto& bytes : memory) addresses.push_back(bytes.data());
-  if (!context.evaluator.run(function, addresses, {})) return false;
+  std::optional<std::vector<ConstantRef>> results = evaluate_op(module.context(), op, context.evaluator);
+  if (!results) return false;
   GraphBuilder builder(module, context.ops, &op, context.diag);
-  for (size_t i = 0; i < op.results.size(); ++i) {
-    Value& result = *op.results[i];
-    make_nans_alike(result.dtype(), memory[first_result + i]);
-    auto data = ConstantData::inline_bytes(result.dtype(), static_shape(result), std::move(memory[first_result + i]));
-    result.replace_all_uses_with(builder.constant(std::move(data), result.name));
-  }
+  for (size_t i = 0; i < op.results.size(); ++i)
+    op.results[i]->replace_all_uses_with(builder.constant(std::move((*results)[i]), op.results[i]->name));
   return true;
 }
 

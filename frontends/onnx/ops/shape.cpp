@@ -135,7 +135,7 @@ void cancel_common(std::vector<Expr>& from, std::vector<Expr>& target) {
 /// Whether `e` may be a number that a program reads, which may be a marker: 0 (keep) or -1 (infer). What is computed of
 /// sizes alone is meant as a size; where it is negative, a guard refuses it.
 bool may_be_marker(Node& node, Expr e) {
-  if (e.constant() != nullptr || arith::bounds(e, node.facts()).lower >= 0) return false;
+  if (e.constant() != nullptr || node.bounds(e).lower >= 0) return false;
   std::vector<arith::Var> vars = arith::free_vars(e);
   return std::any_of(vars.begin(), vars.end(), [&](arith::Var v) { return node.facts().range_of(v).lower < 0; });
 }
@@ -173,7 +173,7 @@ Result<std::vector<Expr>> reshape_dims(Node& node, const std::vector<Expr>& from
   if (rest.is_constant(0) && inferred != target.size())
     return node.error(Kind::invalid_value, "a dim of -1 beside one of 0 could be anything");
   Expr left = arith::floordiv(total, arith::max(rest, node.index(1)));
-  if (arith::bounds(rest, node.facts()).lower >= 1 || inferred != target.size()) left = arith::floordiv(total, rest);
+  if (node.bounds(rest).lower >= 1 || inferred != target.size()) left = arith::floordiv(total, rest);
   for (size_t i = 0; i < target.size(); ++i) {
     if (i == inferred) target[i] = left;
     if (may_infer[i]) target[i] = arith::select(arith::eq(target[i], minus_one), left, target[i]);
@@ -393,7 +393,7 @@ Status range(Node& node) {
     if (bounds[2].is_constant(0)) return node.error(Kind::invalid_value, "delta is 0");
     Expr zero = node.index(0), distance = bounds[1] - bounds[0], delta = bounds[2];
     RELAXC_DO(expect(node, arith::ne(delta, zero)));
-    arith::Range sign = arith::bounds(delta, node.facts());
+    arith::Range sign = node.bounds(delta);
     Expr up = arith::ceildiv(distance, delta), down = arith::ceildiv(zero - distance, zero - delta), count = up;
     if (sign.upper < 0) count = down;
     if (sign.lower <= 0 && sign.upper >= 0) count = arith::select(arith::lt(delta, zero), down, up);
