@@ -30,7 +30,7 @@ class Reading {
     if (product == nullptr || update.kind != arith::ExprKind::kAdd || store.buffer->dtype != DType::f(32)) return {};
     for (size_t i = 0; i < spatial_.size(); ++i)
       if (!(store.indices[i] == tree_.loop(spatial_[i]).var)) return {};
-    auto window = window_of(tree_, store, spatial_, reduced_);
+    auto window = window_of(tree_, store, spatial_, reduced_, most_iterations());
     if (!window || !(product->a == window->node || product->b == window->node)) return {};
     filter_.window = std::move(*window);
     filter_.result = store.buffer;
@@ -49,9 +49,21 @@ class Reading {
       });
       if (!reduces && !reduced_.empty()) return false;
       (reduces ? reduced_ : spatial_).push_back(loop->id);
-      if (loop != nest_.loops[0] && loop->extent.constant() == nullptr) return false;
     }
-    return spatial_.size() == 4 && reduced_.size() == 3;
+    if (spatial_.size() != 4 || reduced_.size() != 3) return false;
+    std::vector<uint32_t> known = reduced_;
+    known.push_back(spatial_[1]);
+    return std::all_of(known.begin(), known.end(),
+                       [&](uint32_t loop) { return tree_.loop(loop).extent.constant() != nullptr; });
+  }
+
+  /// A bound of open extents, so that the window has one; no decision depends on it.
+  MostIterations most_iterations() const {
+    constexpr int64_t kBlock = 64;
+    MostIterations most;
+    for (uint32_t loop : spatial_)
+      if (tree_.loop(loop).extent.constant() == nullptr) most[loop] = kBlock;
+    return most;
   }
 
   int64_t extent(uint32_t loop) const { return *tree_.loop(loop).extent.constant(); }
@@ -60,7 +72,7 @@ class Reading {
   std::optional<size_t> sliding_dim(uint32_t loop, uint32_t& taps) const {
     for (size_t d = 0; d < filter_.window.dims.size(); ++d) {
       const WindowDim& dim = filter_.window.dims[d];
-      if (filter_.window.dim_of(loop) != &dim || dim.steps.size() != 2 || !dim.is_fixed()) continue;
+      if (filter_.window.dim_of(loop) != &dim || dim.steps.size() != 2 || !dim.base || dim.moving) continue;
       if (dim.steps[0].second != 1 || dim.steps[1].second != 1) continue;
       taps = dim.steps[0].first;  // those of the reduction come first
       return d;
@@ -83,9 +95,12 @@ class Reading {
     channel_ = channel.steps[0].first;
     const tir::For& batch = tree_.loop(spatial_[0]);
     filter_.batch = batch.var, filter_.batches = batch.extent;
-    filter_.outputs = extent(spatial_[1]), filter_.rows = extent(spatial_[2]), filter_.columns = extent(spatial_[3]);
-    filter_.channels = extent(channel_), filter_.column_taps = extent(column_taps_);
-    return std::min({filter_.outputs, filter_.rows, filter_.columns, filter_.channels, filter_.column_taps}) > 0;
+    filter_.rows = tree_.loop(spatial_[2]).extent, filter_.columns = tree_.loop(spatial_[3]).extent;
+    filter_.outputs = extent(spatial_[1]), filter_.channels = extent(channel_);
+    filter_.column_taps = extent(column_taps_);
+    auto is_empty = [](Expr dim) { return dim.constant() != nullptr && *dim.constant() <= 0; };
+    return std::min({filter_.outputs, filter_.channels, filter_.column_taps}) > 0 && !is_empty(filter_.rows) &&
+           !is_empty(filter_.columns);
   }
 
   bool read_weight(Expr factor) {

@@ -16,11 +16,15 @@ struct RowFilter {
   BufferRef result = nullptr, weight = nullptr;
   Var batch = {};
   Expr batches = {};
-  int64_t outputs = 0, channels = 0, rows = 0, columns = 0, column_taps = 0;
+  Expr rows = {}, columns = {};  ///< of the result; either may be open
+  int64_t outputs = 0, channels = 0, column_taps = 0;
   size_t output_axis = 0, channel_axis = 0, tap_axis = 0, column_axis = 0;  ///< of the weight
+
+  /// The size of the result's image is not known when compiling.
+  bool is_open() const { return rows.constant() == nullptr || columns.constant() == nullptr; }
 };
-/// What the group's reduction is, if it is one with known extents but for the batch, of float32, by a constant that
-/// nothing else reads.
+/// What the group's reduction is, if it is one with known extents but for batch, rows and columns, of float32, by a
+/// constant that nothing else reads.
 std::optional<RowFilter> row_filter_of(const Tree& s, const ReductionGroup& group);
 
 }  // namespace relaxc::schedule

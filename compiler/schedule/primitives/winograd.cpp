@@ -25,18 +25,20 @@ Legal<Winograd::Facts> Winograd::legal(const Tree& tree) const {
                  "minimal filtering gives 2 or 4 results at once");
   RELAXC_REQUIRE(columns == 1 || filter->column_taps == WinogradTransform::kTaps,
                  "minimal filtering along rows needs filters of three columns");
-  RELAXC_REQUIRE(tiles > 0 && tiles <= (filter->rows + rows - 1) / rows,
+  const int64_t* all = filter->rows.constant();
+  RELAXC_REQUIRE(tiles > 0 && (all == nullptr || tiles <= (*all + rows - 1) / rows),
                  fmt::format("{} tiles are more than there are", tiles));
+  RELAXC_REQUIRE((width > 0) == filter->is_open(), "a width belongs to images of open size");
   return Facts{std::make_shared<const RowFilter>(*std::move(filter)), *std::move(group)};
 }
 
 Winograd::Made Winograd::apply(Tree& tree, const Facts& facts) const {
-  const WinogradNests nests(tree, *facts.filter, {rows, columns, tiles}, fma);
+  const WinogradNests nests(tree, *facts.filter, {rows, columns, tiles, width}, fma);
   FilterNests made;
   Stmt data = nests.data_nest(made), sums = nests.sum_nest();
   Stmt result = nests.result_nest(facts.group, made);
   made.sums = analysis::as_nest(sums).block->id;
-  tree.set_root(nests.in_blocks(tir::Builder(tree.context()).seq({data, sums, result})));
+  tree.set_root(nests.in_blocks(tir::Builder(tree.context()).seq({data, sums, result}), made));
   std::erase_if(tree.operands(), [&](const Operand& one) { return one.buffer == facts.filter->weight; });
   Operand at_points{nests.weight_at_points(), facts.filter->weight, {}};
   at_points.made.filtered = nests.filtered_axes();

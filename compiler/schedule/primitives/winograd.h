@@ -14,15 +14,16 @@ struct FilterTiles {
   int64_t rows = 0;
   int64_t columns = 1;  ///< 1: taps along a row stay terms of the sums
   int64_t count = 0;    ///< tiles one below the other that make a block
+  int64_t width = 0;    ///< the most places (columns, or tiles of a row) of a block where extents are open; 0: all
 
   bool in_both_dims() const { return columns > 1; }
 };
 
-/// What the step made: the loops along columns of data and of results, those along the tiles of a row, and the
-/// block of the sums.
+/// What the step made: the loops along columns of data and of results, those along the tiles of a row, the block of the
+/// sums, and the loop over blocks of rows.
 struct FilterNests {
   std::vector<uint32_t> columns, across;
-  uint32_t sums = 0;
+  uint32_t sums = 0, blocks = 0;
 };
 
 struct RowFilter;
@@ -33,18 +34,22 @@ struct RowFilter;
 struct Winograd {
   static constexpr StepInfo kInfo{
       .name = "winograd",
-      .arguments = "BLOCK ROWS COLUMNS TILES fma|-",
+      .arguments = "BLOCK ROWS COLUMNS TILES WIDTH fma|-",
       .doc =
           "A convolution by filters of three rows by Winograd's minimal filtering F(ROWS, 3), and F(COLUMNS, "
-          "3) along rows unless COLUMNS is 1, in blocks of TILES tiles one below the other. Needs "
+          "3) along rows unless COLUMNS is 1, in blocks of TILES tiles one below the other. Where the size of the "
+          "image is open, WIDTH is the most columns of a block (tiles, if COLUMNS is not 1); else it is 0. Needs "
           "reassociate; fma: sums of data round once a step.",
       .changes_bits = true};
   BlockId block;
   int64_t rows = 2;
   int64_t columns = 1;
   int64_t tiles = 1;
+  int64_t width = 0;
   bool fma = false;
-  static auto fields(auto& self) { return std::tie(self.block, self.rows, self.columns, self.tiles, self.fma); }
+  static auto fields(auto& self) {
+    return std::tie(self.block, self.rows, self.columns, self.tiles, self.width, self.fma);
+  }
 
   using Made = FilterNests;
   struct Facts {

@@ -22,9 +22,31 @@ using tir::Indices;
 
 namespace {
 
-int64_t places_of_row(const RowFilter& filter, const FilterTiles& tiles) {
-  if (tiles.in_both_dims()) return (filter.columns + tiles.columns - 1) / tiles.columns;
-  return filter.columns + filter.column_taps - 1;
+// Not of a target: a trace has to make the same tree on any machine.
+constexpr int64_t kWhole = 16;  ///< lines of so many elements need no mask
+
+int64_t in_whole(int64_t elements) {
+  return (elements + kWhole - 1) / kWhole * kWhole;
+}
+Expr in_whole(Expr elements) {
+  return arith::ceildiv(elements, kWhole) * kWhole;
+}
+
+int64_t most_pitch_of(const RowFilter& filter, const FilterTiles& tiles) {
+  const int64_t* columns = filter.columns.constant();
+  int64_t places = tiles.width;
+  if (columns != nullptr) {
+    const int64_t all = (*columns + tiles.columns - 1) / tiles.columns;
+    places = tiles.width == 0 ? all : std::min(all, tiles.width);
+  }
+  return tiles.in_both_dims() ? places : places + filter.column_taps - 1;
+}
+
+Expr pitch_of(const RowFilter& filter, const FilterTiles& tiles) {
+  Context& context = filter.columns.context();
+  if (filter.columns.constant() != nullptr) return context.index(most_pitch_of(filter, tiles));
+  const Expr places = arith::min(arith::ceildiv(filter.columns, tiles.columns), context.index(tiles.width));
+  return tiles.in_both_dims() ? places : places + (filter.column_taps - 1);
 }
 
 }  // namespace
@@ -37,9 +59,12 @@ WinogradNests::WinogradNests(const Tree& tree, const RowFilter& filter, const Fi
       by_(winograd_transform(tiles.rows)),
       along_(tiles.in_both_dims() ? std::optional(winograd_transform(tiles.columns)) : std::nullopt),
       tiles_(tiles.count),
-      pitch_(places_of_row(filter, tiles)),
+      width_(tiles.width),
+      most_pitch_(most_pitch_of(filter, tiles)),
+      pitch_(pitch_of(filter, tiles)),
       fma_(fma),
-      block_(tree.context().var("rows")) {
+      block_(tree.context().var("rows")),
+      column_block_(tree.context().var("columns")) {
   std::vector<int64_t> points{by_.points()};
   if (along_) points.push_back(along_->points());
   auto at_points = [&](int64_t outer) {
@@ -47,16 +72,43 @@ WinogradNests::WinogradNests(const Tree& tree, const RowFilter& filter, const Fi
     dims.push_back(outer);
     return dims;
   };
-  data_ = scratch("data_at_points", at_points(filter.channels), tiles_ * pitch_);
-  sums_ = scratch("sums_at_points", at_points(filter.outputs), places());
+  const int64_t data = tiles_ * most_pitch_, reached = is_open() && along_ ? kWhole : 0;
+  const int64_t sums = data - (along_ ? 0 : filter.column_taps - 1);
+  data_ = scratch("data_at_points", at_points(filter.channels), data + reached);
+  sums_ = scratch("sums_at_points", at_points(filter.outputs), sums + reached);
   std::vector<Expr> shape = filter.weight->shape;
   shape[filter.tap_axis] = context_.index(by_.points());
   if (along_) shape[filter.column_axis] = context_.index(along_->points());
   weight_ = build_.buffer(filter.weight->name + "_at_points", DType::f(32), std::move(shape), filter.weight->scope);
 }
 
+Expr WinogradNests::tiles_here() const {
+  const Expr most = context_.index(tiles_);
+  if (!is_open()) return most;
+  return arith::min(most, ceildiv(filter_.rows, by_.results) - block_ * tiles_);
+}
+
+Expr WinogradNests::columns_here() const {
+  if (!is_open()) return filter_.columns;
+  const int64_t most = width_ * columns_of_place();
+  return arith::min(context_.index(most), filter_.columns - column_block_ * most);
+}
+
+Expr WinogradNests::places_here() const {
+  if (!is_open()) return context_.index((tiles_ - 1) * most_pitch_) + (along_ ? pitch_ : filter_.columns);
+  return (tiles_here() - 1) * pitch_ + ceildiv(columns_here(), columns_of_place());
+}
+
+Expr WinogradNests::in_image(Expr column) const {
+  return is_open() ? column_block_ * (width_ * columns_of_place()) + column : column;
+}
+
+bool WinogradNests::is_ragged() const {
+  const int64_t* rows = filter_.rows.constant();
+  return rows == nullptr || *rows % (is_open() ? by_.results : rows_of_block()) != 0;
+}
+
 BufferRef WinogradNests::scratch(const char* name, std::vector<int64_t> outer, int64_t width) const {
-  // Not of a target: a trace has to make the same tree on any machine.
   constexpr int64_t kSetPeriod = 4096, kLine = 64, kElement = 4;
   width = (width * kElement + kLine - 1) / kLine * kLine;      // each row of places begins a line of cache
   if (width % kSetPeriod == 0) width += kLine;                 // and not all in the same set
@@ -79,10 +131,16 @@ std::vector<Packing::Taps> WinogradNests::filtered_axes() const {
   return axes;
 }
 
-int64_t WinogradNests::data_columns() const {
-  if (!along_) return pitch_;
-  constexpr int64_t kWhole = 16;  // so that no vector of a line is masked, which could not be read at once
-  return (pitch_ * along_->results + WinogradTransform::kTaps - 1 + kWhole - 1) / kWhole * kWhole;
+int64_t WinogradNests::most_data_columns() const {
+  if (!along_) return most_pitch_;
+  const int64_t places = is_open() ? in_whole(most_pitch_) : most_pitch_;
+  return in_whole(places * along_->results + WinogradTransform::kTaps - 1);
+}
+
+Expr WinogradNests::data_columns() const {
+  if (!is_open()) return context_.index(most_data_columns());
+  if (!along_) return columns_here() + (filter_.column_taps - 1);
+  return in_whole(columns_here() + (WinogradTransform::kTaps - 1 + along_->results - 1));
 }
 
 Expr WinogradNests::number(double value) const {
@@ -150,14 +208,16 @@ Stmt WinogradNests::data_along_columns(Expr channel, Expr tile, Var column, Buff
   for (size_t j = 0; j < points; ++j) {
     Expr row = (block_ * tiles_ + tile) * by_.results + static_cast<int64_t>(j), exists;
     std::vector<Expr> positions(3);
-    positions[filter_.row_dim] = row, positions[filter_.column_dim] = column, positions[filter_.channel_dim] = channel;
+    positions[filter_.row_dim] = row, positions[filter_.column_dim] = in_image(column);
+    positions[filter_.channel_dim] = channel;
     PlacedOperand operand = operand_at(tree_, filter_.window, positions);
     auto only = [&](Expr condition) {
       operand.inside = operand.inside ? arith::logical_and(condition, operand.inside) : condition;
     };
-    if (data_columns() > filter_.columns + filter_.column_taps - 1)
-      only(arith::lt(column, context_.index(filter_.columns + filter_.column_taps - 1)));
-    if (is_ragged()) only(arith::lt(row, context_.index(filter_.rows + WinogradTransform::kTaps - 1)));
+    const Expr columns = filter_.columns + (filter_.column_taps - 1);
+    if (is_open() ? along_.has_value() : most_data_columns() > *columns.constant())
+      only(arith::lt(in_image(column), columns));
+    if (is_ragged()) only(arith::lt(row, filter_.rows + (WinogradTransform::kTaps - 1)));
     rows.push_back(build_.buffer("row", DType::f(32), {}, tir::Scope::kLocal));
     loaded.push_back(build_.load(rows[j], {}));
     parts.push_back(where(context_, operand.inside, column, build_.store(rows[j], {}, operand.value)));
@@ -186,7 +246,7 @@ Stmt WinogradNests::data_along_rows(Expr channel, Expr tile, Expr point, Expr ac
 
 Stmt WinogradNests::at_each_point(Var across, const std::function<Stmt(Expr)>& body) const {
   return build_.loop("point", context_.index(by_.points()), [&](Var point) {
-    return build_.loop(across, context_.index(0), context_.index(pitch_), body(point));
+    return build_.loop(across, context_.index(0), is_open() ? in_whole(pitch_) : pitch_, body(point));
   });
 }
 
@@ -205,14 +265,13 @@ uint32_t loop_of(Stmt nest, Var var) {
 
 Stmt WinogradNests::data_nest(FilterNests& made) const {
   Var column = context_.var("column"), across = context_.var("across");
-  BufferRef lines = along_ ? scratch("data_lines", {tiles_, by_.points()}, data_columns()) : nullptr;
+  BufferRef lines = along_ ? scratch("data_lines", {tiles_, by_.points()}, most_data_columns()) : nullptr;
   Stmt nest = build_.loop("channel", context_.index(filter_.channels), [&](Var channel) {
-    Stmt rows = build_.loop("tile", context_.index(tiles_), [&](Var tile) {
-      return build_.loop(column, context_.index(0), context_.index(data_columns()),
-                         data_along_columns(channel, tile, column, lines));
+    Stmt rows = build_.loop("tile", tiles_here(), [&](Var tile) {
+      return build_.loop(column, context_.index(0), data_columns(), data_along_columns(channel, tile, column, lines));
     });
     if (!along_) return rows;
-    Stmt along = build_.loop("tile", context_.index(tiles_), [&](Var tile) {
+    Stmt along = build_.loop("tile", tiles_here(), [&](Var tile) {
       return at_each_point(across, [&](Expr point) { return data_along_rows(channel, tile, point, across, lines); });
     });
     return build_.alloc(lines, build_.seq({rows, along}));
@@ -227,7 +286,8 @@ Stmt WinogradNests::sum_nest() const {
   std::vector<Expr> extents{context_.index(by_.points())};
   if (along_) extents.push_back(context_.index(along_->points()));
   const size_t points = extents.size(), spatial = points + 2;
-  for (int64_t extent : {filter_.outputs, places(), filter_.channels}) extents.push_back(context_.index(extent));
+  for (Expr extent : {context_.index(filter_.outputs), places_here(), context_.index(filter_.channels)})
+    extents.push_back(extent);
   if (!along_) extents.push_back(context_.index(filter_.column_taps));
   Block block;
   block.name = "filter";
@@ -255,8 +315,8 @@ Stmt WinogradNests::row_of_result(const ReductionGroup& group, const std::vector
                                   Expr column, size_t row) const {
   Expr at_row = (block_ * tiles_ + tile) * by_.results + static_cast<int64_t>(row);
   Expr value = result_at(by_, row, sums);
-  Stmt s = element_of(context_, group, filter_.result, {filter_.batch, output, at_row, column}, value);
-  return is_ragged() ? build_.branch(arith::lt(at_row, context_.index(filter_.rows)), s) : s;
+  Stmt s = element_of(context_, group, filter_.result, {filter_.batch, output, at_row, in_image(column)}, value);
+  return is_ragged() ? build_.branch(arith::lt(at_row, filter_.rows), s) : s;
 }
 
 Stmt WinogradNests::results_along_rows(Expr output, Expr tile, Expr point, Expr across, BufferRef lines) const {
@@ -290,14 +350,15 @@ Stmt WinogradNests::results_along_columns(const ReductionGroup& group, Expr outp
 
 Stmt WinogradNests::result_nest(const ReductionGroup& group, FilterNests& made) const {
   Var column = context_.var("column"), across = context_.var("across");
-  BufferRef lines = along_ ? scratch("result_lines", {tiles_, by_.points()}, pitch_ * along_->results) : nullptr;
+  const int64_t places = is_open() ? in_whole(most_pitch_) : most_pitch_;
+  BufferRef lines = along_ ? scratch("result_lines", {tiles_, by_.points()}, places * along_->results) : nullptr;
   Stmt nest = build_.loop("output", context_.index(filter_.outputs), [&](Var output) {
-    Stmt rows = build_.loop("tile", context_.index(tiles_), [&](Var tile) {
-      return build_.loop(column, context_.index(0), context_.index(filter_.columns),
+    Stmt rows = build_.loop("tile", tiles_here(), [&](Var tile) {
+      return build_.loop(column, context_.index(0), columns_here(),
                          results_along_columns(group, output, tile, column, lines));
     });
     if (!along_) return rows;
-    Stmt along = build_.loop("tile", context_.index(tiles_), [&](Var tile) {
+    Stmt along = build_.loop("tile", tiles_here(), [&](Var tile) {
       return at_each_point(across, [&](Expr point) { return results_along_rows(output, tile, point, across, lines); });
     });
     return build_.alloc(lines, build_.seq({along, rows}));
@@ -307,9 +368,12 @@ Stmt WinogradNests::result_nest(const ReductionGroup& group, FilterNests& made) 
   return nest;
 }
 
-Stmt WinogradNests::in_blocks(Stmt body) const {
+Stmt WinogradNests::in_blocks(Stmt body, FilterNests& made) const {
+  if (is_open()) body = build_.loop(column_block_, context_.index(0), ceildiv(all_places(), width_), body);
   body = build_.alloc(data_, build_.alloc(sums_, body));
-  body = build_.loop(block_, context_.index(0), context_.index(blocks()), body);
+  const Expr blocks = ceildiv(filter_.rows, rows_of_block());
+  body = build_.loop(block_, context_.index(0), blocks, body);
+  made.blocks = loop_of(body, block_);
   return build_.loop(filter_.batch, context_.index(0), filter_.batches, body);
 }
 

@@ -18,11 +18,14 @@ namespace relaxc::schedule {
 /// columns, and the last column_taps - 1 of a row are sums of no meaning, which are not read. Where both dims are,
 /// places are tiles, points are pairs of them, and a line of data or of results at the points of the rows lies between
 /// the two steps.
+///
+/// Where the size of the image is open, blocks end at a width as well, and the pitch is that of the image if it is
+/// less: scratch memory is of a known size, and places of small images lie close together. Transforms along a row then
+/// write whole vectors, which reach into the places of the next row before that is written.
 class WinogradNests {
  public:
   WinogradNests(const Tree& tree, const RowFilter& filter, const FilterTiles& tiles, bool fma);
 
-  int64_t blocks() const { return (filter_.rows + rows_of_block() - 1) / rows_of_block(); }
   BufferRef weight_at_points() const { return weight_; }
   std::vector<Packing::Taps> filtered_axes() const;
 
@@ -34,15 +37,26 @@ class WinogradNests {
   /// The rows of the result, and what the group's consumers make of them.
   Stmt result_nest(const ReductionGroup& group, FilterNests& made) const;
   /// All blocks of all batches around these three.
-  Stmt in_blocks(Stmt body) const;
+  Stmt in_blocks(Stmt body, FilterNests& made) const;
 
  private:
+  bool is_open() const { return filter_.is_open(); }
   int64_t rows_of_block() const { return tiles_ * by_.results; }
-  int64_t places() const { return (tiles_ - 1) * pitch_ + (along_ ? pitch_ : filter_.columns); }
+  int64_t columns_of_place() const { return along_ ? along_->results : 1; }
+  /// Of a row of tiles, in all.
+  Expr all_places() const { return ceildiv(filter_.columns, columns_of_place()); }
+  /// Tiles and columns of the block at hand.
+  Expr tiles_here() const;
+  Expr columns_here() const;
+  /// That sums are over.
+  Expr places_here() const;
+  /// A column of the block at hand, in the image.
+  Expr in_image(Expr column) const;
   /// Blocks end where the result does.
-  bool is_ragged() const { return filter_.rows % rows_of_block() != 0; }
-  /// Columns of data that a row of tiles reads, those that do not exist as 0.
-  int64_t data_columns() const;
+  bool is_ragged() const;
+  /// Columns of data that a row of tiles reads, those that do not exist as 0; at most, and of the block at hand.
+  int64_t most_data_columns() const;
+  Expr data_columns() const;
   BufferRef scratch(const char* name, std::vector<int64_t> outer, int64_t width) const;
   Expr number(double value) const;
   /// The sum of coefficient * term, in this order, without those that are 0.
@@ -67,9 +81,12 @@ class WinogradNests {
   const RowFilter& filter_;
   const WinogradTransform by_;
   const std::optional<WinogradTransform> along_;  ///< what is done along rows
-  const int64_t tiles_, pitch_;
+  const int64_t tiles_;
+  const int64_t width_;       ///< of a block, in places; 0: rows are not cut
+  const int64_t most_pitch_;  ///< what the pitch is at most
+  const Expr pitch_;
   const bool fma_;
-  Var block_;
+  Var block_, column_block_;
   BufferRef weight_ = nullptr, data_ = nullptr, sums_ = nullptr;
 };
 

@@ -59,33 +59,41 @@ TEST_CASE("the growth of errors is what the documentation says") {
 
 using Memory = std::vector<std::vector<float>>;
 
-Memory random_inputs(const tir::PrimFunc& f, uint32_t seed) {
-  std::mt19937 random(seed);
+/// Open rows and columns are those of `g`.
+int64_t size_of(arith::Var symbol, const testing::ConvShape& g) {
+  return symbol.name() == "h" ? g.h : g.w;
+}
+
+Memory random_inputs(const tir::PrimFunc& f, const testing::ConvShape& g) {
+  std::mt19937 random(static_cast<uint32_t>(g.c + g.h + g.w));
   std::uniform_real_distribution<float> number(-1, 1);
   Memory memory;
   for (const tir::Param& param : f.params) {
     int64_t count = 1;
-    for (arith::Expr dim : param.buffer->shape) count *= *dim.constant();
+    for (arith::Expr dim : param.buffer->shape)
+      count *= *arith::evaluate(dim, [&](arith::Var symbol) { return size_of(symbol, g); });
     for (float& x : memory.emplace_back(static_cast<size_t>(count))) x = number(random);
   }
   return memory;
 }
 
-void run_on(const tir::PrimFunc& f, Memory& memory) {
+void run_on(const tir::PrimFunc& f, const testing::ConvShape& g, Memory& memory) {
   std::vector<void*> buffers;
+  std::vector<int64_t> scalars;
+  for (arith::Var symbol : f.symbols) scalars.push_back(size_of(symbol, g));
   for (auto& one : memory) buffers.push_back(one.data());
-  REQUIRE(tir::make_interpreter()->run(f, buffers, std::vector<int64_t>{}));
+  REQUIRE(tir::make_interpreter()->run(f, buffers, scalars));
 }
 
 /// A kernel by minimal filtering against its definition in exact sums, within the bound of both.
 void stays_within(const tir::PrimFunc& direct, const tir::PrimFunc& fast, const schedule::Packing& packing,
                   const testing::ConvShape& g) {
   REQUIRE(tir::first_fault(fast) == "");
-  Memory memory = random_inputs(direct, static_cast<uint32_t>(g.c + g.h + g.w)), after = memory;
+  Memory memory = random_inputs(direct, g), after = memory;
   auto bytes = packing.apply(std::as_bytes(std::span<const float>(memory[1])), sizeof(float));
   after[1].resize(bytes.size() / sizeof(float));
   std::memcpy(after[1].data(), bytes.data(), bytes.size());
-  run_on(direct, memory), run_on(fast, after);
+  run_on(direct, g, memory), run_on(fast, g, after);
   const bool both = packing.filtered.size() == 2;
   double growth = 1, terms = static_cast<double>(g.c * g.kernel), u = 0x1p-24;
   for (const schedule::Packing::Taps& taps : packing.filtered) growth *= winograd_transform(taps.results).growth();
@@ -132,7 +140,7 @@ TEST_CASE("tiles in both dims may end behind the last row and column") {
       for (int64_t columns : {1, 2, 4}) {
         const tir::PrimFunc direct = testing::conv(context, g, true);
         const std::string steps = fmt::format(
-            "nest [sum, y]; reassociate sum; winograd sum {} {} 1 fma; nest [filter]; "
+            "nest [sum, y]; reassociate sum; winograd sum {} {} 1 0 fma; nest [filter]; "
             "pack weight_at_points 0 4 [1, 2, 3]",
             rows, columns);
         Sources sources;
@@ -146,6 +154,51 @@ TEST_CASE("tiles in both dims may end behind the last row and column") {
         REQUIRE(packed.size() == 1);
         stays_within(direct, fast, packed[0].packing, g);
       }
+}
+
+TEST_CASE("images of open sizes go by in blocks that end with them, at every size") {
+  arith::Context context;
+  for (auto [rows, columns] : {std::pair(true, true), std::pair(true, false), std::pair(false, true)})
+    for (const auto& [m, along] : {std::pair(2, 1), std::pair(4, 1), std::pair(4, 2), std::pair(2, 4)}) {
+      testing::ConvShape g{.n = 2, .c = 3, .h = 13, .w = 21, .out = 4, .open_rows = rows, .open_columns = columns};
+      const tir::PrimFunc direct = testing::conv(context, g, true);
+      const std::string steps = fmt::format(
+          "nest [sum, y]; reassociate sum; winograd sum {} {} 2 8 fma; nest [filter]; pack weight_at_points 0 4 [1, 2, "
+          "3]",
+          m, along);
+      Sources sources;
+      Diagnostics diag;
+      const SourceFile* file = sources.add_file("steps", steps);
+      tir::PrimFunc fast = direct;
+      std::vector<schedule::PackedParam> packed;
+      INFO(steps);
+      REQUIRE(schedule::replay_kernel(context, fast, {direct.params[1].buffer}, packed, {},
+                                      {file, 0, static_cast<uint32_t>(steps.size())}, sources, diag));
+      for (int64_t h : {0, 1, 2, 3, 7, 8, 9, 17})
+        for (int64_t w : {0, 1, 2, 5, 8, 16, 17, 39}) {
+          if (rows) g.h = h;
+          if (columns) g.w = w;
+          stays_within(direct, fast, packed.at(0).packing, g);
+        }
+    }
+}
+
+TEST_CASE("convolutions over images of open sizes by minimal filtering stay within the bound") {
+  arith::Context context;
+  for (const Target& target : {wide_target(), narrow_target()})
+    for (testing::ConvShape g : {testing::ConvShape{.c = 64, .out = 64}, {.c = 24, .out = 30, .pad = 0}}) {
+      g.open_rows = g.open_columns = true;
+      const tir::PrimFunc direct = testing::conv(context, g, true);
+      tir::PrimFunc fast = direct;
+      std::vector<schedule::PackedParam> packed;
+      REQUIRE(schedule::schedule_kernel(context, fast, target, {direct.params[1].buffer}, packed));
+      REQUIRE(packed.size() == 1);
+      REQUIRE(!packed[0].packing.filtered.empty());
+      for (const auto& [h, w] : {std::pair(2, 3), std::pair(7, 7), std::pair(18, 34), std::pair(5, 75)}) {
+        g.h = h, g.w = w;
+        stays_within(direct, fast, packed[0].packing, g);
+      }
+    }
 }
 
 TEST_CASE("small filters, steps, groups and filters of other heights are done directly") {
