@@ -152,7 +152,7 @@ std::string to_string(const NamedStep& step) {
 
 std::string to_string(const Trace& trace, std::string_view separator) {
   std::string text;
-  for (const NamedStep& step : trace) text.append(text.empty() ? "" : separator).append(to_string(step));
+  for (const auto& step : trace) text.append(text.empty() ? "" : separator).append(to_string(*step));
   return text;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -31,7 +32,7 @@ struct NamedStep {
   std::vector<Argument> arguments;  ///< one for each word of StepInfo::arguments
 };
 
-/// The steps that were applied to a tree, in order.
-using Trace = std::vector<NamedStep>;
+/// The steps that were applied to a tree, in order. Copies of a tree, which plans are tried on, share them.
+using Trace = std::vector<std::shared_ptr<const NamedStep>>;
 
 }  // namespace relaxc::schedule

@@ -74,7 +74,7 @@ class Tree {
   bool may_allocate() const { return may_allocate_; }
   /// The steps that made it.
   const Trace& trace() const { return trace_; }
-  void note(NamedStep step) { trace_.push_back(std::move(step)); }
+  void note(NamedStep step) { trace_.push_back(std::make_shared<const NamedStep>(std::move(step))); }
   void set_trace(Trace trace) { trace_ = std::move(trace); }
 
   // ---- constants

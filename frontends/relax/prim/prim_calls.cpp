@@ -130,7 +130,7 @@ Status call_prim_func(PrimParts& fn, const Global& callee, const ast::Expr& call
                            "'{}' calls itself; a prim func stands where it is called, so it cannot", defined);
   }
   prim = fn.scope.prim_func(defined);
-  RELAXC_CHECK(prim != nullptr, "no prim func " + defined);
+  if (prim == nullptr) return fn.diag().failed();  // it was read and is refused, which is reported
   return PrimCall(fn, *prim, call, result).run(out);
 }
 
