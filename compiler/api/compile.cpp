@@ -101,7 +101,7 @@ class Compilation {
       form.own_weights = form.object.weights.bytes - object.weights.bytes;
       object.weights = form.object.weights;
     }
-    cover(object, made_->lesser);
+    RELAXC_DO(cover(object, made_->lesser, diag_));
     return Done{};
   }
 

@@ -110,7 +110,7 @@ void replace_word(std::string& text, const std::string& word, const std::string&
   }
 }
 
-/// The end of what stands from `at` on, up to the comma or bracket that closes it.
+/// The place of the comma or bracket that ends the argument that starts at `at`; brackets inside of it are skipped.
 size_t end_of_item(const std::string& text, size_t at) {
   for (int depth = 0; at < text.size(); ++at) {
     char c = text[at];

@@ -168,6 +168,8 @@ function shapeFor(spec, length) {
   const known = elements(spec.shape.filter((dim) => typeof dim === "number"));
   if (open > 1 || (open === 1 && known === 0))
     throw new TypeError(`give input '${spec.name}' as { data, shape }: it has ${open} open dims`);
+  if (open === 0 ? known !== length : length % known !== 0)
+    throw new TypeError(`input ${described(spec)} cannot have ${length} elements`);
   return spec.shape.map((dim) => (typeof dim === "number" ? dim : length / known));
 }
 

@@ -122,7 +122,7 @@ def main(x: R.Tensor(("n", 4), "float32"), h: R.Tensor(("n", 4), "float32")):
     def test_messages(self):
         self.wasm(ROOT / "examples/digits/digits.onnx", "--dim", "n=1..12")
         tries = ["{}", "{image: new Float32Array(64), other: [1]}", "{image: new Float64Array(64)}",
-                 "{image: {data: new Float32Array(63), shape: [1, 1, 8, 8]}}",
+                 "{image: new Float32Array(100)}", "{image: {data: new Float32Array(63), shape: [1, 1, 8, 8]}}",
                  "{image: {data: new Float32Array(72), shape: [1, 1, 9, 8]}}",
                  "{image: {data: new Float32Array(64), shape: [1, 8, 8]}}", "{image: new Float32Array(64 * 13)}"]
         said = self.node("".join(f"try {{ m.run({one}); }} catch (error) {{ show(error.name + ': ' + error.message); }}\n"
@@ -131,6 +131,7 @@ def main(x: R.Tensor(("n", 4), "float32"), h: R.Tensor(("n", 4), "float32")):
             "TypeError: nothing is given for input 'image'; there are: image: float32 [n, 1, 8, 8]",
             "TypeError: there is no input 'other'; there are: image: float32 [n, 1, 8, 8]",
             "TypeError: input 'image' is float32 in a Float32Array, found a Float64Array",
+            "TypeError: input image: float32 [n, 1, 8, 8] cannot have 100 elements",
             "TypeError: input 'image' has 63 elements, its shape [1, 1, 8, 8] has 64",
             "RelaxError: m.main: STATIC_DIM at input 'image', dim 2: found 9, expected 8",
             "RelaxError: m.main: RANK at input 'image': found 3, expected 4",

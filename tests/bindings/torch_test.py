@@ -11,7 +11,7 @@ import warnings
 from pathlib import Path
 
 BUILD, ROOT = Path(sys.argv.pop(1)).resolve(), Path(sys.argv.pop(1)).resolve()
-sys.path[:0] = [str(ROOT / "packaging/python"), str(ROOT / "runtime-lite/python")]
+sys.path[:0] = [str(ROOT / "packaging/python"), str(ROOT / "runtime-lite/python"), str(ROOT / "packaging")]
 os.environ["RELAXC_PREFIX"] = str(BUILD)
 os.environ["RELAX_RT_THREADS"] = str(BUILD / "lib/relaxc/librelax_rt_threads.so")
 
@@ -23,7 +23,13 @@ except ImportError as error:
     sys.exit(77)
 
 import relaxc  # noqa: E402
+import wheel  # noqa: E402
 from torch import nn  # noqa: E402
+
+# What an installed wheel says of itself. PyTorch looks for backends once a process.
+SITE = tempfile.TemporaryDirectory()
+wheel.dist_info(SITE.name)
+sys.path.insert(0, SITE.name)
 
 
 class Digits(nn.Module):
@@ -69,6 +75,20 @@ class Torch(unittest.TestCase):
         for rows in (3, 7):
             left = torch.randn(rows, 4)
             torch.testing.assert_close(torch.from_numpy(model(left, right)[0]), Sum()(left, right))
+
+    def test_arguments_that_are_numbers_are_fixed(self):
+        class Scaled(nn.Module):
+            def forward(self, x, factor, shift=None):
+                return x * factor
+
+        x = torch.randn(3)
+        model = relaxc.compile(torch.export.export(Scaled(), (x, 2.5)))
+        self.assertEqual([name for name, _, _ in model.inputs()], ["x"])
+        torch.testing.assert_close(torch.from_numpy(model(x)[0]), x * 2.5)
+
+    def test_the_backend_is_found_by_its_name(self):
+        fast = torch.compile(lambda x: torch.sin(x) + 1, backend="relaxc", options={"fallback": False, "threads": 2})
+        torch.testing.assert_close(fast(torch.ones(3)), torch.sin(torch.ones(3)) + 1)
 
     def test_a_module_is_asked_to_be_exported(self):
         with self.assertRaisesRegex(TypeError, "a Linear does not say what its inputs are; export it first"):

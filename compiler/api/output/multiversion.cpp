@@ -10,7 +10,7 @@
 
 namespace relaxc::api {
 
-void cover(interface::Object& object, const std::deque<LesserForm>& lesser) {
+Status cover(interface::Object& object, const std::deque<LesserForm>& lesser, Diagnostics& diag) {
   for (const LesserForm& form : lesser) {
     RELAXC_CHECK(form.object.entries.size() == object.entries.size(), "levels differ in their entry points");
     for (size_t i = 0; i < object.entries.size(); ++i) {
@@ -31,11 +31,17 @@ void cover(interface::Object& object, const std::deque<LesserForm>& lesser) {
     for (size_t i = 0; i < object.public_prim_funcs.size(); ++i) {
       interface::PublicPrimFunc& function = object.public_prim_funcs[i];
       const interface::PublicPrimFunc& other = form.object.public_prim_funcs.at(i);
-      RELAXC_CHECK(function.arena == other.arena, "levels differ in the scratch of " + function.name);
+      if (function.arena.empty() != other.arena.empty())
+        return diag.error(
+            nullptr, Kind::unsupported,
+            "prim func '{}' needs memory from the caller on some of these CPUs alone, so one object cannot "
+            "have it for all; compile for one CPU, or make it private and call it from a function",
+            function.name);
       function.arena_bytes = std::max(function.arena_bytes, other.arena_bytes);
     }
     object.prints |= form.object.prints;
   }
+  return Done{};
 }
 
 std::vector<std::string> duplicated(const interface::Object& object, const std::deque<LesserForm>& lesser,

@@ -8,6 +8,7 @@
 #include "compiler/codegen/llvm/cpu_levels.h"
 #include "compiler/interface/object.h"
 #include "compiler/relax/module.h"
+#include "compiler/support/diagnostics.h"
 
 namespace relaxc::api {
 
@@ -18,8 +19,9 @@ struct LesserForm {
   uint64_t own_weights = 0;  ///< bytes that the better forms have in another packing
 };
 
-/// Makes `object`, which is the best form, stand for all: its arenas serve each of them.
-void cover(interface::Object& object, const std::deque<LesserForm>& lesser);
+/// Makes the interface of `object`, which is the best form, that of all: its arenas serve each of them. Fails
+/// (reported) where a prim func needs memory of the caller in some forms alone.
+Status cover(interface::Object& object, const std::deque<LesserForm>& lesser, Diagnostics& diag);
 
 /// What the forms have each for themselves, a line for -v each. `levels` and forms least first.
 std::vector<std::string> duplicated(const interface::Object& object, const std::deque<LesserForm>& lesser,

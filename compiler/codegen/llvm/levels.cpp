@@ -99,12 +99,14 @@ void ObjectEmitter::lower_levels() {
     if (several && !object_.entries[i].arena.empty())
       largest_arena(object_.entries[i].arena, [i](const interface::Object& level) { return level.entries[i].arena; });
   }
-  for (const interface::PublicPrimFunc& function : object_.public_prim_funcs) {
+  for (size_t i = 0; i < object_.public_prim_funcs.size(); ++i) {
+    const interface::PublicPrimFunc& function = object_.public_prim_funcs[i];
     std::vector<const Signature*> calls;
-    for (const LoweredLevel& level : levels_) calls.push_back(level.kernels->find(function.callee()));
+    for (const LoweredLevel& level : levels_)
+      calls.push_back(level.kernels->find(level.object->public_prim_funcs[i].callee()));
     choose(function.callee(), calls);
     if (several && !function.arena.empty())
-      largest_arena(function.arena, [&function](const interface::Object&) { return function.arena; });
+      largest_arena(function.arena, [i](const interface::Object& level) { return level.public_prim_funcs[i].arena; });
   }
 }
 

@@ -23,7 +23,7 @@ using tir::Indices;
 namespace {
 
 // Not of a target: a trace has to make the same tree on any machine.
-constexpr int64_t kWhole = 16;  ///< lines of so many elements need no mask
+constexpr int64_t kWhole = 16;  ///< vectors of every target divide lines of this many elements, so none is masked
 
 int64_t in_whole(int64_t elements) {
   return (elements + kWhole - 1) / kWhole * kWhole;

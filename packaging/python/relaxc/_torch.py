@@ -20,7 +20,7 @@ def onnx_of(program: "torch.export.ExportedProgram") -> bytes:
     program = program.run_decompositions({})  # without changes in place, which its signature lists now
     if program.graph_signature.user_inputs_to_mutate or program.graph_signature.buffers_to_mutate:
         raise _Refused("it changes an input or a buffer in place")
-    names = list(program.graph_signature.user_inputs)
+    names = [name for name in program.graph_signature.user_inputs if isinstance(name, str)]  # others are numbers, fixed
     written = torch.onnx.export(program, input_names=names, external_data=False, verbose=False)
     out = io.BytesIO()
     written.save(out, include_initializers=True, keep_initializers_as_inputs=False)

@@ -1,3 +1,4 @@
+# numpy: A * 4
 from tvm.script import ir as I, tirx as T, relax as R
 
 

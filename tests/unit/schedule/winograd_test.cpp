@@ -130,6 +130,27 @@ TEST_CASE("convolutions by minimal filtering stay within the bound") {
       }
 }
 
+struct Filtered {
+  tir::PrimFunc kernel;
+  schedule::Packing packing;  ///< of the filters
+};
+
+/// The convolution by the step `winograd`, of whose arguments `tiles` are those between the block and `fma`.
+Filtered filtered(arith::Context& context, const tir::PrimFunc& direct, const std::string& tiles) {
+  const std::string steps = fmt::format(
+      "nest [sum, y]; reassociate sum; winograd sum {} fma; nest [filter]; pack weight_at_points 0 4 [1, 2, 3]", tiles);
+  Sources sources;
+  Diagnostics diag;
+  const SourceFile* file = sources.add_file("steps", steps);
+  tir::PrimFunc fast = direct;
+  std::vector<schedule::PackedParam> packed;
+  INFO(steps);
+  REQUIRE(schedule::replay_kernel(context, fast, {direct.params[1].buffer}, packed, {},
+                                  {file, 0, static_cast<uint32_t>(steps.size())}, sources, diag));
+  REQUIRE(packed.size() == 1);
+  return {std::move(fast), packed[0].packing};
+}
+
 TEST_CASE("tiles in both dims may end behind the last row and column") {
   arith::Context context;
   for (const testing::ConvShape& g : {testing::ConvShape{.c = 5, .h = 8, .w = 16, .out = 6},
@@ -139,20 +160,8 @@ TEST_CASE("tiles in both dims may end behind the last row and column") {
     for (int64_t rows : {2, 4})
       for (int64_t columns : {1, 2, 4}) {
         const tir::PrimFunc direct = testing::conv(context, g, true);
-        const std::string steps = fmt::format(
-            "nest [sum, y]; reassociate sum; winograd sum {} {} 1 0 fma; nest [filter]; "
-            "pack weight_at_points 0 4 [1, 2, 3]",
-            rows, columns);
-        Sources sources;
-        Diagnostics diag;
-        const SourceFile* file = sources.add_file("steps", steps);
-        tir::PrimFunc fast = direct;
-        std::vector<schedule::PackedParam> packed;
-        INFO(steps);
-        REQUIRE(schedule::replay_kernel(context, fast, {direct.params[1].buffer}, packed, {},
-                                        {file, 0, static_cast<uint32_t>(steps.size())}, sources, diag));
-        REQUIRE(packed.size() == 1);
-        stays_within(direct, fast, packed[0].packing, g);
+        const Filtered fast = filtered(context, direct, fmt::format("{} {} 1 0", rows, columns));
+        stays_within(direct, fast.kernel, fast.packing, g);
       }
 }
 
@@ -162,23 +171,12 @@ TEST_CASE("images of open sizes go by in blocks that end with them, at every siz
     for (const auto& [m, along] : {std::pair(2, 1), std::pair(4, 1), std::pair(4, 2), std::pair(2, 4)}) {
       testing::ConvShape g{.n = 2, .c = 3, .h = 13, .w = 21, .out = 4, .open_rows = rows, .open_columns = columns};
       const tir::PrimFunc direct = testing::conv(context, g, true);
-      const std::string steps = fmt::format(
-          "nest [sum, y]; reassociate sum; winograd sum {} {} 2 8 fma; nest [filter]; pack weight_at_points 0 4 [1, 2, "
-          "3]",
-          m, along);
-      Sources sources;
-      Diagnostics diag;
-      const SourceFile* file = sources.add_file("steps", steps);
-      tir::PrimFunc fast = direct;
-      std::vector<schedule::PackedParam> packed;
-      INFO(steps);
-      REQUIRE(schedule::replay_kernel(context, fast, {direct.params[1].buffer}, packed, {},
-                                      {file, 0, static_cast<uint32_t>(steps.size())}, sources, diag));
+      const Filtered fast = filtered(context, direct, fmt::format("{} {} 2 8", m, along));
       for (int64_t h : {0, 1, 2, 3, 7, 8, 9, 17})
         for (int64_t w : {0, 1, 2, 5, 8, 16, 17, 39}) {
           if (rows) g.h = h;
           if (columns) g.w = w;
-          stays_within(direct, fast, packed.at(0).packing, g);
+          stays_within(direct, fast.kernel, fast.packing, g);
         }
     }
 }
