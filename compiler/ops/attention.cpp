@@ -8,8 +8,8 @@
 // NaN). A cap (Gemma 2) holds scores before a bias or a mask meets them.
 #include <limits>
 
-#include "compiler/ops/common/chain.h"
 #include "compiler/ops/common/element.h"
+#include "compiler/ops/common/expansion_builder.h"
 
 namespace relaxc::ops {
 namespace {
@@ -91,7 +91,7 @@ InferResult infer(InferContext& c) {
 }
 
 /// The weights of a row of scores; rows without a key as `rows` says.
-Value* weights_of(Chain& chain, Value* scores, const std::string& rows) {
+Value* weights_of(ExpansionBuilder& chain, Value* scores, const std::string& rows) {
   if (rows == "zeros") return chain.call("nn.softmax", {scores}, {{"axis", int64_t{-1}}, {"empty_rows", rows}});
   Value* weights = chain.call("nn.softmax", {scores}, {{"axis", int64_t{-1}}});
   if (rows.empty() || chain.failed()) return weights;
@@ -99,7 +99,7 @@ Value* weights_of(Chain& chain, Value* scores, const std::string& rows) {
 }
 
 Values expand(GraphBuilder& b, const Op& op) {
-  Chain chain(b);
+  ExpansionBuilder chain(b);
   Value *q = op.operand(0), *k = op.operand(1), *bias = op.operand(3), *mask = op.operand(4), *hidden = op.operand(5);
   DType given = q->dtype(), inner = scores_dtype(op);
   double cap = op.attrs.number("softcap"), scale = op.attrs.number("scale") / (cap == 0 ? 1 : cap);

@@ -9,8 +9,8 @@
 #include <map>
 #include <optional>
 
-#include "compiler/ops/common/chain.h"
 #include "compiler/ops/common/element.h"
+#include "compiler/ops/common/expansion_builder.h"
 
 namespace relaxc::ops {
 namespace {
@@ -240,7 +240,7 @@ class Contraction {
     return all;
   }
 
-  Chain chain_;
+  ExpansionBuilder chain_;
   const Op& op_;
   Equation equation_;
 };

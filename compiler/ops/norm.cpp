@@ -4,8 +4,8 @@
 // shift = beta - mean * scale fold to constants, which an epilogue of the convolution before takes in. The others
 // compute their statistics: the mean, then the mean of the squared distances from it (two passes, because the
 // difference of sums of squares loses all digits when the mean is large). Narrow floats are normalized in float32.
-#include "compiler/ops/common/chain.h"
 #include "compiler/ops/common/element.h"
+#include "compiler/ops/common/expansion_builder.h"
 
 namespace relaxc::ops {
 namespace {
@@ -55,7 +55,7 @@ InferResult infer_channels(InferContext& c) {
 }
 
 /// A vector over `axis` of a tensor of `rank`, shaped to broadcast with it.
-Value* along_axis(Chain& chain, Value* vector, size_t axis, size_t rank, DType dtype) {
+Value* along_axis(ExpansionBuilder& chain, Value* vector, size_t axis, size_t rank, DType dtype) {
   Value* wide_vector = chain.as(vector, dtype);
   if (wide_vector == nullptr || axis + 1 == rank) return wide_vector;
   Dims shape{vector->shape()[0]};
@@ -64,7 +64,7 @@ Value* along_axis(Chain& chain, Value* vector, size_t axis, size_t rank, DType d
 }
 
 Values expand_batch_norm(GraphBuilder& b, const Op& op) {
-  Chain chain(b);
+  ExpansionBuilder chain(b);
   Value* x = op.operand(0);
   DType dtype = wide(x->dtype()), inner = wide(op.operand(3)->dtype());
   size_t rank = x->shape().size(), axis = axis_of(op.attrs.integer("axis"), rank);
@@ -79,12 +79,12 @@ Values expand_batch_norm(GraphBuilder& b, const Op& op) {
 
 /// x divided by the root of what there is one of a row: one division a row, since divisions would take most of the
 /// time.
-Value* over_root(Chain& chain, Value* x, Value* square) {
+Value* over_root(ExpansionBuilder& chain, Value* x, Value* square) {
   return chain.call("multiply", {x, chain.call("divide", {chain.number(x->dtype(), 1), chain.call("sqrt", {square})})});
 }
 
 /// (x - mean) / sqrt(variance + epsilon) over the axes.
-Value* normalized(Chain& chain, Value* x, const std::vector<int64_t>& axes, double epsilon) {
+Value* normalized(ExpansionBuilder& chain, Value* x, const std::vector<int64_t>& axes, double epsilon) {
   if (x == nullptr) return nullptr;
   relax::Attrs over{{"axis", axes}, {"keepdims", true}, {"none_is_all", false}};
   Value* distance = chain.call("subtract", {x, chain.call("mean", {x}, over)});
@@ -94,7 +94,7 @@ Value* normalized(Chain& chain, Value* x, const std::vector<int64_t>& axes, doub
 }
 
 /// The operand multiplied and added where given.
-Value* scaled(Chain& chain, Value* y, Value* gamma, Value* beta) {
+Value* scaled(ExpansionBuilder& chain, Value* y, Value* gamma, Value* beta) {
   if (gamma != nullptr) y = chain.call("multiply", {y, gamma});
   return beta != nullptr ? chain.call("add", {y, beta}) : y;
 }
@@ -112,7 +112,7 @@ InferResult infer_layer_norm(InferContext& c) {
 }
 
 Values expand_layer_norm(GraphBuilder& b, const Op& op) {
-  Chain chain(b);
+  ExpansionBuilder chain(b);
   Value* x = op.operand(0);
   DType dtype = wide(x->dtype());
   Value* y = normalized(chain, chain.as(x, dtype), op.attrs.ints("axes"), op.attrs.number("epsilon"));
@@ -123,7 +123,7 @@ Values expand_layer_norm(GraphBuilder& b, const Op& op) {
 
 /// x / sqrt(mean(x^2) + epsilon) * gamma
 Values expand_rms_norm(GraphBuilder& b, const Op& op) {
-  Chain chain(b);
+  ExpansionBuilder chain(b);
   Value* x = op.operand(0);
   DType dtype = wide(x->dtype());
   Value* wide_x = chain.as(x, dtype);
@@ -138,7 +138,7 @@ Values expand_rms_norm(GraphBuilder& b, const Op& op) {
 /// Each instance's channels of `axis` in `groups` runs, each normalized with all that comes behind it. Scale and shift
 /// come before the runs are taken apart again, so that one kernel does all of a row.
 Values expand_groups(GraphBuilder& b, const Op& op, Expr groups) {
-  Chain chain(b);
+  ExpansionBuilder chain(b);
   Value* x = op.operand(0);
   const Dims& shape = x->shape();
   size_t axis = axis_of(op.attrs.integer("axis"), shape.size());

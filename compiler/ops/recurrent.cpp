@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "compiler/ops/common/chain.h"
 #include "compiler/ops/common/element.h"
+#include "compiler/ops/common/expansion_builder.h"
 
 namespace relaxc::ops {
 namespace {
@@ -186,7 +186,7 @@ class Step {
       : chain_(b), op_(op), direction_(direction), hidden_(hidden) {}
 
   bool failed() const { return chain_.failed(); }
-  Chain& chain() { return chain_; }
+  ExpansionBuilder& chain() { return chain_; }
 
   /// `gates`: the input's share, [batch, gates * hidden].
   std::vector<Value*> run(Value* gates, const std::vector<Value*>& states) {
@@ -261,7 +261,7 @@ class Step {
     return chain_.add(chain_.multiply(one_minus(update), fresh), chain_.multiply(update, h));
   }
 
-  Chain chain_;
+  ExpansionBuilder chain_;
   const Op& op_;
   const Direction& direction_;
   Expr hidden_;
@@ -364,7 +364,7 @@ class Recurrence {
   std::vector<Value*> step(GraphBuilder& b, const Direction& weights, Value* product, std::vector<Value*> states,
                            Expr time) {
     Step cell(b, op_, weights, hidden_);
-    Chain& chain = cell.chain();
+    ExpansionBuilder& chain = cell.chain();
     Value* gates = chain.reshape(chain.part(product, 0, time, index(1)), {batch_, hidden_ * cell_.gates});
     std::vector<Value*> next = cell.run(gates, states);
     Value* out = next[0];
@@ -427,7 +427,7 @@ class Recurrence {
 
   GraphBuilder& b_;
   const Op& op_;
-  Chain chain_;
+  ExpansionBuilder chain_;
   Cell cell_;
   std::vector<Activation> all_;
   DType dtype_;

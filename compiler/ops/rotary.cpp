@@ -7,8 +7,8 @@
 // With the pairs in a dim of their own this is x * cos + flip(x) * (-sin, sin): maps over one tensor, which become one
 // kernel with what stands around them. Written as slices and a concatenation the halves are kernels of their own, and a
 // third puts them side by side.
-#include "compiler/ops/common/chain.h"
 #include "compiler/ops/common/element.h"
+#include "compiler/ops/common/expansion_builder.h"
 
 namespace relaxc::ops {
 namespace {
@@ -43,7 +43,7 @@ InferResult infer(InferContext& c) {
 
 /// `x`, whose last dim has an element for each of `width` channels, or one a pair, with its pairs in a dim of their
 /// own: the last but one for halves, the last for neighbours.
-Value* in_pairs(Chain& chain, Value* x, Expr width, bool neighbours) {
+Value* in_pairs(ExpansionBuilder& chain, Value* x, Expr width, bool neighbours) {
   if (chain.failed()) return nullptr;
   Dims dims = x->shape();
   bool channels = arith::prove_equal(dims.back(), width);
@@ -70,7 +70,7 @@ Value* in_pairs(Chain& chain, Value* x, Expr width, bool neighbours) {
 }
 
 Values expand(GraphBuilder& b, const Op& op) {
-  Chain chain(b);
+  ExpansionBuilder chain(b);
   Value* x = op.operand(0);
   bool neighbours = op.attrs.flag("interleaved");
   Expr width = x->shape().back();

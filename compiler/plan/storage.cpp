@@ -310,7 +310,7 @@ class Assigner {
     return result;
   }
 
-  struct Slot {
+  struct MemorySlot {
     Tops bytes;
     std::vector<size_t> members;
   };
@@ -325,9 +325,9 @@ class Assigner {
       sizes.push_back({peaks_.plus({}, peaks_.kind(id))});
     }
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return weigh(sizes[a]) > weigh(sizes[b]); });
-    std::vector<Slot> slots;
+    std::vector<MemorySlot> slots;
     for (size_t id : order) {
-      auto free = [&](const Slot& slot) {
+      auto free = [&](const MemorySlot& slot) {
         return std::none_of(slot.members.begin(), slot.members.end(),
                             [&](size_t other) { return pieces_[id].meets(pieces_[other]); });
       };
@@ -335,14 +335,14 @@ class Assigner {
       auto best = slots.end();
       for (auto slot = slots.begin(); slot != slots.end(); ++slot)
         if (free(*slot) && (best == slots.end() || weigh(slot->bytes) < weigh(best->bytes))) best = slot;
-      if (best == slots.end()) best = slots.insert(slots.end(), Slot{});
+      if (best == slots.end()) best = slots.insert(slots.end(), MemorySlot{});
       peaks_.raise(best->bytes, sizes[id][0]);
       best->members.push_back(id);
     }
     Storage result{std::vector<Expr>(pieces_.size()), context_.index(0)};
     Sum plain;  // of slots below whose size is one piece's: those of a kind are counted, and not written out
     Expr others = context_.index(0);
-    for (const Slot& slot : slots) {
+    for (const MemorySlot& slot : slots) {
       for (size_t id : slot.members) result.offsets[id] = result.bytes;
       if (slot.bytes.size() == 1)
         plain = peaks_.plus(std::move(plain), slot.bytes[0][0].first);

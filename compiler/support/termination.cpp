@@ -32,13 +32,13 @@ extern char** environ;
 namespace relaxc {
 namespace {
 
-struct Slot {
+struct RemovalSlot {
   std::atomic<char*> path{nullptr};
   std::atomic<bool> taken{false};
-  Slot* next = nullptr;
+  RemovalSlot* next = nullptr;
 };
 
-std::atomic<Slot*> removals{nullptr};
+std::atomic<RemovalSlot*> removals{nullptr};
 std::atomic<pid_t> child{0};
 std::atomic<bool> starts_child{false};  ///< its number is about to be known
 std::atomic<bool> prepared{false};      ///< the process is a program of ours, whose signals we may handle
@@ -74,7 +74,7 @@ void remove_all() {
     ::nanosleep(&soon, nullptr);
   }
   if (pid_t running = child.load(); running > 0) ::kill(running, SIGKILL);
-  for (Slot* slot = removals.load(); slot != nullptr; slot = slot->next) {
+  for (RemovalSlot* slot = removals.load(); slot != nullptr; slot = slot->next) {
     char* path = slot->path.exchange(nullptr);
     if (path == nullptr || ::unlink(path) == 0) continue;
     empty_folder(path);
@@ -134,14 +134,14 @@ void handle_ends_once() {
   if (prepared) std::call_once(once, handle_ends);
 }
 
-Slot* add_removal(char* path) {
+RemovalSlot* add_removal(char* path) {
   handle_ends_once();
-  for (Slot* slot = removals.load(); slot != nullptr; slot = slot->next)
+  for (RemovalSlot* slot = removals.load(); slot != nullptr; slot = slot->next)
     if (!slot->taken.exchange(true)) {
       slot->path = path;
       return slot;
     }
-  auto* slot = new Slot;
+  auto* slot = new RemovalSlot;
   slot->taken = true;
   slot->path = path;
   slot->next = removals.load();
@@ -215,7 +215,7 @@ RemoveOnTermination::RemoveOnTermination(std::string path) {
 }
 
 RemoveOnTermination::~RemoveOnTermination() {
-  auto* slot = static_cast<Slot*>(slot_);
+  auto* slot = static_cast<RemovalSlot*>(slot_);
   char* path = slot->path.exchange(nullptr);
   std::free(path);  // null if a handler has it
   slot->taken = false;

@@ -32,7 +32,7 @@ Categories::Categories(Ints keys) : dtype_(DType::i(64)), ints_(std::move(keys))
   order_ = sort_keys(ints_, [](int64_t a, int64_t b) { return a < b; });
 }
 
-Value* Categories::find(Chain& c, Value* x, int64_t missing) const {
+Value* Categories::find(ConversionBuilder& c, Value* x, int64_t missing) const {
   Node& node = c.node;
   auto count = static_cast<int64_t>(order_.size());
   Value* none = constant_of(node, {}, {missing});
@@ -50,7 +50,8 @@ Value* Categories::find(Chain& c, Value* x, int64_t missing) const {
   return c.where(same, place, none);
 }
 
-Result<Value*> place_of_string(Chain& c, const Strings& x, const std::vector<std::string>& list, int64_t missing) {
+Result<Value*> place_of_string(ConversionBuilder& c, const Strings& x, const std::vector<std::string>& list,
+                               int64_t missing) {
   StringTable table = string_table(list);
   RELAXC_TRY(Value * found, find_strings(c.node, x, table));
   Value* first = constant_of(c.node, {static_cast<int64_t>(table.first.size())}, table.first);
@@ -60,7 +61,7 @@ Result<Value*> place_of_string(Chain& c, const Strings& x, const std::vector<std
   return c.ok() ? Result<Value*>(result) : c.failed();
 }
 
-Result<Value*> place_of_string(Chain& c, const std::vector<std::string>& list, int64_t missing) {
+Result<Value*> place_of_string(ConversionBuilder& c, const std::vector<std::string>& list, int64_t missing) {
   RELAXC_TRY(Strings x, strings_input(c.node, 0));
   return place_of_string(c, x, list, missing);
 }

@@ -16,7 +16,7 @@ class Categories {
 
   /// The place of each element of x among the keys; `missing` where it is none of them. A key that is NaN is found by
   /// NaN since opset 4.
-  Value* find(Chain& c, Value* x, int64_t missing) const;
+  Value* find(ConversionBuilder& c, Value* x, int64_t missing) const;
 
  private:
   DType dtype_;
@@ -25,8 +25,9 @@ class Categories {
 };
 
 /// The place of each string in the list; `missing` where it is not there.
-Result<Value*> place_of_string(Chain& c, const Strings& x, const std::vector<std::string>& list, int64_t missing);
+Result<Value*> place_of_string(ConversionBuilder& c, const Strings& x, const std::vector<std::string>& list,
+                               int64_t missing);
 /// The same of the strings of input 0.
-Result<Value*> place_of_string(Chain& c, const std::vector<std::string>& list, int64_t missing);
+Result<Value*> place_of_string(ConversionBuilder& c, const std::vector<std::string>& list, int64_t missing);
 
 }  // namespace relaxc::frontend

@@ -8,34 +8,34 @@
 
 namespace relaxc::frontend {
 
-Slot sequence_slot(Sequence sequence) {
+NamedValue sequence_slot(Sequence sequence) {
   auto made = std::make_shared<Composite>();
   made->sequence = std::move(sequence);
-  Slot slot;
+  NamedValue slot;
   slot.composite = std::move(made);
   return slot;
 }
 
-Slot strings_slot(Strings strings) {
+NamedValue strings_slot(Strings strings) {
   auto made = std::make_shared<Composite>();
   made->kind = Composite::kStrings;
   made->strings = strings;
-  Slot slot;
+  NamedValue slot;
   slot.composite = std::move(made);
   return slot;
 }
 
-Slot maps_slot(Maps maps) {
+NamedValue maps_slot(Maps maps) {
   auto made = std::make_shared<Composite>();
   made->kind = Composite::kMaps;
   made->maps = std::move(maps);
-  Slot slot;
+  NamedValue slot;
   slot.composite = std::move(made);
   return slot;
 }
 
-Slot strings_constant(relax::GraphBuilder& builder, const std::vector<int64_t>& dims,
-                      const std::vector<std::string>& values) {
+NamedValue strings_constant(relax::GraphBuilder& builder, const std::vector<int64_t>& dims,
+                            const std::vector<std::string>& values) {
   std::vector<int64_t> spans;
   std::vector<std::byte> text;
   for (const std::string& value : values) {
@@ -55,7 +55,7 @@ Slot strings_constant(relax::GraphBuilder& builder, const std::vector<int64_t>& 
   return strings_slot(made);
 }
 
-std::optional<Slot> tensor_strings(relax::GraphBuilder& builder, const onnx::TensorProto& tensor) {
+std::optional<NamedValue> tensor_strings(relax::GraphBuilder& builder, const onnx::TensorProto& tensor) {
   int64_t count = 1;
   for (int64_t dim : tensor.dims())
     if (dim < 0 || __builtin_mul_overflow(count, dim, &count)) return std::nullopt;
@@ -64,36 +64,36 @@ std::optional<Slot> tensor_strings(relax::GraphBuilder& builder, const onnx::Ten
                           {tensor.string_data().begin(), tensor.string_data().end()});
 }
 
-Slot optional_slot(Slot content, std::optional<bool> known, Value* present) {
+NamedValue optional_slot(NamedValue content, std::optional<bool> known, Value* present) {
   auto made = std::make_shared<Composite>();
   made->kind = Composite::kOptional;
   made->known = known;
   made->present = present;
   made->content = std::move(content);
-  Slot slot;
+  NamedValue slot;
   slot.composite = std::move(made);
   return slot;
 }
 
-const Sequence* sequence_in(const Slot& slot) {
+const Sequence* sequence_in(const NamedValue& slot) {
   bool is = slot.composite != nullptr && slot.composite->kind == Composite::kSequence;
   return is ? &slot.composite->sequence : nullptr;
 }
 
-const Composite* optional_in(const Slot& slot) {
+const Composite* optional_in(const NamedValue& slot) {
   return slot.composite != nullptr && slot.composite->kind == Composite::kOptional ? slot.composite.get() : nullptr;
 }
 
-const Strings* strings_in(const Slot& slot) {
+const Strings* strings_in(const NamedValue& slot) {
   bool is = slot.composite != nullptr && slot.composite->kind == Composite::kStrings;
   return is ? &slot.composite->strings : nullptr;
 }
 
-const Maps* maps_in(const Slot& slot) {
+const Maps* maps_in(const NamedValue& slot) {
   return slot.composite != nullptr && slot.composite->kind == Composite::kMaps ? &slot.composite->maps : nullptr;
 }
 
-std::string_view form_of(const Slot& slot) {
+std::string_view form_of(const NamedValue& slot) {
   if (slot.composite == nullptr) return "a tensor";
   switch (slot.composite->kind) {
     case Composite::kSequence:
@@ -108,7 +108,7 @@ std::string_view form_of(const Slot& slot) {
   return "";
 }
 
-std::vector<std::string> flattened_suffixes(const Slot& slot) {
+std::vector<std::string> flattened_suffixes(const NamedValue& slot) {
   if (strings_in(slot) != nullptr) return {".spans", ".bytes"};
   if (const Sequence* sequence = sequence_in(slot)) {
     if (sequence->bytes != nullptr) return {".elements", ".shapes", ".bytes"};
@@ -129,7 +129,7 @@ std::vector<std::string> flattened_suffixes(const Slot& slot) {
 
 // ---- flattening
 
-Result<Value*> Composites::tensor(const Slot& slot) {
+Result<Value*> Composites::tensor(const NamedValue& slot) {
   if (slot.failed) return diag.failed();
   if (slot.value != nullptr) return slot.value;
   if (slot.composite != nullptr)
@@ -137,7 +137,7 @@ Result<Value*> Composites::tensor(const Slot& slot) {
   return importer_.materialize(*slot.known);
 }
 
-Result<std::vector<Value*>> Composites::flatten(const Slot& slot) {
+Result<std::vector<Value*>> Composites::flatten(const NamedValue& slot) {
   if (const Strings* strings = strings_in(slot)) return std::vector<Value*>{strings->spans, strings->bytes};
   if (const Sequence* sequence = sequence_in(slot)) {
     RELAXC_TRY(Sequence p, packed(*sequence));
@@ -159,7 +159,7 @@ Result<std::vector<Value*>> Composites::flatten(const Slot& slot) {
   return std::vector<Value*>{value};
 }
 
-Slot Composites::rebuild(const Slot& like, std::span<Value* const>& values) {
+NamedValue Composites::rebuild(const NamedValue& like, std::span<Value* const>& values) {
   auto take = [&] {
     Value* value = values.front();
     values = values.subspan(1);
@@ -180,18 +180,18 @@ Slot Composites::rebuild(const Slot& like, std::span<Value* const>& values) {
     return strings_slot({spans, take()});
   }
   if (const Maps* maps = maps_in(like)) {
-    Slot keys = rebuild(maps->keys, values);
+    NamedValue keys = rebuild(maps->keys, values);
     return maps_slot({std::move(keys), take()});
   }
-  Slot slot;
+  NamedValue slot;
   slot.value = take();
   return slot;
 }
 
-Result<Slot> Composites::coerced(const Slot& slot, const Slot& like) {
+Result<NamedValue> Composites::coerced(const NamedValue& slot, const NamedValue& like) {
   const Composite *from = optional_in(slot), *to = optional_in(like);
   if (from == nullptr && to != nullptr) {
-    RELAXC_TRY(Slot content, coerced(slot, to->content));
+    RELAXC_TRY(NamedValue content, coerced(slot, to->content));
     return optional_slot(std::move(content), true);
   }
   bool plain = slot.composite == nullptr, same = plain == (like.composite == nullptr);
@@ -205,7 +205,7 @@ Result<Slot> Composites::coerced(const Slot& slot, const Slot& like) {
   return slot;
 }
 
-Result<Slot> Composites::empty(const onnx::TypeProto& type) {
+Result<NamedValue> Composites::empty(const onnx::TypeProto& type) {
   if (type.has_sequence_type()) {
     const auto& element = type.sequence_type().elem_type();
     if (!element.has_tensor_type())
@@ -219,7 +219,7 @@ Result<Slot> Composites::empty(const onnx::TypeProto& type) {
     return sequence_slot(Sequence{dtype, true, {}, nullptr, nullptr});
   }
   if (type.has_optional_type()) {
-    RELAXC_TRY(Slot content, empty(type.optional_type().elem_type()));
+    RELAXC_TRY(NamedValue content, empty(type.optional_type().elem_type()));
     return optional_slot(std::move(content), false);
   }
   if (!type.has_tensor_type())
@@ -228,7 +228,7 @@ Result<Slot> Composites::empty(const onnx::TypeProto& type) {
   std::vector<Expr> dims;
   for (const auto& dim : type.tensor_type().shape().dim())
     dims.push_back(index(dim.has_dim_value() ? std::max<int64_t>(0, dim.dim_value()) : 0));
-  Slot slot;
+  NamedValue slot;
   RELAXC_TRY(slot.value, none(dtype, std::move(dims)));
   return slot;
 }

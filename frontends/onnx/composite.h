@@ -33,7 +33,7 @@ struct Strings {
 
 /// A map, or a sequence of maps that all have the same keys.
 struct Maps {
-  Slot keys;                ///< [n] of int64, or strings [n]
+  NamedValue keys;          ///< [n] of int64, or strings [n]
   Value* values = nullptr;  ///< [n], of a sequence [maps, n]
 };
 
@@ -45,27 +45,27 @@ struct Composite {
   Maps maps;
   std::optional<bool> known;  ///< of an optional: whether it is there, if that is certain
   Value* present = nullptr;   ///< else: a bool tensor of rank 0
-  Slot content;               ///< of an optional, there or not
+  NamedValue content;         ///< of an optional, there or not
 };
 
-Slot sequence_slot(Sequence sequence);
-Slot optional_slot(Slot content, std::optional<bool> known, Value* present = nullptr);
-Slot strings_slot(Strings strings);
-Slot maps_slot(Maps maps);
+NamedValue sequence_slot(Sequence sequence);
+NamedValue optional_slot(NamedValue content, std::optional<bool> known, Value* present = nullptr);
+NamedValue strings_slot(Strings strings);
+NamedValue maps_slot(Maps maps);
 /// A constant tensor of strings.
-Slot strings_constant(relax::GraphBuilder& builder, const std::vector<int64_t>& dims,
-                      const std::vector<std::string>& values);
+NamedValue strings_constant(relax::GraphBuilder& builder, const std::vector<int64_t>& dims,
+                            const std::vector<std::string>& values);
 /// The same of a TensorProto of strings; nothing if it has not as many as its shape says.
-std::optional<Slot> tensor_strings(relax::GraphBuilder& builder, const onnx::TensorProto& tensor);
+std::optional<NamedValue> tensor_strings(relax::GraphBuilder& builder, const onnx::TensorProto& tensor);
 /// The sequence in a slot; null if there is none.
-const Sequence* sequence_in(const Slot& slot);
-const Composite* optional_in(const Slot& slot);
-const Strings* strings_in(const Slot& slot);
-const Maps* maps_in(const Slot& slot);
+const Sequence* sequence_in(const NamedValue& slot);
+const Composite* optional_in(const NamedValue& slot);
+const Strings* strings_in(const NamedValue& slot);
+const Maps* maps_in(const NamedValue& slot);
 /// "a sequence": what a slot holds that is no tensor of numbers.
-std::string_view form_of(const Slot& slot);
+std::string_view form_of(const NamedValue& slot);
 /// What is put behind a name for each of the tensors that the slot is flattened to: "" for a tensor.
-std::vector<std::string> flattened_suffixes(const Slot& slot);
+std::vector<std::string> flattened_suffixes(const NamedValue& slot);
 
 /// The operations, emitted where the importer's builder stands.
 class Composites {
@@ -73,14 +73,14 @@ class Composites {
   explicit Composites(GraphImporter& importer) : importer_(importer), diag(importer.diagnostics()) {}
 
   /// The slot's tensor; fails if it is a sequence or an optional.
-  Result<Value*> tensor(const Slot& slot);
-  Result<std::vector<Value*>> flatten(const Slot& slot);
+  Result<Value*> tensor(const NamedValue& slot);
+  Result<std::vector<Value*>> flatten(const NamedValue& slot);
   /// The slot of the form of `like` that the values at the front of `values` stand for; they are taken off.
-  Slot rebuild(const Slot& like, std::span<Value* const>& values);
+  NamedValue rebuild(const NamedValue& like, std::span<Value* const>& values);
   /// `slot` as a value of the form of `like`: what is there becomes an optional that is there.
-  Result<Slot> coerced(const Slot& slot, const Slot& like);
+  Result<NamedValue> coerced(const NamedValue& slot, const NamedValue& like);
   /// A value of `type` without contents: no elements, not there, zeros.
-  Result<Slot> empty(const onnx::TypeProto& type);
+  Result<NamedValue> empty(const onnx::TypeProto& type);
 
   Expr length(const Sequence& sequence);
   Result<Sequence> packed(const Sequence& sequence);

@@ -10,7 +10,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// With a sink, softmax has one column more than it gives.
-Value* probabilities(Chain& c, Value* scores, Value* sink) {
+Value* probabilities(ConversionBuilder& c, Value* scores, Value* sink) {
   if (!c.ok()) return nullptr;
   if (sink == nullptr) return c.call("nn.softmax", {scores}, {{"axis", int64_t{-1}}});
   const std::vector<Expr> dims = scores->shape();
@@ -22,7 +22,7 @@ Value* probabilities(Chain& c, Value* scores, Value* sink) {
 }
 
 /// Rows of a table of cosines or sines at positions [S] or [B, S], as [1 or B, 1, S, half].
-Value* angles(Chain& c, Value* table, Value* positions) {
+Value* angles(ConversionBuilder& c, Value* table, Value* positions) {
   Value* rows = c.call("take", {table, positions}, {{"axis", int64_t{0}}});
   if (!c.ok()) return nullptr;
   return c.call("expand_dims", {rows}, {{"axis", rank_of(rows) == 2 ? Ints{0, 1} : Ints{1}}});
@@ -30,7 +30,7 @@ Value* angles(Chain& c, Value* table, Value* positions) {
 
 }  // namespace
 
-Value* Attend::run(Chain& c) const {
+Value* Attend::run(ConversionBuilder& c) const {
   if (!c.ok()) return nullptr;
   DType given = q->dtype(), wide = given.bits < 32 ? DType::f(32) : given;
   Value* scaled = c.multiply(c.as(q, wide), c.as(scale, wide));
@@ -50,7 +50,7 @@ Value* Attend::run(Chain& c) const {
   return c.ok() ? c.as(c.take(heads_last(c.node, y)), given) : nullptr;
 }
 
-Value* scale_of(Chain& c, Expr head) {
+Value* scale_of(ConversionBuilder& c, Expr head) {
   double given = c.node.float_attr("scale", 0);
   const int64_t* size = head.constant();
   if (given == 0 && size != nullptr) given = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(*size, 1)));
@@ -59,17 +59,17 @@ Value* scale_of(Chain& c, Expr head) {
   return c.call("rsqrt", {extent});
 }
 
-Value* positions(Chain& c, Expr begin, Expr count, std::vector<Expr> dims) {
+Value* positions(ConversionBuilder& c, Expr begin, Expr count, std::vector<Expr> dims) {
   return c.reshape(c.arange(begin, count), std::move(dims));
 }
 
-Value* later(Chain& c, Expr past, Expr queries, Expr keys) {
+Value* later(ConversionBuilder& c, Expr past, Expr queries, Expr keys) {
   Value* query = positions(c, past, queries, {queries, c.node.index(1)});
   Value* key = positions(c, c.node.index(0), keys, {c.node.index(1), keys});
   return c.call("greater", {key, query});
 }
 
-Value* padding(Chain& c, Value* mask, Expr batch, Expr keys) {
+Value* padding(ConversionBuilder& c, Value* mask, Expr batch, Expr keys) {
   if (mask == nullptr || !c.ok()) return nullptr;
   Node& node = c.node;
   Expr one = node.index(1), zero = node.index(0);
@@ -97,7 +97,7 @@ Value* padding(Chain& c, Value* mask, Expr batch, Expr keys) {
   return c.where(seen, c.number(DType::f(32), 0), c.number(DType::f(32), filter));
 }
 
-Value* turned(Chain& c, Value* x, Value* cosines, Value* sines, Value* positions, bool neighbours) {
+Value* turned(ConversionBuilder& c, Value* x, Value* cosines, Value* sines, Value* positions, bool neighbours) {
   Value *cosine = angles(c, cosines, positions), *sine = angles(c, sines, positions);
   if (!c.ok()) return nullptr;
   Result<int64_t> half = constant_dim(c.node, cosine->shape()[3], "the width of cos_cache");

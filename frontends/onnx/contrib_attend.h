@@ -5,7 +5,7 @@
 #pragma once
 
 #include "frontends/onnx/attention.h"
-#include "frontends/onnx/chain.h"
+#include "frontends/onnx/conversion_builder.h"
 #include "frontends/onnx/converter.h"
 
 namespace relaxc::frontend {
@@ -22,19 +22,19 @@ struct Attend {
   Value* sink = nullptr;        ///< [heads]: a score that takes part in the sum and has no value
 
   /// [B, S, heads * size].
-  Value* run(Chain& c) const;
+  Value* run(ConversionBuilder& c) const;
 };
 
 /// The attribute, or 1 / sqrt(size) where it is not given; by the run where the size is a symbol.
-Value* scale_of(Chain& c, Expr head);
+Value* scale_of(ConversionBuilder& c, Expr head);
 /// begin, begin + 1, … under the given dims.
-Value* positions(Chain& c, Expr begin, Expr count, std::vector<Expr> dims);
+Value* positions(ConversionBuilder& c, Expr begin, Expr count, std::vector<Expr> dims);
 /// Whether a key is later than the query: [S, T].
-Value* later(Chain& c, Expr past, Expr queries, Expr keys);
+Value* later(ConversionBuilder& c, Expr past, Expr queries, Expr keys);
 /// The padding mask as an addend: lengths [B], ends and begins [2B], lengths and sums [3B + 2], or what is seen as 1,
 /// [B, T] or [B, S, T].
-Value* padding(Chain& c, Value* mask, Expr batch, Expr keys);
+Value* padding(ConversionBuilder& c, Value* mask, Expr batch, Expr keys);
 /// x [B, heads, S, size] turned by the angles of its positions [S] or [B, S], rows of tables [most, half].
-Value* turned(Chain& c, Value* x, Value* cosines, Value* sines, Value* positions, bool neighbours);
+Value* turned(ConversionBuilder& c, Value* x, Value* cosines, Value* sines, Value* positions, bool neighbours);
 
 }  // namespace relaxc::frontend

@@ -28,7 +28,7 @@ Result<Value*> Node::apply(std::string_view op, int64_t as_opset, const std::vec
   scope.attributes = importer_.scope_->attributes;
   for (Value* value : values) {
     std::string name = value == nullptr ? "" : "operand " + std::to_string(as.input_size());
-    if (value != nullptr) scope.slots[name] = Slot{value, std::nullopt, false};
+    if (value != nullptr) scope.slots[name] = NamedValue{value, std::nullopt, false};
     as.add_input(name);
   }
   const Converter* converter = importer_.converters_.find("", op);

@@ -99,7 +99,7 @@ Status GraphImporter::opsets(const RepeatedPtrField<onnx::OperatorSetIdProto>& i
   return Done{};
 }
 
-void GraphImporter::define(const std::string& name, Slot slot, Location where) {
+void GraphImporter::define(const std::string& name, NamedValue slot, Location where) {
   if (name.empty()) {
     diag.error(where, Kind::malformed_model, "a value of the graph has no name");
     return;
@@ -109,14 +109,14 @@ void GraphImporter::define(const std::string& name, Slot slot, Location where) {
   if (!fresh) diag.error(where, Kind::redefinition, "the name '{}' is given to two values", name);
 }
 
-Slot* GraphImporter::find(const std::string& name) {
+NamedValue* GraphImporter::find(const std::string& name) {
   for (Scope* scope = scope_; scope != nullptr; scope = scope->function ? nullptr : scope->parent)
     if (auto found = scope->slots.find(name); found != scope->slots.end()) return &found->second;
   return nullptr;
 }
 
-Slot& GraphImporter::local(const std::string& name) {
-  Slot* outer = find(name);
+NamedValue& GraphImporter::local(const std::string& name) {
+  NamedValue* outer = find(name);
   auto [place, fresh] = scope_->slots.try_emplace(name);
   if (fresh && outer != nullptr) place->second = *outer;
   return place->second;
@@ -147,7 +147,7 @@ arith::Prover& GraphImporter::prover() {
 }
 
 Result<Value*> GraphImporter::materialize(const std::string& name) {
-  Slot* slot = find(name);
+  NamedValue* slot = find(name);
   if (slot == nullptr) return diag.error(builder_->location, Kind::unbound_name, "'{}' is made by no node", name);
   if (slot->failed) return diag.failed();
   if (slot->value != nullptr) return slot->value;
@@ -184,14 +184,14 @@ void GraphImporter::convert_all(NodeList list) {
 
 void GraphImporter::fail_outputs(const NodeProto& node) {
   for (const std::string& output : node.output())
-    if (!output.empty()) scope_->slots[output] = Slot{nullptr, std::nullopt, true};
+    if (!output.empty()) scope_->slots[output] = NamedValue{nullptr, std::nullopt, true};
 }
 
 bool GraphImporter::operands_ready(const NodeProto& node, Location where) {
   bool ready = true;
   for (const std::string& name : node.input()) {
     if (name.empty()) continue;
-    Slot* slot = find(name);
+    NamedValue* slot = find(name);
     if (slot == nullptr) {
       diag.error(where, Kind::unbound_name, "input '{}' is made by no node and is no input or initializer of the graph",
                  name);
@@ -211,7 +211,7 @@ void GraphImporter::find_operands(const NodeProto& node, Location where) {
   finding.domain = node.domain().empty() ? "ai.onnx" : node.domain();
   for (const std::string& name : node.input()) {
     OperandFinding& operand = finding.inputs.emplace_back(OperandFinding{name, "unknown", {}, {}});
-    Slot* slot = name.empty() ? nullptr : find(name);
+    NamedValue* slot = name.empty() ? nullptr : find(name);
     if (name.empty() || (slot != nullptr && slot->absent)) operand.form = "none";
     if (slot == nullptr || slot->failed || slot->absent) continue;
     operand.form = slot->composite != nullptr ? std::string(form_of(*slot)) : "tensor";
@@ -279,7 +279,7 @@ bool GraphImporter::convert_ready(Node& node, bool ready) {
 void GraphImporter::note_inputs(const NodeProto& proto) {
   std::string types;
   for (const std::string& name : proto.input()) {
-    Slot* slot = name.empty() ? nullptr : find(name);
+    NamedValue* slot = name.empty() ? nullptr : find(name);
     std::string type = slot == nullptr || slot->value == nullptr ? "" : ": " + relax::to_string(slot->value->info);
     types += (types.empty() ? "" : ", ") + (name.empty() ? std::string("none") : name + type);
   }

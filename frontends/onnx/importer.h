@@ -31,7 +31,7 @@ struct NodeList {
 struct Scope {
   Scope* parent = nullptr;
   NodeList* rest = nullptr;  ///< the nodes that are still to be converted, and what the graph gives
-  std::map<std::string, Slot> slots;
+  std::map<std::string, NamedValue> slots;
   std::map<std::string, int64_t> opsets;  ///< by domain, "" for ai.onnx
   /// Attributes of the call, in a model-local function: what ref_attr_name refers to.
   std::map<std::string, const onnx::AttributeProto*> attributes;
@@ -70,20 +70,20 @@ class GraphImporter {
 
   /// The values of `graph`'s outputs, with its nodes converted at `block` and its inputs bound to `arguments`. For the
   /// bodies of control flow; `block` null: where the builder stands.
-  Result<std::vector<Slot>> inline_graph(const onnx::GraphProto& graph, std::vector<Slot> arguments,
-                                         relax::Block* block);
+  Result<std::vector<NamedValue>> inline_graph(const onnx::GraphProto& graph, std::vector<NamedValue> arguments,
+                                               relax::Block* block);
 
   /// The nodes that depend on `node`, which is being converted, and those of their and its outputs that the graph
   /// gives: they are left to the caller. Fails, with a report, if that happens inside of itself too often.
   Result<NodeList> take_dependents(const onnx::NodeProto& node);
   /// The values of the list's outputs, with its nodes converted at `block` and the outputs of `node` being `made`.
-  Result<std::vector<Slot>> inline_dependents(const onnx::NodeProto& node, std::vector<Slot> made,
-                                              const NodeList& dependents, relax::Block* block);
+  Result<std::vector<NamedValue>> inline_dependents(const onnx::NodeProto& node, std::vector<NamedValue> made,
+                                                    const NodeList& dependents, relax::Block* block);
 
-  Slot* find(const std::string& name);
+  NamedValue* find(const std::string& name);
   /// The slot of `name` in the innermost scope: a copy of an outer one if need be, since what is emitted inside a
   /// region cannot be used outside of it.
-  Slot& local(const std::string& name);
+  NamedValue& local(const std::string& name);
   /// The slot's tensor, made from its contents if need be.
   Result<Value*> materialize(const std::string& name);
   Result<Value*> materialize(const Known& known);
@@ -115,12 +115,12 @@ class GraphImporter {
   Status opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports, Scope& scope);
   Status define_parameters(const onnx::GraphProto& graph, Parameters& parameters);
   void initializers(const onnx::GraphProto& graph);
-  void define(const std::string& name, Slot slot, Location where);
+  void define(const std::string& name, NamedValue slot, Location where);
   std::vector<int> order(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
   void report_cycle(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, const std::vector<int>& missing);
   void nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, std::vector<std::string> outputs);
   void convert_all(NodeList list);
-  std::vector<Slot> given(const std::vector<std::string>& outputs, bool as_tensors);
+  std::vector<NamedValue> given(const std::vector<std::string>& outputs, bool as_tensors);
   void convert(const onnx::NodeProto& node, int number);
   bool convert_ready(Node& node, bool ready);
   void note_inputs(const onnx::NodeProto& proto);

@@ -134,8 +134,8 @@ Status GraphImporter::call_function(const onnx::FunctionProto& function, Node& n
   scope.function = true;
   RELAXC_DO(opsets(function.opset_import(), scope));
   for (int i = 0; i < function.input_size(); ++i) {
-    Slot* slot = node.has(static_cast<size_t>(i)) ? find(node.proto.input(i)) : nullptr;
-    Slot& parameter = scope.slots[function.input(i)];
+    NamedValue* slot = node.has(static_cast<size_t>(i)) ? find(node.proto.input(i)) : nullptr;
+    NamedValue& parameter = scope.slots[function.input(i)];
     if (slot != nullptr) parameter = *slot;
     parameter.absent = slot == nullptr;
   }
@@ -162,10 +162,10 @@ Status GraphImporter::call_function(const onnx::FunctionProto& function, Node& n
 }
 
 /// What a graph gives: tensors that are made if need be, if so asked.
-std::vector<Slot> GraphImporter::given(const std::vector<std::string>& outputs, bool as_tensors) {
-  std::vector<Slot> results;
+std::vector<NamedValue> GraphImporter::given(const std::vector<std::string>& outputs, bool as_tensors) {
+  std::vector<NamedValue> results;
   for (const std::string& output : outputs) {
-    Slot* slot = find(output);
+    NamedValue* slot = find(output);
     if (slot == nullptr)
       diag.error(builder_->location, Kind::unbound_name, "the subgraph's output '{}' is made by no node", output);
     else if (!slot->failed && as_tensors && slot->value == nullptr && slot->composite == nullptr)
@@ -197,8 +197,8 @@ Result<NodeList> GraphImporter::take_dependents(const NodeProto& node) {
   return taken;
 }
 
-Result<std::vector<Slot>> GraphImporter::inline_dependents(const NodeProto& node, std::vector<Slot> made,
-                                                           const NodeList& dependents, relax::Block* block) {
+Result<std::vector<NamedValue>> GraphImporter::inline_dependents(const NodeProto& node, std::vector<NamedValue> made,
+                                                                 const NodeList& dependents, relax::Block* block) {
   Scope scope;
   scope.parent = scope_;
   scope.opsets = scope_->opsets;
@@ -211,15 +211,15 @@ Result<std::vector<Slot>> GraphImporter::inline_dependents(const NodeProto& node
   ++dependents_;
   convert_all(dependents);
   --dependents_;
-  std::vector<Slot> results = given(dependents.outputs, true);
+  std::vector<NamedValue> results = given(dependents.outputs, true);
   scope_ = outer;
-  bool failed = std::any_of(results.begin(), results.end(), [](const Slot& slot) { return slot.failed; });
+  bool failed = std::any_of(results.begin(), results.end(), [](const NamedValue& slot) { return slot.failed; });
   if (failed || diag.error_count() > errors) return diag.failed();
   return results;
 }
 
-Result<std::vector<Slot>> GraphImporter::inline_graph(const GraphProto& graph, std::vector<Slot> arguments,
-                                                      relax::Block* block) {
+Result<std::vector<NamedValue>> GraphImporter::inline_graph(const GraphProto& graph, std::vector<NamedValue> arguments,
+                                                            relax::Block* block) {
   Scope scope;
   scope.parent = scope_;
   scope.opsets = scope_->opsets;
@@ -237,10 +237,10 @@ Result<std::vector<Slot>> GraphImporter::inline_graph(const GraphProto& graph, s
       define(input.name(), std::move(arguments[next++]), builder_->location);
   initializers(graph);
   nodes(graph.node(), names_of(graph.output()));
-  std::vector<Slot> results = given(names_of(graph.output()), block != nullptr);
+  std::vector<NamedValue> results = given(names_of(graph.output()), block != nullptr);
   scope_ = outer;
   if (diag.error_count() > errors) return diag.failed();
-  bool failed = std::any_of(results.begin(), results.end(), [](const Slot& slot) { return slot.failed; });
+  bool failed = std::any_of(results.begin(), results.end(), [](const NamedValue& slot) { return slot.failed; });
   if (failed) return diag.failed();
   return results;
 }

@@ -23,9 +23,9 @@ Status GraphImporter::define_parameters(const GraphProto& graph, Parameters& par
       fixed.push_back(input.name());
       continue;
     }
-    Result<Slot> slot = parameters.add(input.type(), input.name());
+    Result<NamedValue> slot = parameters.add(input.type(), input.name());
     ok = ok && bool(slot);
-    define(input.name(), slot ? *std::move(slot) : Slot{nullptr, std::nullopt, true}, file_);
+    define(input.name(), slot ? *std::move(slot) : NamedValue{nullptr, std::nullopt, true}, file_);
   }
   // Before IR version 4 every initializer had to be an input.
   if (!fixed.empty() && model_.proto->ir_version() >= 4 && options_.findings != nullptr)
@@ -41,14 +41,14 @@ void GraphImporter::initializers(const GraphProto& graph) {
   for (const onnx::TensorProto& tensor : graph.initializer()) {
     if (open && scope_->slots.count(tensor.name()) != 0) continue;  // its input is a parameter
     if (tensor.data_type() == onnx::TensorProto::STRING) {
-      std::optional<Slot> strings = tensor_strings(*builder_, tensor);
+      std::optional<NamedValue> strings = tensor_strings(*builder_, tensor);
       if (!strings)
         diag.error(file_, Kind::malformed_model, "'{}' has not as many strings as its shape", tensor.name());
-      define(tensor.name(), strings ? *std::move(strings) : Slot{nullptr, std::nullopt, true}, file_);
+      define(tensor.name(), strings ? *std::move(strings) : NamedValue{nullptr, std::nullopt, true}, file_);
       continue;
     }
     Result<relax::ConstantRef> data = tensor_constant(tensor, files(), file_, diag);
-    Slot slot;
+    NamedValue slot;
     slot.failed = !data;
     if (data) slot.value = builder_->constant(*std::move(data), tensor.name());
     define(tensor.name(), std::move(slot), file_);
@@ -56,7 +56,7 @@ void GraphImporter::initializers(const GraphProto& graph) {
   for (const onnx::SparseTensorProto& sparse : graph.sparse_initializer()) {
     diag.error(file_, Kind::unsupported, "sparse initializer '{}' is not supported; store it densely",
                sparse.values().name());
-    define(sparse.values().name(), Slot{nullptr, std::nullopt, true}, file_);
+    define(sparse.values().name(), NamedValue{nullptr, std::nullopt, true}, file_);
   }
 }
 
@@ -71,7 +71,7 @@ void GraphImporter::add_size_facts(Info info) {
 /// What the model says of a value against what was deduced. Exporters leave stale shapes behind often enough that only
 /// a wrong element type of an output is an error.
 void GraphImporter::check_declared(const ValueInfoProto& declared, bool output) {
-  Slot* slot = find(declared.name());
+  NamedValue* slot = find(declared.name());
   if (slot == nullptr || slot->failed || slot->value == nullptr || !declared.type().has_tensor_type()) return;
   const auto* tensor = slot->value->info->as<TensorInfo>();
   if (tensor == nullptr || !tensor->shape || !tensor->dtype) return;
@@ -104,7 +104,7 @@ void GraphImporter::check_declared(const ValueInfoProto& declared, bool output) 
 namespace {
 
 /// What is put behind the name of an output for each of the tensors that it consists of.
-std::vector<std::string> suffixes_of(const Slot& slot) {
+std::vector<std::string> suffixes_of(const NamedValue& slot) {
   return slot.composite == nullptr ? std::vector<std::string>{""} : flattened_suffixes(slot);
 }
 
@@ -112,7 +112,7 @@ std::vector<std::string> suffixes_of(const Slot& slot) {
 
 /// The tensors that one output consists of.
 Result<std::vector<Value*>> GraphImporter::result(const std::string& name) {
-  const Slot slot = *find(name);
+  const NamedValue slot = *find(name);
   if (slot.composite == nullptr) {
     RELAXC_TRY(Value * value, materialize(name));
     return std::vector<Value*>{value};
@@ -132,7 +132,7 @@ Status GraphImporter::results(const GraphProto& graph) {
   bool ok = graph.output_size() > 0;
   if (!ok) diag.error(file_, Kind::malformed_model, "the graph has no outputs");
   for (const ValueInfoProto& output : graph.output()) {
-    Slot* slot = find(output.name());
+    NamedValue* slot = find(output.name());
     if (slot == nullptr) {
       diag.error(file_, Kind::unbound_name, "output '{}' of the graph is made by no node", output.name());
       ok = false;

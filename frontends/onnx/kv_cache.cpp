@@ -13,8 +13,8 @@ constexpr double kNever = 4503599627370496.0;
 
 }  // namespace
 
-Result<StoredCache> StoredCache::read(Chain& c, const char* kind, size_t scale, const Value* past, int64_t heads,
-                                      Expr size) {
+Result<StoredCache> StoredCache::read(ConversionBuilder& c, const char* kind, size_t scale, const Value* past,
+                                      int64_t heads, Expr size) {
   Node& node = c.node;
   StoredCache cache;
   std::string how = node.string_attr(kind, "NONE");
@@ -38,7 +38,7 @@ Result<StoredCache> StoredCache::read(Chain& c, const char* kind, size_t scale, 
   return c.ok() ? Result<StoredCache>(cache) : c.failed();
 }
 
-Value* StoredCache::stored(Chain& c, Value* x) const {
+Value* StoredCache::stored(ConversionBuilder& c, Value* x) const {
   if (scale_ == nullptr || !c.ok()) return x;
   Value* steps = c.divide(c.as(x, kF32), scale_);
   if (!packed_) return quantized(c, steps, c.number(kF32, 1), nullptr, dtype_);
@@ -54,13 +54,14 @@ Value* StoredCache::stored(Chain& c, Value* x) const {
   return c.reshape(c.add(half(0), c.multiply(half(1), 16)), dims);
 }
 
-Value* StoredCache::loaded(Chain& c, Value* x, DType dtype) const {
+Value* StoredCache::loaded(ConversionBuilder& c, Value* x, DType dtype) const {
   if (scale_ == nullptr || !c.ok()) return x;
   Value* steps = packed_ ? c.add(c.as(unpacked_bits(c, x, 4), kF32), -8) : c.as(x, kF32);
   return c.ok() ? c.as(c.multiply(steps, scale_), dtype) : nullptr;
 }
 
-SlidingWindow::SlidingWindow(Chain& c, Value* before, Value* after, Expr capacity, int64_t window, Expr fresh)
+SlidingWindow::SlidingWindow(ConversionBuilder& c, Value* before, Value* after, Expr capacity, int64_t window,
+                             Expr fresh)
     : c_(c), node_(c.node), before_(before), after_(after), capacity_(capacity) {
   round_ = node_.simplify(capacity - (window - 1));
   rows_ = node_.simplify(capacity + fresh);

@@ -2,7 +2,7 @@
 // scale, which is one number or one for each head and channel.
 #pragma once
 
-#include "frontends/onnx/chain.h"
+#include "frontends/onnx/conversion_builder.h"
 
 namespace relaxc::frontend {
 
@@ -10,13 +10,13 @@ class StoredCache {
  public:
   /// Of the attribute `kind` (NONE, PER_TENSOR or PER_CHANNEL), the scale in input `scale` and the cache that came in,
   /// if one did; `heads` of `size` channels.
-  static Result<StoredCache> read(Chain& c, const char* kind, size_t scale, const Value* past, int64_t heads,
-                                  Expr size);
+  static Result<StoredCache> read(ConversionBuilder& c, const char* kind, size_t scale, const Value* past,
+                                  int64_t heads, Expr size);
 
   /// [B, heads, S, size] as it is stored.
-  Value* stored(Chain& c, Value* x) const;
+  Value* stored(ConversionBuilder& c, Value* x) const;
   /// The inverse, in `dtype`.
-  Value* loaded(Chain& c, Value* x, DType dtype) const;
+  Value* loaded(ConversionBuilder& c, Value* x, DType dtype) const;
 
  private:
   Value* scale_ = nullptr;  ///< of float32; null: nothing is scaled
@@ -33,7 +33,7 @@ class SlidingWindow {
  public:
   /// `before`: how many tokens each sequence [B] had before this call; `after`: how many it has then; `fresh` of them
   /// are new in the longest.
-  SlidingWindow(Chain& c, Value* before, Value* after, Expr capacity, int64_t window, Expr fresh);
+  SlidingWindow(ConversionBuilder& c, Value* before, Value* after, Expr capacity, int64_t window, Expr fresh);
 
   /// Which token of the sequence each row is, [B, C + S]; rows that hold none are far behind all.
   Value* positions() const { return positions_; }
@@ -46,7 +46,7 @@ class SlidingWindow {
   Value* held(Value* tokens) const;
   Value* column(Value* list) const;
 
-  Chain& c_;
+  ConversionBuilder& c_;
   Node& node_;
   Value *before_, *after_;
   Expr capacity_, round_, rows_;

@@ -21,7 +21,7 @@ std::vector<std::byte> encode(const List& elements) {
 }
 
 /// sqrt(2) * erf^-1(2 x - 1), by Winitzki's approximation.
-Value* probit(Chain& c, Value* x) {
+Value* probit(ConversionBuilder& c, Value* x) {
   Value* y = c.add(c.multiply(x, 2), -1);
   Value *one = c.like(y, 1), *below = c.subtract(one, y), *above = c.add(y, 1);
   Value* log = c.call("log", {c.multiply(below, above)});
@@ -33,7 +33,7 @@ Value* probit(Chain& c, Value* x) {
 }
 
 /// Softmax in which scores of 0 stay 0.
-Value* softmax_zero(Chain& c, Value* x) {
+Value* softmax_zero(ConversionBuilder& c, Value* x) {
   Value* most = c.reduce("max", x, Ints{-1});
   Value* is_zero = c.call("less_equal", {c.call("abs", {x}), c.like(x, 0.0000001F)});
   Value* nothing = c.multiply(x, c.call("exp", {c.call("negative", {most})}));
@@ -80,7 +80,7 @@ Result<std::vector<double>> tensor_numbers(Node& node, std::string_view attribut
   return numbers;
 }
 
-Result<Value*> feature_rows(Chain& c, bool keep_double) {
+Result<Value*> feature_rows(ConversionBuilder& c, bool keep_double) {
   Value* x = c.input(0);
   if (!c.ok()) return c.failed();
   if (rank_of(x) != 1 && rank_of(x) != 2)
@@ -94,15 +94,15 @@ Result<Value*> feature_rows(Chain& c, bool keep_double) {
 ClassLabels::ClassLabels(Node& node, std::string_view ints, std::string_view strings)
     : labels_(node.ints_attr(ints)), strings_(node.strings_attr(strings)) {}
 
-Status ClassLabels::set(Chain& c, Value* index) const {
+Status ClassLabels::set(ConversionBuilder& c, Value* index) const {
   if (!c.node.wants(0)) return Done{};
   if (!strings_.empty()) return set_strings_at(c, 0, strings_, index);
   Value* labels = constant_of(c.node, {count()}, labels_);
   return c.set(0, c.call("take", {labels, index}, {{"axis", int64_t{0}}}));
 }
 
-Status set_strings_at(Chain& c, size_t output, const std::vector<std::string>& list, Value* indices) {
-  Slot table = strings_constant(c.node.builder(), {static_cast<int64_t>(list.size())}, list);
+Status set_strings_at(ConversionBuilder& c, size_t output, const std::vector<std::string>& list, Value* indices) {
+  NamedValue table = strings_constant(c.node.builder(), {static_cast<int64_t>(list.size())}, list);
   const Strings* strings = strings_in(table);
   Value* spans = c.call("take", {strings->spans, indices}, {{"axis", int64_t{0}}});
   if (!c.ok()) return c.failed();
@@ -110,7 +110,7 @@ Status set_strings_at(Chain& c, size_t output, const std::vector<std::string>& l
   return Done{};
 }
 
-Value* transformed(Chain& c, Value* scores, const std::string& transform) {
+Value* transformed(ConversionBuilder& c, Value* scores, const std::string& transform) {
   if (!c.ok() || transform == "NONE" || transform.empty()) return scores;
   if (transform == "LOGISTIC") return c.call("sigmoid", {scores});
   if (transform == "SOFTMAX") return c.call("nn.softmax", {scores}, {{"axis", int64_t{-1}}});
@@ -121,7 +121,7 @@ Value* transformed(Chain& c, Value* scores, const std::string& transform) {
                              transform));
 }
 
-Value* both_classes(Chain& c, Value* score, bool mixed, const std::string& transform) {
+Value* both_classes(ConversionBuilder& c, Value* score, bool mixed, const std::string& transform) {
   if (transform == "PROBIT") return transformed(c, score, transform);
   bool logistic = transform == "LOGISTIC";
   Value* other = mixed || logistic ? c.call("negative", {score}) : c.subtract(c.like(score, 1), score);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/onnx/chain.h"
+#include "frontends/onnx/conversion_builder.h"
 
 namespace relaxc::frontend {
 
@@ -21,7 +21,7 @@ inline Value* list_of(Node& node, DType dtype, const std::vector<double>& elemen
 Result<std::vector<double>> tensor_numbers(Node& node, std::string_view attribute);
 
 /// Input 0 as rows of features, [N, F] (one row if it has one dim), in float32; float64 stays.
-Result<Value*> feature_rows(Chain& c, bool keep_double);
+Result<Value*> feature_rows(ConversionBuilder& c, bool keep_double);
 
 /// How many class labels there are (classlabels_ints or _int64s, or _strings), and output 0 of them.
 class ClassLabels {
@@ -29,7 +29,7 @@ class ClassLabels {
   ClassLabels(Node& node, std::string_view ints, std::string_view strings);
   int64_t count() const { return static_cast<int64_t>(strings_.empty() ? labels_.size() : strings_.size()); }
   /// Output 0: the label of each row, by its index (int64 [N]).
-  Status set(Chain& c, Value* index) const;
+  Status set(ConversionBuilder& c, Value* index) const;
 
  private:
   std::vector<int64_t> labels_;
@@ -37,12 +37,12 @@ class ClassLabels {
 };
 
 /// Output `output` as a tensor of strings: those of the list at the indices (int64).
-Status set_strings_at(Chain& c, size_t output, const std::vector<std::string>& list, Value* indices);
+Status set_strings_at(ConversionBuilder& c, size_t output, const std::vector<std::string>& list, Value* indices);
 
 /// NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT of scores [N, E].
-Value* transformed(Chain& c, Value* scores, const std::string& transform);
+Value* transformed(ConversionBuilder& c, Value* scores, const std::string& transform);
 /// One column of scores as two, of the negative and the positive class: (1 - s, s), or of mixed signs (-s, s); LOGISTIC
 /// transforms the latter in either case.
-Value* both_classes(Chain& c, Value* score, bool mixed, const std::string& transform);
+Value* both_classes(ConversionBuilder& c, Value* score, bool mixed, const std::string& transform);
 
 }  // namespace relaxc::frontend

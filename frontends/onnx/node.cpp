@@ -15,7 +15,7 @@ Node::Node(GraphImporter& importer, const onnx::NodeProto& proto, int64_t opset,
 
 bool Node::has(size_t index) const {
   if (index >= inputs() || proto.input(static_cast<int>(index)).empty()) return false;
-  Slot* slot = importer_.find(proto.input(static_cast<int>(index)));
+  NamedValue* slot = importer_.find(proto.input(static_cast<int>(index)));
   return slot == nullptr || !slot->absent;
 }
 
@@ -40,7 +40,7 @@ Result<std::vector<Value*>> Node::all_inputs() {
 
 Result<const TensorInfo*> Node::info(size_t index) {
   if (!has(index)) return error(Kind::wrong_arity, "input {} is missing", index);
-  Slot* slot = importer_.find(proto.input(static_cast<int>(index)));
+  NamedValue* slot = importer_.find(proto.input(static_cast<int>(index)));
   relax::Info info = nullptr;
   if (slot != nullptr && slot->value != nullptr) {
     info = slot->value->info;
@@ -58,7 +58,7 @@ Result<const TensorInfo*> Node::info(size_t index) {
 
 const Known* Node::known(size_t index) {
   if (!has(index)) return nullptr;
-  Slot* slot = importer_.find(proto.input(static_cast<int>(index)));
+  NamedValue* slot = importer_.find(proto.input(static_cast<int>(index)));
   if (slot == nullptr) return nullptr;
   if (!slot->known && slot->value != nullptr && slot->value->op != nullptr &&
       slot->value->op->kind == relax::OpKind::kConstant)
@@ -131,7 +131,7 @@ Result<std::vector<Expr>> Node::ints(size_t index, std::optional<int64_t> count)
 
 relax::ConstantRef Node::constant(size_t index) {
   if (!has(index)) return nullptr;
-  Slot* slot = importer_.find(proto.input(static_cast<int>(index)));
+  NamedValue* slot = importer_.find(proto.input(static_cast<int>(index)));
   if (slot == nullptr) return nullptr;
   if (slot->value != nullptr && slot->value->op != nullptr && slot->value->op->kind == relax::OpKind::kConstant)
     return slot->value->op->constant;
@@ -213,7 +213,7 @@ Status Node::set(size_t index, Value* value) {
   if (!wants(index)) return Done{};
   const std::string& name = proto.output(static_cast<int>(index));
   if (value->name.empty()) value->name = name;
-  importer_.scope().slots[name] = Slot{value, std::nullopt, false};
+  importer_.scope().slots[name] = NamedValue{value, std::nullopt, false};
   return Done{};
 }
 
@@ -238,14 +238,14 @@ bool Node::set_known(size_t index, Known known) {
   if (known.size() > kMostKnown) return false;
   for (Expr& element : known.elements) element = simplify(element);
   if (wants(index))
-    importer_.scope().slots[proto.output(static_cast<int>(index))] = Slot{nullptr, std::move(known), false};
+    importer_.scope().slots[proto.output(static_cast<int>(index))] = NamedValue{nullptr, std::move(known), false};
   return true;
 }
 
 Status Node::forward(size_t index, size_t from) {
   if (!has(from)) return error(Kind::wrong_arity, "input {} is missing", from);
   if (!wants(index)) return Done{};
-  Slot slot = *importer_.find(proto.input(static_cast<int>(from)));
+  NamedValue slot = *importer_.find(proto.input(static_cast<int>(from)));
   importer_.scope().slots[proto.output(static_cast<int>(index))] = std::move(slot);
   return Done{};
 }

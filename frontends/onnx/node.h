@@ -23,7 +23,7 @@ using relax::Value;
 struct Composite;
 
 /// What a name of the model stands for.
-struct Slot {
+struct NamedValue {
   Value* value = nullptr;      ///< null while only the contents were asked for
   std::optional<Known> known;  ///< contents, where they are followed
   bool failed = false;         ///< its node could not be converted; what depends on it is passed over

@@ -70,7 +70,7 @@ Value* Parameters::argument(const std::string& name, Info info) {
 }
 
 /// Spans that come from outside are checked before anything reads by them.
-Result<Slot> Parameters::strings(const onnx::TypeProto& type, const std::string& name) {
+Result<NamedValue> Parameters::strings(const onnx::TypeProto& type, const std::string& name) {
   RELAXC_TRY(std::vector<Expr> dims, declared_dims(type.tensor_type(), name));
   dims.push_back(context_.index(2));
   Strings strings;
@@ -81,7 +81,7 @@ Result<Slot> Parameters::strings(const onnx::TypeProto& type, const std::string&
 }
 
 /// A map from integers or strings to numbers.
-Result<Slot> Parameters::map(const onnx::TypeProto::Map& type, const std::string& name) {
+Result<NamedValue> Parameters::map(const onnx::TypeProto::Map& type, const std::string& name) {
   if (!type.value_type().has_tensor_type() || type.value_type().tensor_type().elem_type() == onnx::TensorProto::STRING)
     return diag.error(file_, Kind::unsupported, "the values of map '{}' must be numbers", name);
   RELAXC_TRY(DType dtype, dtype_of(type.value_type().tensor_type().elem_type(), file_, diag));
@@ -95,7 +95,7 @@ Result<Slot> Parameters::map(const onnx::TypeProto::Map& type, const std::string
 }
 
 /// A sequence of tensors such as `element`.
-Result<Slot> Parameters::sequence(const onnx::TypeProto& element, const std::string& name) {
+Result<NamedValue> Parameters::sequence(const onnx::TypeProto& element, const std::string& name) {
   bool strings = element.tensor_type().elem_type() == onnx::TensorProto::STRING;
   RELAXC_TRY(
       DType dtype,
@@ -113,8 +113,8 @@ Result<Slot> Parameters::sequence(const onnx::TypeProto& element, const std::str
 }
 
 /// The tensors that a caller passes for one input: see composite.h for what is none.
-Result<Slot> Parameters::add(const onnx::TypeProto& type, const std::string& name) {
-  Slot slot;
+Result<NamedValue> Parameters::add(const onnx::TypeProto& type, const std::string& name) {
+  NamedValue slot;
   switch (type.value_case()) {
     case onnx::TypeProto::kTensorType: {
       if (type.tensor_type().elem_type() == onnx::TensorProto::STRING) return strings(type, name);
@@ -124,7 +124,7 @@ Result<Slot> Parameters::add(const onnx::TypeProto& type, const std::string& nam
     }
     case onnx::TypeProto::kOptionalType: {
       Value* present = argument(name + ".present", relax::tensor_info(context_, std::vector<Expr>{}, DType::boolean()));
-      RELAXC_TRY(Slot content, add(type.optional_type().elem_type(), name));
+      RELAXC_TRY(NamedValue content, add(type.optional_type().elem_type(), name));
       return optional_slot(std::move(content), std::nullopt, present);
     }
     case onnx::TypeProto::kSequenceType:

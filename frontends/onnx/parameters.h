@@ -20,7 +20,7 @@ class Parameters {
       : options_(options), function_(function), builder_(builder), context_(context), file_(file), diag(diag) {}
 
   /// The tensors that a caller passes for one input: see composite.h for inputs that are no tensors.
-  Result<Slot> add(const onnx::TypeProto& type, const std::string& name);
+  Result<NamedValue> add(const onnx::TypeProto& type, const std::string& name);
   /// Fails, with a report, where the options have a dim that no input has.
   Status unused_overrides();
 
@@ -30,9 +30,9 @@ class Parameters {
   Result<std::vector<Expr>> declared_dims(const onnx::TypeProto::Tensor& type, const std::string& name);
   Result<relax::Info> declared(const onnx::TypeProto::Tensor& type, const std::string& name);
   Value* argument(const std::string& name, relax::Info info);
-  Result<Slot> strings(const onnx::TypeProto& type, const std::string& name);
-  Result<Slot> map(const onnx::TypeProto::Map& type, const std::string& name);
-  Result<Slot> sequence(const onnx::TypeProto& element, const std::string& name);
+  Result<NamedValue> strings(const onnx::TypeProto& type, const std::string& name);
+  Result<NamedValue> map(const onnx::TypeProto::Map& type, const std::string& name);
+  Result<NamedValue> sequence(const onnx::TypeProto& element, const std::string& name);
 
   const ImportOptions& options_;
   relax::Function& function_;

@@ -14,19 +14,19 @@ void discard(Node& node, relax::Op* op) {
   relax::erase_ops(*node.builder().block()->parent, [op](relax::Op* other) { return other == op; });
 }
 
-Result<std::vector<Slot>> fill(Node& node, relax::Region* region, const onnx::GraphProto& graph,
-                               std::vector<Slot> arguments) {
+Result<std::vector<NamedValue>> fill(Node& node, relax::Region* region, const onnx::GraphProto& graph,
+                                     std::vector<NamedValue> arguments) {
   relax::Block* block = node.importer().function().make_block(region, true);
   return node.importer().inline_graph(graph, std::move(arguments), block);
 }
 
-Result<std::vector<Value*>> flattened(Node& node, relax::Region* region, const std::vector<Slot>& slots,
-                                      const std::vector<Slot>& likes) {
+Result<std::vector<Value*>> flattened(Node& node, relax::Region* region, const std::vector<NamedValue>& slots,
+                                      const std::vector<NamedValue>& likes) {
   GraphImporter::Inside inside(node.importer(), region->blocks.back());
   Composites composites(node.importer());
   std::vector<Value*> values;
   for (size_t i = 0; i < slots.size(); ++i) {
-    Slot slot = slots[i];
+    NamedValue slot = slots[i];
     if (i < likes.size()) {
       RELAXC_TRY(slot, composites.coerced(slot, likes[i]));
     }
@@ -47,10 +47,10 @@ Status expect_one_size(Node& node, const relax::Op* loop, const std::vector<Expr
   return Done{};
 }
 
-Status set_rebuilt(Node& node, size_t first, const std::vector<Slot>& likes, const std::vector<Value*>& values) {
+Status set_rebuilt(Node& node, size_t first, const std::vector<NamedValue>& likes, const std::vector<Value*>& values) {
   std::span<Value* const> rest(values);
   for (size_t i = 0; i < likes.size(); ++i) {
-    Slot slot = Composites(node.importer()).rebuild(likes[i], rest);
+    NamedValue slot = Composites(node.importer()).rebuild(likes[i], rest);
     if (!node.wants(first + i)) continue;
     if (slot.composite == nullptr)
       RELAXC_DO(node.set(first + i, slot.value));

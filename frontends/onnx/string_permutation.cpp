@@ -7,7 +7,7 @@
 // be told of the dim of 2 behind the others.
 #include "frontends/onnx/string_permutation.h"
 
-#include "frontends/onnx/chain.h"
+#include "frontends/onnx/conversion_builder.h"
 #include "frontends/onnx/strings.h"
 
 namespace relaxc::frontend {
@@ -75,7 +75,7 @@ class Moving {
   }
 
   const Converter& converter_;
-  Chain c_;
+  ConversionBuilder c_;
   Node& node_;
   onnx::NodeProto proto_;  ///< with positions for strings
   std::vector<Value*> spans_, bytes_;

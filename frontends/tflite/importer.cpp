@@ -41,12 +41,12 @@ Status Importer::run() {
   relax::GraphBuilder builder(module_, ops_, block, diag);
   builder.location = file_;
   builder_ = &builder;
-  Scope scope{&graph, std::vector<Slot>(graph.tensors.size())};
+  Scope scope{&graph, std::vector<TensorValue>(graph.tensors.size())};
   scope_ = &scope;
   size_t errors = diag.error_count();
   for (int32_t input : graph.inputs) {
     Result<Value*> value = parameter(graph.tensors[static_cast<size_t>(input)]);
-    Slot& slot = scope.slots[static_cast<size_t>(input)];
+    TensorValue& slot = scope.slots[static_cast<size_t>(input)];
     slot.failed = !value;
     if (value) slot.value = *value;
   }
@@ -93,7 +93,7 @@ relax::ConstantRef Importer::constant_of(const Tensor& tensor) {
 }
 
 Value* Importer::value_of(int32_t tensor) {
-  Slot& slot = scope_->slots[static_cast<size_t>(tensor)];
+  TensorValue& slot = scope_->slots[static_cast<size_t>(tensor)];
   if (slot.failed) return nullptr;
   if (slot.value != nullptr) return slot.value;
   const Tensor& info = scope_->graph->tensors[static_cast<size_t>(tensor)];
@@ -209,7 +209,7 @@ Status Importer::convert_checked(const Row& row, Node& node) {
 Status Importer::check_outputs(Node& node) {
   for (size_t i = 0; i < node.outputs(); ++i) {
     const Tensor& declared = node.out(i);
-    const Slot& slot = scope_->slots[static_cast<size_t>(node.op.outputs[i])];
+    const TensorValue& slot = scope_->slots[static_cast<size_t>(node.op.outputs[i])];
     if (!slot.handle.empty()) continue;
     if (slot.value == nullptr)
       return node.error(Kind::unsupported, "output {} ('{}') is not supported", i, declared.name);
@@ -230,7 +230,7 @@ Status Importer::check_outputs(Node& node) {
   return Done{};
 }
 
-Result<std::vector<Value*>> Importer::inline_subgraph(int64_t index, const std::vector<Slot>& arguments) {
+Result<std::vector<Value*>> Importer::inline_subgraph(int64_t index, const std::vector<TensorValue>& arguments) {
   if (index < 0 || index >= static_cast<int64_t>(model_.subgraphs.size()))
     return diag.error(builder_->location, Kind::malformed_model, "there is no subgraph {}; the model has {}", index,
                       model_.subgraphs.size());
@@ -240,7 +240,7 @@ Result<std::vector<Value*>> Importer::inline_subgraph(int64_t index, const std::
   if (arguments.size() != graph.inputs.size())
     return diag.error(builder_->location, Kind::wrong_arity, "subgraph {} takes {} values, found {}", index,
                       graph.inputs.size(), arguments.size());
-  Scope scope{&graph, std::vector<Slot>(graph.tensors.size())};
+  Scope scope{&graph, std::vector<TensorValue>(graph.tensors.size())};
   for (size_t i = 0; i < arguments.size(); ++i) scope.slots[static_cast<size_t>(graph.inputs[i])] = arguments[i];
   Scope* outer = std::exchange(scope_, &scope);
   ++depth_;

@@ -12,7 +12,7 @@
 namespace relaxc::tflite {
 
 /// What a tensor of a subgraph stands for while it is converted.
-struct Slot {
+struct TensorValue {
   Value* value = nullptr;
   bool failed = false;  ///< its operator could not be converted; what depends on it is passed over
   std::string handle;   ///< of a resource: the variable's name
@@ -29,7 +29,7 @@ struct Variable {
 
 struct Scope {
   const Subgraph* graph = nullptr;
-  std::vector<Slot> slots;
+  std::vector<TensorValue> slots;
 };
 
 class Importer {
@@ -58,7 +58,7 @@ class Importer {
   std::vector<Value*> variable_values() const;
   void set_variable_values(const std::vector<Value*>& values);
   /// The outputs of a subgraph, with its operators converted where the builder stands.
-  Result<std::vector<Value*>> inline_subgraph(int64_t index, const std::vector<Slot>& arguments);
+  Result<std::vector<Value*>> inline_subgraph(int64_t index, const std::vector<TensorValue>& arguments);
 
   /// While it lives, what is emitted goes to the end of `block`.
   struct Inside : relax::BuilderScope {

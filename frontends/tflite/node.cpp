@@ -335,7 +335,7 @@ Value* Node::activate(Value* x, Activation activation) {
 
 Status Node::set(size_t i, Value* value) {
   if (failed_ || value == nullptr) return diag.failed();
-  Slot& slot = importer.scope().slots[static_cast<size_t>(op.outputs.at(i))];
+  TensorValue& slot = importer.scope().slots[static_cast<size_t>(op.outputs.at(i))];
   if (value->name.empty()) value->name = out(i).name;
   slot.value = value;
   return Done{};

@@ -33,9 +33,9 @@ bool is_product(const Op* op) {
 }
 
 /// Orders the chain whose last product is `root`.
-class Chain {
+class MatmulChain {
  public:
-  Chain(Op& root, GraphBuilder& builder, const arith::Facts& facts, int64_t most_stored)
+  MatmulChain(Op& root, GraphBuilder& builder, const arith::Facts& facts, int64_t most_stored)
       : root_(root), builder_(builder), facts_(facts), most_stored_(most_stored) {}
 
   /// The ops that were read, the root first; they are part of no other chain.
@@ -191,7 +191,7 @@ Result<Changed> reorder_matmul_chain(relax::Module& module, PassContext& context
       GraphBuilder builder(module, context.ops, *op, context.diag);
       builder.location = (*op)->location;
       arith::Facts room;
-      Chain chain(**op, builder, known_facts(*(*op)->block->parent, *op, room), context.option(kFoldLarge));
+      MatmulChain chain(**op, builder, known_facts(*(*op)->block->parent, *op, room), context.option(kFoldLarge));
       Value* better = chain.better();
       read.insert(chain.ops().begin(), chain.ops().end());
       if (better == nullptr) continue;

@@ -211,9 +211,10 @@ Status attention(Node& node) {
 Result<Value*> modified(Node& node, const char* name, Value* x) {
   const onnx::AttributeProto* graph = node.attribute(name);
   if (graph == nullptr || !graph->has_g()) return x;
-  Slot argument;
+  NamedValue argument;
   argument.value = x;
-  RELAXC_TRY(std::vector<Slot> made, node.importer().inline_graph(graph->g(), {argument}, node.builder().block()));
+  RELAXC_TRY(std::vector<NamedValue> made,
+             node.importer().inline_graph(graph->g(), {argument}, node.builder().block()));
   if (made.size() != 1 || made[0].value == nullptr)
     return node.error(Kind::malformed_model, "{} must give one tensor", name);
   if (!relax::same(made[0].value->info, x->info))

@@ -15,7 +15,7 @@ namespace {
 /// beam.
 class Cache {
  public:
-  explicit Cache(Chain& c) : c_(c), before_(c.node.index(0)) {}
+  explicit Cache(ConversionBuilder& c) : c_(c), before_(c.node.index(0)) {}
 
   /// `past`: the keys or values [B, heads, length, size], or null. `length` and `beams` are inputs.
   Status read(Value* past, bool shared, size_t length, size_t beams) {
@@ -67,14 +67,14 @@ class Cache {
     return c_.reshape(taken, dims);
   }
 
-  Chain& c_;
+  ConversionBuilder& c_;
   Expr before_;
   bool shared_ = false;
   Value* beams_ = nullptr;
 };
 
 /// Element `index` of the first dim, which goes.
-Value* element(Chain& c, Value* x, int64_t index) {
+Value* element(ConversionBuilder& c, Value* x, int64_t index) {
   Value* part = c.slice(x, 0, c.node.index(index), c.node.index(index + 1));
   return c.call("squeeze", {part}, {{"axis", Ints{0}}});
 }
@@ -86,7 +86,7 @@ struct Places {
 
 /// Heads turned by the place of each token from `first` on: pairs are halves of a head, the angle of pair i is the
 /// place over 10000^(2 i / size).
-Value* turned_by_place(Chain& c, Value* x, Expr first) {
+Value* turned_by_place(ConversionBuilder& c, Value* x, Expr first) {
   if (!c.ok()) return nullptr;
   Node& node = c.node;
   Result<int64_t> head = constant_dim(node, x->shape().at(3), "the size of a head");
@@ -104,7 +104,7 @@ Value* turned_by_place(Chain& c, Value* x, Expr first) {
 }
 
 /// Keys and values behind those of a past [2, B, heads, length, size], of which output 1 is the next.
-Status with_past(Chain& c, Value* past, Value* k, Value* v, const Places& at, Attend& a) {
+Status with_past(ConversionBuilder& c, Value* past, Value* k, Value* v, const Places& at, Attend& a) {
   Node& node = c.node;
   Value *past_k = nullptr, *past_v = nullptr;
   if (past != nullptr) {
@@ -126,7 +126,7 @@ Status with_past(Chain& c, Value* past, Value* k, Value* v, const Places& at, At
 }
 
 /// Attention over a projection [B, S, hidden + hidden + v_hidden].
-Status self_attention(Chain& c, Value* packed, const Places& at) {
+Status self_attention(ConversionBuilder& c, Value* packed, const Places& at) {
   Node& node = c.node;
   Value *mask = c.optional(at.mask), *past = c.optional(at.past), *bias = c.optional(at.bias);
   if (!c.ok()) return c.failed();
@@ -156,14 +156,14 @@ Status self_attention(Chain& c, Value* packed, const Places& at) {
 }
 
 Status attention(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* packed = c.plus(c.matmul(c.input(0), c.input(1)), c.optional(2));
   return c.ok() ? self_attention(c, packed, {3, 4, 5, 6, 8}) : c.failed();
 }
 
 /// The projection of integers: (input - zero) * (weight - zero), times both scales, plus the bias.
 Status quantized_attention(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = centered(c, c.input(0), c.optional(6), -1), *weight = centered(c, c.input(1), c.optional(7), -1);
   Value* sum = c.as(c.matmul(x, weight), DType::f(32));
   Value* packed = c.add(c.multiply(sum, c.multiply(c.input(3), c.input(4))), c.input(2));
@@ -171,7 +171,7 @@ Status quantized_attention(Node& node) {
 }
 
 /// Part `index` of [B, S, heads, parts, size] as [B, heads, S, size].
-Value* unpacked(Chain& c, Value* packed, int64_t index) {
+Value* unpacked(ConversionBuilder& c, Value* packed, int64_t index) {
   Value* part = c.slice(packed, 3, c.node.index(index), c.node.index(index + 1));
   return c.permute(c.call("squeeze", {part}, {{"axis", Ints{3}}}), {0, 2, 1, 3});
 }
@@ -179,7 +179,7 @@ Value* unpacked(Chain& c, Value* packed, int64_t index) {
 /// Queries, keys and values of MultiHeadAttention in their form, biases added.
 class Projections {
  public:
-  Projections(Chain& c, size_t bias) : c_(c), bias_input_(bias), heads_(c.node.int_attr("num_heads", 0)) {}
+  Projections(ConversionBuilder& c, size_t bias) : c_(c), bias_input_(bias), heads_(c.node.int_attr("num_heads", 0)) {}
 
   Status read(Attend& a) {
     Value *query = c_.input(0), *key = c_.optional(1), *value = c_.optional(2);
@@ -237,7 +237,7 @@ class Projections {
     return c_.add(part, c_.reshape(bias, {count, c_.node.index(1), size}));
   }
 
-  Chain& c_;
+  ConversionBuilder& c_;
   size_t bias_input_;
   int64_t heads_;
   Value* bias_ = nullptr;
@@ -251,7 +251,7 @@ struct HeadInputs {
 
 /// MultiHeadAttention, or DecoderMaskedMultiHeadAttention: attention over heads, with a past or without.
 Status attend_heads(Node& node, const HeadInputs& at, bool shared) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Attend a;
   RELAXC_DO(Projections(c, at.bias).read(a));
   Value *mask = c.optional(at.mask), *addend = c.optional(at.addend);

@@ -33,7 +33,7 @@ Result<Blocks> blocks_of(Node& node) {
 }
 
 /// The zero points as [rows, count, 1] of the scale's dtype: packed, one float each, or the middle of the range.
-Value* zero_points(Chain& c, Value* zero, const Blocks& b, DType dtype) {
+Value* zero_points(ConversionBuilder& c, Value* zero, const Blocks& b, DType dtype) {
   Node& node = c.node;
   if (zero == nullptr) return c.number(dtype, static_cast<double>(1 << (b.bits - 1)));
   if (!c.ok()) return nullptr;
@@ -47,7 +47,7 @@ Value* zero_points(Chain& c, Value* zero, const Blocks& b, DType dtype) {
 
 /// A times the transpose of the weight [N, K].
 Status matmul_n_bits(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   RELAXC_TRY(Blocks b, blocks_of(node));
   Value *a = c.input(0), *packed = c.input(1), *scales = c.input(2), *zero = c.optional(3), *bias = c.optional(5);
   if (!c.ok()) return c.failed();
@@ -95,7 +95,7 @@ constexpr std::array<float, 16> kNormal4 = {-1.F,
 
 /// Codes of 4 bits, the upper half of a byte first, in blocks of the flat weight [N, K].
 Status matmul_bnb4(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   RELAXC_TRY(Blocks b, blocks_of(node));
   int64_t kind = node.int_attr("quant_type", 1);
   if (kind != 0 && kind != 1)
@@ -123,7 +123,7 @@ Status matmul_bnb4(Node& node) {
 
 /// Rows of a table in blocks along another axis (or the same, and then the whole table is scaled first).
 Status gather_blocks(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *data = c.input(0), *indices = c.input(1), *scales = c.input(2), *zero = c.optional(3);
   if (!c.ok()) return c.failed();
   int64_t bits = data->dtype() == kU8 ? node.int_attr("bits", 4) : 8, rank = rank_of(data);
@@ -167,7 +167,7 @@ constexpr Converter kRows[] = {
 
 }  // namespace
 
-Value* unpacked_bits(Chain& c, Value* packed, int64_t bits) {
+Value* unpacked_bits(ConversionBuilder& c, Value* packed, int64_t bits) {
   if (bits == 8 || !c.ok()) return packed;
   std::vector<Value*> parts;
   for (int64_t shift = 0; shift < 8; shift += bits) {

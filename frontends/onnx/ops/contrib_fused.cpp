@@ -37,7 +37,7 @@ std::vector<std::optional<double>> listed_parameters(Node& node) {
 /// Conv with an addend Z of the result's shape and an activation; `last`: X, Z and Y have their channels last.
 template <bool Last>
 Status fused_conv(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = c.input(0), *weight = c.input(1), *bias = c.optional(2), *addend = c.optional(3);
   if (!c.ok()) return c.failed();
   if (Last) x = c.channels_first(x);
@@ -51,14 +51,14 @@ Status fused_conv(Node& node) {
 }
 
 Status fused_gemm(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *a = c.input(0), *b = c.input(1), *addend = c.optional(2);
   Value* y = c.onnx("Gemm", 13, {a, b, addend});
   return c.set(0, activated(c, y, node.string_attr("activation", ""), listed_parameters(node)));
 }
 
 /// An operand of FusedMatMul as matmul wants it. `batch`: the rows are dim 0, the batch dims stand behind it.
-Value* arranged(Chain& c, Value* x, bool transposed, bool batch) {
+Value* arranged(ConversionBuilder& c, Value* x, bool transposed, bool batch) {
   if (!c.ok() || rank_of(x) < 2) return x;
   int64_t rank = rank_of(x);
   Ints axes;
@@ -70,7 +70,7 @@ Value* arranged(Chain& c, Value* x, bool transposed, bool batch) {
 }
 
 Status fused_matmul(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* a = arranged(c, c.input(0), node.int_attr("transA", 0) != 0, node.int_attr("transBatchA", 0) != 0);
   Value* b = arranged(c, c.input(1), node.int_attr("transB", 0) != 0, node.int_attr("transBatchB", 0) != 0);
   Value* y = c.multiply(c.matmul(a, b), node.float_attr("alpha", 1));
@@ -80,20 +80,20 @@ Status fused_matmul(Node& node) {
 /// gelu(x + bias), by erf or by tanh.
 template <bool Tanh>
 Status biased_gelu(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* x = c.plus(c.input(0), c.optional(1));
   return c.set(0, c.call("nn.gelu", {x}, {{"approximate", std::string(Tanh ? "tanh" : "none")}}));
 }
 
 Status gemm_fast_gelu(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* x = c.plus(c.matmul(c.input(0), c.input(1)), c.optional(2));
   return c.set(0, c.call("nn.gelu", {x}, {{"approximate", std::string("tanh")}}));
 }
 
 /// x * sigmoid(alpha * x).
 Status quick_gelu(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* x = c.input(0);
   Value* gate = c.call("sigmoid", {c.multiply(x, node.float_attr("alpha", 1.702F))});
   return c.set(0, c.multiply(x, gate));
@@ -101,20 +101,20 @@ Status quick_gelu(Node& node) {
 
 /// silu(scale * x), the scale an input or an attribute.
 Status scaled_silu(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = c.input(0), *scale = c.optional(1);
   Value* z = scale == nullptr ? c.multiply(x, node.float_attr("alpha", 1)) : c.multiply(x, scale);
   return c.set(0, c.call("nn.silu", {z}));
 }
 
 Status bias_add(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   return c.set(0, c.add(c.add(c.input(0), c.input(1)), c.input(2)));
 }
 
 /// The first half of the channels times the GELU of the second.
 Status bias_split_gelu(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* x = c.add(c.input(0), c.input(1));
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, x, 3, "the input"));
@@ -124,13 +124,13 @@ Status bias_split_gelu(Node& node) {
 }
 
 Status gated_add(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   return c.set(0, c.add(c.input(0), c.multiply(c.input(1), c.input(2))));
 }
 
 /// Softmax of the sum over all axes from `axis` on; the bias broadcasts.
 Status biased_softmax(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* sum = c.add(c.input(0), c.input(1));
   if (!c.ok()) return c.failed();
   const std::vector<Expr> dims = sum->shape();
@@ -164,7 +164,8 @@ constexpr Converter kRows[] = {
 
 }  // namespace
 
-Value* activated(Chain& c, Value* x, const std::string& name, const std::vector<std::optional<double>>& parameters) {
+Value* activated(ConversionBuilder& c, Value* x, const std::string& name,
+                 const std::vector<std::optional<double>>& parameters) {
   const std::vector<Activation> known = {
       {"Relu", "nn.relu"},
       {"Tanh", "tanh"},

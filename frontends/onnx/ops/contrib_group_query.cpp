@@ -15,7 +15,7 @@ struct Places {
 constexpr size_t kNone = 99;
 
 /// Of a list of blocks by row, in the form of CSR: how often each pair of blocks is in it, [layouts, blocks, blocks].
-Value* block_mask(Chain& c, Value* rows, Value* columns) {
+Value* block_mask(ConversionBuilder& c, Value* rows, Value* columns) {
   Node& node = c.node;
   Expr layouts = rows->shape().at(0), blocks = node.simplify(rows->shape().at(1) - 1), most = columns->shape().at(1);
   Expr one = node.index(1), zero = node.index(0);
@@ -33,7 +33,7 @@ Value* block_mask(Chain& c, Value* rows, Value* columns) {
 class GroupQuery {
  public:
   /// `lengths`: how many keys each sequence has in the end, less `behind`.
-  GroupQuery(Chain& c, const Places& at, int64_t behind)
+  GroupQuery(ConversionBuilder& c, const Places& at, int64_t behind)
       : c_(c),
         node_(c.node),
         at_(at),
@@ -228,7 +228,7 @@ class GroupQuery {
     return c_.call("pad", {bias, node_.shape(std::move(pads)), c_.like(bias, 0)});
   }
 
-  Chain& c_;
+  ConversionBuilder& c_;
   Node& node_;
   Places at_;
   int64_t behind_, heads_, shared_, window_ = -1;
@@ -240,12 +240,12 @@ class GroupQuery {
 };
 
 Status group_query_attention(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   return GroupQuery(c, {6, 5, 7, 9, 10, 11, 12, 14, kNone}, 1).run();
 }
 
 Status sparse_attention(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   return GroupQuery(c, {7, 8, 9, kNone, kNone, kNone, kNone, kNone, 5}, 0).run();
 }
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "frontends/onnx/chain.h"
+#include "frontends/onnx/conversion_builder.h"
 #include "frontends/onnx/converter.h"
 
 namespace relaxc::frontend {
@@ -25,7 +25,7 @@ Status range(Node& node) {
     scalars = info->shape->empty();
   }
   if (scalars) return node.convert_as("Range", 11);
-  Chain c(node);
+  ConversionBuilder c(node);
   auto scalar = [&](size_t i) {
     Value* x = c.input(i);
     return c.ok() && rank_of(x) == 1 ? c.reshape(x, {}) : x;
@@ -37,19 +37,19 @@ Status range(Node& node) {
 }
 
 Status expand_dims(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   RELAXC_TRY(Ints axis, node.constant_ints(1, "axis"));
   return c.set(0, c.call("expand_dims", {c.input(0)}, {{"axis", axis}}));
 }
 
 Status inverse(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   return c.set(0, c.call("inverse", {c.input(0)}));
 }
 
 /// Distances of all pairs of rows.
 Status pair_distances(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   std::string metric = node.string_attr("metric", "sqeuclidean");
   if (metric != "euclidean" && metric != "sqeuclidean")
     return node.error(Kind::unsupported, "metric '{}' is not supported; euclidean and sqeuclidean are", metric);
@@ -61,7 +61,7 @@ Status pair_distances(Node& node) {
 
 /// All slices of `size` elements along a dim, `step` apart; their elements are the last dim.
 Status unfold(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* x = c.input(0);
   if (!c.ok()) return c.failed();
   int64_t rank = rank_of(x), size = node.int_attr("size", 0), step = node.int_attr("step", 1);
@@ -80,7 +80,7 @@ Status unfold(Node& node) {
 
 /// Whether no element of any input is infinite or NaN.
 Status is_all_finite(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   bool only_nan = node.int_attr("isnan_only", 0) != 0, only_infinite = node.int_attr("isinf_only", 0) != 0;
   Value* all = nullptr;
   for (size_t i = 0; i < node.inputs(); ++i) {
@@ -96,14 +96,14 @@ Status is_all_finite(Node& node) {
 }
 
 Status embedding(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   return c.set(0, c.call("take", {c.input(0), c.input(1)}, {{"axis", int64_t{0}}}));
 }
 
 /// Products of numbers whose real and imaginary parts are the last dim; of A with the conjugate of B if asked for.
 template <bool Conjugate>
 Status complex_product(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *a = c.input(0), *b = c.input(1);
   if (!c.ok()) return c.failed();
   auto part = [&](Value* x, int64_t k) {
@@ -119,7 +119,7 @@ Status complex_product(Node& node) {
 
 /// Inference: data + bias + residual.
 Status bias_dropout(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   if (node.has(4) && node.constant_scalar(4).value_or(1) != 0)
     return node.error(Kind::unsupported, "training_mode must be the constant false");
   return c.set(0, c.plus(c.add(c.input(0), c.input(1)), c.optional(2)));
@@ -135,7 +135,7 @@ Status unique(Node& node) {
 }
 
 /// Positions of `count` samples between the bounds of each region, 0 to 1 over the image: [regions, count].
-Value* samples(Chain& c, Value* low, Value* high, Expr count) {
+Value* samples(ConversionBuilder& c, Value* low, Value* high, Expr count) {
   Node& node = c.node;
   Value* at = c.as(c.arange(node.index(0), count), DType::f(32));
   Value* steps = c.as(c.call("shape_to_tensor", {node.shape({arith::max(count - 1, node.index(1))})}), DType::f(32));
@@ -147,7 +147,7 @@ Value* samples(Chain& c, Value* low, Value* high, Expr count) {
 }
 
 /// Positions 0 to 1 over an image moved to its nearest element; halves go up.
-Value* nearest(Chain& c, Value* at, Expr extent) {
+Value* nearest(ConversionBuilder& c, Value* at, Expr extent) {
   Node& node = c.node;
   Value* last = c.as(c.call("shape_to_tensor", {node.shape({arith::max(extent - 1, node.index(1))})}), DType::f(32));
   return c.divide(c.call("floor", {c.add(c.multiply(at, last), 0.5)}), last);
@@ -155,7 +155,7 @@ Value* nearest(Chain& c, Value* at, Expr extent) {
 
 /// Regions (y1, x1, y2, x2), relative to the image, sampled at one size; points outside get a value of their own.
 Status crop_and_resize(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = c.input(0), *rois = c.input(1), *batches = c.input(2);
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, x, 4, "the input"));

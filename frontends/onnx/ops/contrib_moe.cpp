@@ -21,7 +21,7 @@ struct Layer {
   Value *weights = nullptr, *bias = nullptr;
 
   /// Rows [R, in] through the experts that `which` names.
-  Value* of(Chain& c, Value* rows, Value* which) const {
+  Value* of(ConversionBuilder& c, Value* rows, Value* which) const {
     Value* y = c.call("expert_matmul", {rows, which, c.ok() ? c.as(weights, rows->dtype()) : nullptr});
     return bias == nullptr ? y : c.add(y, c.call("take", {bias, which}, {{"axis", int64_t{0}}}));
   }
@@ -34,7 +34,7 @@ struct Routes {
 
 class Mixture {
  public:
-  explicit Mixture(Chain& c) : c_(c), node_(c.node), kind_(node_.string_attr("activation_type", "relu")) {}
+  explicit Mixture(ConversionBuilder& c) : c_(c), node_(c.node), kind_(node_.string_attr("activation_type", "relu")) {}
 
   Status run(Layer first, Layer second, Layer gate, Value* router_weights) {
     Value *x = c_.input(0), *scores = c_.input(1);
@@ -119,7 +119,7 @@ class Mixture {
     return c_.ok() ? Result<Value*>(y) : c_.failed();
   }
 
-  Chain& c_;
+  ConversionBuilder& c_;
   Node& node_;
   std::string kind_;
   int64_t count_ = 1;
@@ -127,13 +127,13 @@ class Mixture {
 };
 
 Status mixture(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Layer first{c.input(2), c.optional(3)}, second{c.input(4), c.optional(5)}, gate{c.optional(6), c.optional(7)};
   return c.ok() ? Mixture(c).run(first, second, gate, nullptr) : c.failed();
 }
 
 /// A layer whose weights are packed: inputs from `at` on are weights, scales and biases; `zero` the zero points.
-Result<Layer> quantized_layer(Chain& c, size_t at, size_t zero, const char* bits_name) {
+Result<Layer> quantized_layer(ConversionBuilder& c, size_t at, size_t zero, const char* bits_name) {
   Node& node = c.node;
   Layer layer;
   Value *packed = c.optional(at), *scale = c.optional(at + 1), *zeros = c.optional(zero);
@@ -176,7 +176,7 @@ constexpr std::array<float, 16> kFloat4 = {0.F,  0.5F,  1.F,  1.5F,  2.F,  3.F, 
                                            -0.F, -0.5F, -1.F, -1.5F, -2.F, -3.F, -4.F, -6.F};
 
 /// Floats of four bits, two in a byte, in blocks of `size` with a narrow scale each.
-Value* float4_weights(Chain& c, Value* packed, Value* scale, int64_t size) {
+Value* float4_weights(ConversionBuilder& c, Value* packed, Value* scale, int64_t size) {
   Node& node = c.node;
   std::vector<std::byte> bytes(sizeof(kFloat4));
   std::memcpy(bytes.data(), kFloat4.data(), bytes.size());
@@ -191,7 +191,7 @@ Value* float4_weights(Chain& c, Value* packed, Value* scale, int64_t size) {
 }
 
 /// One scale for each square of `size` by `size` weights; those at the edges may be cut off.
-Value* by_squares(Chain& c, Value* weights, Value* scale, int64_t size) {
+Value* by_squares(ConversionBuilder& c, Value* weights, Value* scale, int64_t size) {
   Value* each = c.as(scale, DType::f(32));
   for (int64_t axis : {1, 2}) {
     each = c.call("repeat", {each}, {{"repeats", size}, {"axis", axis}});
@@ -202,7 +202,7 @@ Value* by_squares(Chain& c, Value* weights, Value* scale, int64_t size) {
 
 /// A layer whose weights are floats of 4 or 8 bits: inputs from `at` on are weights, scales and biases; `global` is one
 /// scale for each expert.
-Result<Layer> float_layer(Chain& c, size_t at, size_t global, std::string_view kind) {
+Result<Layer> float_layer(ConversionBuilder& c, size_t at, size_t global, std::string_view kind) {
   Node& node = c.node;
   Layer layer;
   Value *stored = c.optional(at), *scale = c.optional(at + 1), *each = c.optional(global);
@@ -230,7 +230,7 @@ Result<Layer> float_layer(Chain& c, size_t at, size_t global, std::string_view k
 }
 
 Status float_mixture(Node& node, std::string_view kind) {
-  Chain c(node);
+  ConversionBuilder c(node);
   if (kind != "fp8" && kind != "fp4" && kind != "nvfp4")
     return node.error(Kind::unsupported,
                       "quant_type '{}' is not one of int, fp8, fp4 and nvfp4, which keep activations", kind);
@@ -243,7 +243,7 @@ Status float_mixture(Node& node, std::string_view kind) {
 }
 
 Status quantized_mixture(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   if (std::string kind = node.string_attr("quant_type", "int"); kind != "int") return float_mixture(node, kind);
   if (node.int_attr("weights_prepacked", -1) == 1)
     return node.error(Kind::unsupported, "weights in the layout of a device (weights_prepacked) are not supported");

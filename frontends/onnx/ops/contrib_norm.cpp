@@ -4,7 +4,7 @@
 // All are a sum and one of our normalizations. The second and third output, which only training reads, are the moments.
 #include <numeric>
 
-#include "frontends/onnx/chain.h"
+#include "frontends/onnx/conversion_builder.h"
 #include "frontends/onnx/converter.h"
 
 namespace relaxc::frontend {
@@ -19,7 +19,7 @@ Ints axes_from(int64_t axis, int64_t rank) {
 }
 
 /// 1 / sqrt(mean square of `x` over `axes` + epsilon), in float32.
-Value* inverse_deviation(Chain& c, Value* x, const Ints& axes, double epsilon) {
+Value* inverse_deviation(ConversionBuilder& c, Value* x, const Ints& axes, double epsilon) {
   Value* mean = c.reduce("mean", c.call("square", {c.as(x, DType::f(32))}), axes);
   return c.call("rsqrt", {c.add(mean, epsilon)});
 }
@@ -29,11 +29,11 @@ struct Norm {
   bool centered;
   double epsilon;
 
-  Value* of(Chain& c, Value* x, Value* gamma, Value* beta, Ints axes) const {
+  Value* of(ConversionBuilder& c, Value* x, Value* gamma, Value* beta, Ints axes) const {
     Attrs attrs{{"axes", std::move(axes)}, {"epsilon", epsilon}};
     return c.call(centered ? OpName("nn.layer_norm") : OpName("nn.rms_norm"), {x, gamma, beta}, std::move(attrs));
   }
-  Status set_moments(Chain& c, Value* x, const Ints& axes) const {
+  Status set_moments(ConversionBuilder& c, Value* x, const Ints& axes) const {
     if (!c.node.wants(1) && !c.node.wants(2)) return Done{};
     Value *wide = c.as(x, DType::f(32)), *mean = c.reduce("mean", wide, axes);
     RELAXC_DO(c.set(1, mean));
@@ -44,7 +44,7 @@ struct Norm {
 /// The sum of input, skip and bias, normalized. A skip may be one for all batches.
 template <bool Centered>
 Status skip_norm(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = c.input(0), *skip = c.input(1), *gamma = c.input(2);
   Value *beta = Centered ? c.optional(3) : nullptr, *bias = c.optional(Centered ? 4 : 3);
   Value* sum = c.plus(c.add(x, skip), bias);
@@ -57,7 +57,7 @@ Status skip_norm(Node& node) {
 
 /// ONNX Runtime writes it in the default domain. The result has the scale's type.
 Status simplified_layer_norm(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = c.input(0), *scale = c.input(1);
   if (!c.ok()) return c.failed();
   RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", -1), rank_of(x)));
@@ -69,12 +69,12 @@ Status simplified_layer_norm(Node& node) {
 }
 
 /// Rows of a table; the ids may be any integers.
-Value* rows(Chain& c, Value* table, Value* ids) {
+Value* rows(ConversionBuilder& c, Value* table, Value* ids) {
   return c.call("take", {table, ids}, {{"axis", int64_t{0}}});
 }
 
 /// How many words each sequence has: ones in the mask, 0 without one.
-Value* word_counts(Chain& c, Value* mask, Expr batch) {
+Value* word_counts(ConversionBuilder& c, Value* mask, Expr batch) {
   if (mask == nullptr) return c.call("zeros", {c.node.shape({batch})}, {{"dtype", DType::i(32)}});
   Value* word = c.as(c.call("equal", {mask, c.like(mask, 1)}), DType::i(32));
   return c.reduce("sum", word, Ints{1}, false);
@@ -82,7 +82,7 @@ Value* word_counts(Chain& c, Value* mask, Expr batch) {
 
 /// Word, position and segment embeddings, added and normalized.
 Status embed_layer_norm(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *ids = c.input(0), *segments = c.optional(1), *words = c.input(2), *places = c.input(3);
   Value *segment_table = c.optional(4), *gamma = c.input(5), *beta = c.input(6), *mask = c.optional(7);
   Value* positions = c.optional(8);
@@ -100,7 +100,7 @@ Status embed_layer_norm(Node& node) {
 /// Groups of channels, last ones by default; input, skip and bias are added first where there are any.
 template <bool Skip>
 Status group_norm(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = c.input(0), *gamma = c.input(1), *beta = c.input(2);
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, x, 4, "the input"));
@@ -125,7 +125,7 @@ Status group_norm(Node& node) {
 }
 
 /// [..., branches * size] as [..., branches, size].
-Value* branches(Chain& c, Value* x, Expr size) {
+Value* branches(ConversionBuilder& c, Value* x, Expr size) {
   if (!c.ok()) return nullptr;
   std::vector<Expr> dims = x->shape();
   if (dims.empty()) return c.take(c.node.error(Kind::rank_mismatch, "the input is a scalar"));
@@ -137,7 +137,7 @@ Value* branches(Chain& c, Value* x, Expr size) {
 
 /// x / sqrt(mean square of each group of as many elements as the scale has), times the scale and the gate.
 Status gated_rms_norm(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = c.input(0), *scale = c.input(1), *gate = c.input(2);
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, scale, 1, "the scale"));
@@ -153,7 +153,7 @@ Status gated_rms_norm(Node& node) {
 
 /// RMS normalization of each branch, which is a dim of its own or a part of the last one.
 Status branchwise_rms_norm(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = c.input(0), *scale = c.optional(1);
   if (!c.ok()) return c.failed();
   const std::vector<Expr> dims = x->shape();

@@ -14,7 +14,7 @@ constexpr DType kI32 = DType::i(32), kI64 = DType::i(64);
 class Packing {
  public:
   /// `like`: any tensor of a row for each token.
-  Packing(Chain& c, Value* like, Value* offsets) : c_(c) {
+  Packing(ConversionBuilder& c, Value* like, Value* offsets) : c_(c) {
     if (!c.ok()) return;
     count_ = like->shape().at(0), batch_ = offsets->shape().at(0), length_ = offsets->shape().at(1);
     all_ = c.node.simplify(batch_ * length_);
@@ -48,13 +48,13 @@ class Packing {
   }
 
  private:
-  Chain& c_;
+  ConversionBuilder& c_;
   Expr count_, batch_, length_, all_;
   Value* places_ = nullptr;
 };
 
 /// Attention over projections [tokens, width] by input `offsets` and the two behind it.
-Status attend_packed(Chain& c, Value* q, Value* k, Value* v, size_t offsets) {
+Status attend_packed(ConversionBuilder& c, Value* q, Value* k, Value* v, size_t offsets) {
   Node& node = c.node;
   int64_t heads = node.int_attr("num_heads", 0);
   Value *places = c.input(offsets), *sums = c.input(offsets + 1), *bias = c.optional(offsets + 2);
@@ -77,7 +77,7 @@ Status attend_packed(Chain& c, Value* q, Value* k, Value* v, size_t offsets) {
 
 /// Over one projection of the tokens [tokens, input width].
 Status packed_attention(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* all = c.plus(c.matmul(c.input(0), c.input(1)), c.optional(2));
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, all, 2, "the projection of the tokens"));
@@ -92,7 +92,7 @@ Status packed_attention(Node& node) {
 
 /// Over given projections, or [tokens, heads, 3, size].
 Status packed_heads(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *q = c.input(0), *k = c.optional(1), *v = c.optional(2), *bias = c.optional(3);
   if (!c.ok()) return c.failed();
   if (k == nullptr && v == nullptr && rank_of(q) == 4) {
@@ -120,7 +120,7 @@ Status packed_heads(Node& node) {
 
 /// The tokens of [B, S, width] without padding, where all of them stood, the sums of the lengths, and the largest.
 Status remove_padding(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = c.input(0), *counts = c.as(c.input(1), kI64);
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, x, 3, "the input"));
@@ -141,7 +141,7 @@ Status remove_padding(Node& node) {
 }
 
 Status restore_padding(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = c.input(0), *offsets = c.input(1);
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, x, 2, "the input"));

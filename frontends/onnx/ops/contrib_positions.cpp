@@ -10,7 +10,7 @@ constexpr DType kF32 = DType::f(32), kI64 = DType::i(64);
 
 /// The bucket of each distance from a query to a key, as T5 has it: near ones have one each, far ones share buckets by
 /// the logarithm of their distance. Distances [Q, K] of int64.
-Value* buckets(Chain& c, Value* distance, int64_t count, int64_t most, bool both_ways) {
+Value* buckets(ConversionBuilder& c, Value* distance, int64_t count, int64_t most, bool both_ways) {
   auto whole = [&](int64_t value) { return c.number(kI64, static_cast<double>(value)); };
   Value* base = nullptr;
   if (both_ways) {
@@ -31,7 +31,7 @@ Value* buckets(Chain& c, Value* distance, int64_t count, int64_t most, bool both
 
 /// [1, heads, Q, K] from a table whose memory holds one head after another.
 Status relative_position_bias(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* table = c.input(0);
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, table, 2, "bias_table"));
@@ -52,7 +52,7 @@ Status relative_position_bias(Node& node) {
 
 /// rel_pos times a gate of each query: of D outputs of a layer, the sums of either half are the two parts of the gate.
 Status gated_position_bias(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   if (node.has(6)) return node.error(Kind::unsupported, "packed batches (token_offset) are not supported");
   Value* query = c.add(c.input(0), c.input(1));
   Value *rel_pos = c.input(2), *weight = c.input(3), *bias = c.input(4), *scale = c.input(5);
@@ -74,7 +74,7 @@ Status gated_position_bias(Node& node) {
 
 /// Queries and keys turned by the sines and cosines of `emb`, their halves having been exchanged outside.
 Status gemma_rotary(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* angle = c.call("expand_dims", {c.input(0)}, {{"axis", Ints{1}}});
   Value *sine = c.call("sin", {angle}), *cosine = c.call("cos", {angle});
   for (size_t i = 0; i < 2; ++i) {
@@ -89,7 +89,7 @@ Status gemma_rotary(Node& node) {
 
 /// One position is where the sequences begin; else each element has its own.
 Status rotary_embedding(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = c.input(0), *ids = c.input(1), *cosines = c.input(2), *sines = c.input(3);
   if (!c.ok()) return c.failed();
   if (node.float_attr("scale", 1) != 1 || node.int_attr("is_packed_batching", 0) != 0)

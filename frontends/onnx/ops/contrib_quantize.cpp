@@ -13,40 +13,40 @@ constexpr std::string_view kMicrosoft = "com.microsoft";
 constexpr DType kF32 = DType::f(32), kI32 = DType::i(32);
 
 /// Inputs `at`, `at` + 1, `at` + 2 as floats.
-Value* operand(Chain& c, size_t at) {
+Value* operand(ConversionBuilder& c, size_t at) {
   Value *x = c.input(at), *scale = c.input(at + 1), *zero = c.optional(at + 2);
   return dequantized(c, x, scale, zero);
 }
 
 /// Sets the output, with the scale and zero point of inputs `at` and `at` + 1; without one the zero point is 0 of the
 /// dtype of input `like`.
-Status set_quantized(Chain& c, Value* y, size_t at, size_t like) {
+Status set_quantized(ConversionBuilder& c, Value* y, size_t at, size_t like) {
   Value *scale = c.input(at), *zero = c.optional(at + 1), *model = c.input(like);
   return c.ok() ? c.set(0, quantized(c, y, scale, zero, zero == nullptr ? model->dtype() : zero->dtype())) : c.failed();
 }
 
 template <const OpName& Op>
 Status binary(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *a = operand(c, 0), *b = operand(c, 3);
   return set_quantized(c, c.call(Op, {a, b}), 6, 0);
 }
 constexpr OpName kAdd = "add", kMul = "multiply";
 
 Status sigmoid(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   return set_quantized(c, c.call("sigmoid", {operand(c, 0)}), 3, 0);
 }
 
 Status leaky_relu(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* y = c.call("nn.leaky_relu", {operand(c, 0)}, {{"alpha", node.float_attr("alpha", 0.01F)}});
   return set_quantized(c, y, 3, 0);
 }
 
 /// Without an axis it is the last one, whatever the operator set.
 Status softmax(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   int64_t opset = node.has_attr("axis") ? node.int_attr("opset", 13) : 13;
   return set_quantized(c, c.onnx("Softmax", opset, {operand(c, 0)}), 3, 0);
 }
@@ -54,7 +54,7 @@ Status softmax(Node& node) {
 /// A pool of ai.onnx, in either layout.
 template <const char* Op>
 Status pool(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   bool last = node.int_attr("channels_last", 0) != 0;
   Value* x = operand(c, 0);
   Value* y = c.onnx(Op, 19, {last ? c.channels_first(x) : x});
@@ -63,12 +63,12 @@ Status pool(Node& node) {
 constexpr char kAveragePool[] = "AveragePool", kGlobalAveragePool[] = "GlobalAveragePool";
 
 Status reduce_mean(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   return set_quantized(c, c.onnx("ReduceMean", 13, {operand(c, 0)}), 3, 0);
 }
 
 Status where(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* condition = c.input(0);
   Value *x = operand(c, 1), *y = operand(c, 4);
   return set_quantized(c, c.where(condition, x, y), 7, 1);
@@ -76,7 +76,7 @@ Status where(Node& node) {
 
 /// Scale and zero point of the result come first, then triples.
 Status concat(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   if (node.inputs() < 5 || (node.inputs() - 2) % 3 != 0)
     return node.error(Kind::wrong_arity, "it takes 2 inputs and 3 for each tensor, found {}", node.inputs());
   std::vector<Value*> parts;
@@ -88,7 +88,7 @@ Status concat(Node& node) {
 
 /// QLinearConv with the channels of x and y last, if asked for; the weight is as in ai.onnx.
 Status convolution(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   bool last = node.int_attr("channels_last", 0) != 0;
   std::vector<Value*> inputs{c.input(0)};
   if (last) inputs[0] = c.channels_first(inputs[0]);
@@ -100,19 +100,19 @@ Status convolution(Node& node) {
 
 /// A maximum needs no scale.
 Status max_pool_last(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   return c.set(0, c.channels_last(c.onnx("MaxPool", 12, {c.channels_first(c.input(0))})));
 }
 
 /// A matrix of Gemm, transposed if the attribute says so.
-Value* matrix(Chain& c, size_t at, const char* transposed) {
+Value* matrix(ConversionBuilder& c, size_t at, const char* transposed) {
   Value* x = c.input(at);
   return c.ok() && c.node.int_attr(transposed, 0) != 0 ? c.permute(x, {1, 0}) : x;
 }
 
 /// alpha * a_scale * b_scale * ((A - zero) (B - zero) + C), quantized if there is a scale for it.
 Status gemm(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *a = matrix(c, 0, "transA"), *b = matrix(c, 3, "transB"), *addend = c.optional(6), *y_scale = c.optional(7);
   Value* sum = c.matmul(centered(c, a, c.optional(2), -2), centered(c, b, c.optional(5), -1));
   sum = c.as(c.plus(sum, addend), kF32);
@@ -122,14 +122,14 @@ Status gemm(Node& node) {
 }
 
 /// A zero point or scale by row of a matrix, as a column.
-Value* by_row(Chain& c, Value* x) {
+Value* by_row(ConversionBuilder& c, Value* x) {
   if (!c.ok() || x == nullptr || rank_of(x) != 1 || x->shape().at(0).is_constant(1)) return x;
   return c.call("expand_dims", {x}, {{"axis", Ints{1}}});
 }
 
 /// a_scale * b_scale * (A - zero) (B - zero) + bias.
 Status matmul_to_float(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *a = c.input(0), *b = c.input(1), *bias = c.optional(6);
   Value* sum = c.matmul(centered(c, a, c.optional(4), -2), centered(c, b, c.optional(5), -1));
   Value* scale = c.multiply(by_row(c, c.input(2)), c.input(3));
@@ -139,7 +139,7 @@ Status matmul_to_float(Node& node) {
 
 /// The same with A quantized by its own range.
 Status dynamic_matmul(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *b = c.input(1), *b_scale = c.input(2), *b_zero = c.optional(3), *bias = c.optional(4);
   Quantization a = quantized_by_range(c, c.input(0));
   Value* sum = c.as(c.matmul(centered(c, a.y, a.zero), centered(c, b, b_zero, -1)), kF32);
@@ -147,30 +147,30 @@ Status dynamic_matmul(Node& node) {
 }
 
 Status matmul_wide(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   return c.set(0, c.matmul(c.as(c.input(0), kI32), c.as(c.input(1), kI32)));
 }
 
 Status multiply_integers(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *a = centered(c, c.input(0), c.optional(1)), *b = centered(c, c.input(2), c.optional(3));
   return c.set(0, c.multiply(a, b));
 }
 
 Status sum_integers(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   return c.set(0, c.onnx("ReduceSum", 11, {c.as(c.input(0), kI32)}));
 }
 
 /// Without an axis, one scale for all; else by axis, 1-D as in ai.onnx.
 Status dequantize(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = c.input(0), *scale = c.input(1), *zero = c.optional(2);
   return c.set(0, dequantized(c, x, scale, zero, node.int_attr("axis", 1)));
 }
 
 Status quantize(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = c.input(0), *scale = c.input(1), *zero = c.optional(2);
   if (!c.ok()) return c.failed();
   DType dtype = zero == nullptr ? DType::u(8) : zero->dtype();
@@ -178,14 +178,14 @@ Status quantize(Node& node) {
 }
 
 /// Rows of a quantized table: only those that are looked up become floats.
-Value* rows(Chain& c, size_t table, Value* ids, size_t scale, size_t zero) {
+Value* rows(ConversionBuilder& c, size_t table, Value* ids, size_t scale, size_t zero) {
   Value* found = c.call("take", {c.input(table), ids}, {{"axis", int64_t{0}}});
   return dequantized(c, found, c.input(scale), c.input(zero));
 }
 
 /// EmbedLayerNormalization of quantized tables, gamma and beta.
 Status embed_layer_norm(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *ids = c.input(0), *segments = c.optional(1), *mask = c.optional(7);
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, ids, 2, "input_ids"));

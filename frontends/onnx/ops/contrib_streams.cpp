@@ -24,7 +24,7 @@ constexpr char kLinearAttention[] = "LinearAttention", kCausalConv[] = "CausalCo
 
 /// Decay and update rate of a gated recurrence.
 Status linear_attention_gate(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *a = c.input(0), *b = c.optional(3);
   if (!c.ok()) return c.failed();
   Value* sum = c.add(c.as(a, kF32), c.as(c.input(1), kF32));
@@ -36,7 +36,7 @@ Status linear_attention_gate(Node& node) {
 }
 
 /// An operand has at least this number of dims, or the chain has failed.
-bool has_rank_from(Chain& c, Value* x, int64_t least) {
+bool has_rank_from(ConversionBuilder& c, Value* x, int64_t least) {
   if (rank_of(x) >= least) return true;
   c.take(c.node.error(Kind::rank_mismatch, "an input must have {} dims or more, found {}", least,
                       relax::to_string(x->info)));
@@ -44,7 +44,7 @@ bool has_rank_from(Chain& c, Value* x, int64_t least) {
 }
 
 /// Streams [..., C * H] under their own dim, [..., C, H].
-Value* grouped(Chain& c, Value* x, int64_t branches) {
+Value* grouped(ConversionBuilder& c, Value* x, int64_t branches) {
   if (branches == 0 || !c.ok()) return x;
   if (!has_rank_from(c, x, 1)) return nullptr;
   std::vector<Expr> dims = x->shape();
@@ -55,7 +55,7 @@ Value* grouped(Chain& c, Value* x, int64_t branches) {
 }
 
 /// Gates [..., C], [..., C, 1], [..., C, H] or [..., C * H] so that they broadcast with streams of `rank` dims.
-Value* gates_for(Chain& c, Value* gates, int64_t rank, int64_t branches) {
+Value* gates_for(ConversionBuilder& c, Value* gates, int64_t rank, int64_t branches) {
   if (!c.ok() || rank_of(gates) == rank) return gates;
   if (!has_rank_from(c, gates, 1)) return nullptr;
   const int64_t* last = gates->shape().at(gates->shape().size() - 1).constant();
@@ -65,7 +65,7 @@ Value* gates_for(Chain& c, Value* gates, int64_t rank, int64_t branches) {
 
 /// The streams, weighted by gates and summed.
 Status pre_mix(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   int64_t branches = node.int_attr("num_branches", 0);
   Value* x = grouped(c, c.input(0), branches);
   if (!c.ok()) return c.failed();
@@ -77,7 +77,7 @@ Status pre_mix(Node& node) {
 
 /// The streams mixed with each other, and the output of a block put into each.
 Status post_mix(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   int64_t branches = node.int_attr("num_branches", 0);
   Value *given = c.input(0), *mix = c.optional(3);
   Value* x = grouped(c, given, branches);
@@ -97,7 +97,7 @@ Status post_mix(Node& node) {
 }
 
 /// x / sqrt(mean(x^2) + epsilon) * scale along the last dim.
-Value* rms_norm(Chain& c, Value* x, Value* scale) {
+Value* rms_norm(ConversionBuilder& c, Value* x, Value* scale) {
   Value* mean = c.reduce("mean", c.call("square", {x}), Ints{-1});
   Value* root = c.call("sqrt", {c.add(mean, c.node.float_attr("epsilon", 1e-5))});
   return c.multiply(c.divide(x, root), c.as(scale, kF32));
@@ -105,7 +105,7 @@ Value* rms_norm(Chain& c, Value* x, Value* scale) {
 
 /// A value, let through as far as key and query agree; `output` 1 is that normalized.
 Status engram_gate(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *key = c.input(0), *query = c.input(1), *value = c.input(2);
   if (!c.ok()) return c.failed();
   Value* k = rms_norm(c, c.as(key, kF32), c.input(3));
@@ -141,7 +141,7 @@ Result<Ints> streams_of_channels(Node& node, int64_t half) {
 
 /// RotaryEmbedding with three positions a token: in time, and in the height and the width of an image.
 Status multimodal_rotary(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = c.input(0), *ids = c.input(1);
   if (!c.ok()) return c.failed();
   if (node.float_attr("scale", 1) != 1 || node.int_attr("is_packed_batching", 0) != 0)
@@ -182,7 +182,7 @@ Status multimodal_rotary(Node& node) {
 
 /// Scores of the tokens that would repeat the last n - 1 tokens and what followed them become -inf.
 Status no_repeated_ngram(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *ids = c.input(0), *scores = c.input(1);
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, ids, 2, "input_ids"));

@@ -30,7 +30,7 @@ Result<relax::Info> join(Node& node, Op* op, Value* a, Value* b, const std::stri
 }
 
 Status if_known(Node& node, const onnx::GraphProto& branch) {
-  RELAXC_TRY(std::vector<Slot> results, node.importer().inline_graph(branch, {}, nullptr));
+  RELAXC_TRY(std::vector<NamedValue> results, node.importer().inline_graph(branch, {}, nullptr));
   for (size_t i = 0; i < results.size() && i < node.outputs(); ++i)
     if (node.wants(i)) node.importer().scope().slots[node.proto.output(static_cast<int>(i))] = results[i];
   return Done{};
@@ -61,9 +61,10 @@ struct Branches {
   const NodeList* dependents = nullptr;
 };
 
-Result<std::vector<Slot>> fill_branch(Node& node, Op* op, const onnx::GraphProto& graph, const Branches& branches) {
+Result<std::vector<NamedValue>> fill_branch(Node& node, Op* op, const onnx::GraphProto& graph,
+                                            const Branches& branches) {
   relax::Region* region = node.importer().function().make_region(op);
-  RELAXC_TRY(std::vector<Slot> made, fill(node, region, graph, {}));
+  RELAXC_TRY(std::vector<NamedValue> made, fill(node, region, graph, {}));
   if (branches.dependents == nullptr) return made;
   return node.importer().inline_dependents(*branches.whole, std::move(made), *branches.dependents,
                                            region->blocks.back());
@@ -80,15 +81,15 @@ bool ranks_differ(const Value* a, const Value* b) {
 Result<bool> fill_branches(Node& node, Op* op, const Branches& branches) {
   Diagnostics& diag = node.diag;
   relax::Function& function = node.importer().function();
-  Result<std::vector<Slot>> a = fill_branch(node, op, branches.then_graph, branches);
-  Result<std::vector<Slot>> b = fill_branch(node, op, branches.else_graph, branches);
+  Result<std::vector<NamedValue>> a = fill_branch(node, op, branches.then_graph, branches);
+  Result<std::vector<NamedValue>> b = fill_branch(node, op, branches.else_graph, branches);
   if (branches.dependents != nullptr && bool(a) != bool(b))
     node.importer().misfits.emplace(branches.whole->SerializeAsString(), !a);
   if (!a || !b) return diag.failed();
   if (a->size() != b->size() || a->size() < node.outputs())
     return node.error(Kind::wrong_arity, "the branches give {} and {} values for {} outputs", a->size(), b->size(),
                       node.outputs());
-  std::vector<Slot> likes;
+  std::vector<NamedValue> likes;
   std::vector<std::string> names;
   for (size_t i = 0; i < a->size(); ++i) {
     likes.push_back(optional_in((*a)[i]) != nullptr ? (*a)[i] : (*b)[i]);
@@ -150,10 +151,10 @@ Status if_with_dependents(Node& node, Value* condition, Branches branches) {
   if (!done) discard(node, op);
   // These have no readers left.
   for (const std::string& output : node.proto.output())
-    if (!output.empty()) importer.scope().slots.try_emplace(output, Slot{nullptr, std::nullopt, true});
+    if (!output.empty()) importer.scope().slots.try_emplace(output, NamedValue{nullptr, std::nullopt, true});
   for (const auto& [dependent, number] : dependents.nodes)
     for (const std::string& output : dependent->output())
-      if (!output.empty()) importer.scope().slots.try_emplace(output, Slot{nullptr, std::nullopt, true});
+      if (!output.empty()) importer.scope().slots.try_emplace(output, NamedValue{nullptr, std::nullopt, true});
   return done ? Status(Done{}) : Status(diag.failed());
 }
 

@@ -3,37 +3,37 @@
 // converter of TensorFlow leaves it as it is, so exact GELUs of Keras hold it.
 #include <array>
 
-#include "frontends/onnx/chain.h"
+#include "frontends/onnx/conversion_builder.h"
 #include "frontends/onnx/converter.h"
 
 namespace relaxc::frontend {
 namespace {
 
 Status affine(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   return c.set(0, c.add(c.multiply(c.input(0), node.float_attr("alpha", 1)), node.float_attr("beta", 0)));
 }
 
 Status scale(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   return c.set(0, c.multiply(c.input(0), node.float_attr("scale", 1)));
 }
 
 Status scaled_tanh(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* y = c.call("tanh", {c.multiply(c.input(0), node.float_attr("beta", 1))});
   return c.set(0, c.multiply(y, node.float_attr("alpha", 1)));
 }
 
 Status parametric_softplus(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* y = c.call("nn.softplus", {c.multiply(c.input(0), node.float_attr("beta", 1))});
   return c.set(0, c.multiply(y, node.float_attr("alpha", 1)));
 }
 
 /// x * scale + bias, a bias for each channel.
 Status image_scaler(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* x = c.input(0);
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, x, 4, "the input"));
@@ -52,7 +52,7 @@ Status image_scaler(Node& node) {
 
 /// Borders (left, top, right, bottom) are cut off; with a scale (height, width) only the first two count.
 Status crop(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* x = c.input(0);
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, x, 4, "the input"));
@@ -108,7 +108,7 @@ constexpr std::array kErfcSeries = {-1.3026537197817094,
 /// series p, and 2 less that of -x. Series: Press et al., Numerical Recipes, 3rd edition, section 6.2.2. Computed in
 /// float64, of which narrower types need fewer terms: 13 leave a relative error of 6e-9, all of them one of 2e-13.
 Status erfc(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* given = c.input(0);
   if (!c.ok()) return c.failed();
   if (!given->dtype().is_float())

@@ -62,7 +62,7 @@ class LoopConverter {
 
   Status read_carried(size_t at) {
     if (!node_.has(at + 2)) return node_.error(Kind::wrong_arity, "input {} is missing", at + 2);
-    Slot slot = *node_.importer().find(node_.proto.input(static_cast<int>(at) + 2));
+    NamedValue slot = *node_.importer().find(node_.proto.input(static_cast<int>(at) + 2));
     if (slot.composite == nullptr) {
       RELAXC_TRY(slot.value, node_.input(at + 2));
     }
@@ -92,13 +92,13 @@ class LoopConverter {
     for (const Grown& grown : grown_) op_->binds.push_back(grown.symbol);
     function.make_argument(region, body_->input(0).name(),
                            relax::prim_info(node_.context(), DType::index(), iteration));
-    std::vector<Slot> arguments(2);
+    std::vector<NamedValue> arguments(2);
     arguments[0].known = Known{DType::i(64), {}, {iteration}};
     arguments[1].known = Known{DType::boolean(), {}, {node_.index(1)}};  // the body runs, so it holds
     std::vector<Value*> inside;
     for (size_t i = 0; i < initial_.size(); ++i) inside.push_back(function.make_argument(region, names_[i], infos_[i]));
     std::span<Value* const> rest(inside);
-    for (const Slot& like : carried_) arguments.push_back(Composites(node_.importer()).rebuild(like, rest));
+    for (const NamedValue& like : carried_) arguments.push_back(Composites(node_.importer()).rebuild(like, rest));
     Status filled = fill_body(region, std::move(arguments));
     bool expected = filled && expect_declared(*region->blocks.back()) && expect_held(*region->blocks.back());
     Result<bool> settled = expected ? generalize() : Result<bool>(diag.failed());
@@ -107,9 +107,9 @@ class LoopConverter {
   }
 
   /// The body's results as tensors: whether to go on, then what is carried, then what is collected.
-  Status fill_body(Region* region, std::vector<Slot> arguments) {
-    RELAXC_TRY(std::vector<Slot> slots, fill(node_, region, *body_, std::move(arguments)));
-    std::vector<Slot> likes{Slot()};
+  Status fill_body(Region* region, std::vector<NamedValue> arguments) {
+    RELAXC_TRY(std::vector<NamedValue> slots, fill(node_, region, *body_, std::move(arguments)));
+    std::vector<NamedValue> likes{NamedValue()};
     likes.insert(likes.end(), carried_.begin(), carried_.end());
     likes.resize(slots.size());
     RELAXC_TRY(values_, flattened(node_, region, slots, likes));
@@ -267,8 +267,8 @@ class LoopConverter {
       const Composite* optional = optional_in(carried_[i]);
       const auto& type = body_->output(static_cast<int>(i) + 1).type();
       if (optional == nullptr || type.has_optional_type() || !node_.wants(i)) continue;
-      Slot& slot = node_.importer().scope().slots[node_.proto.output(static_cast<int>(i))];
-      slot = Slot(optional_in(slot)->content);
+      NamedValue& slot = node_.importer().scope().slots[node_.proto.output(static_cast<int>(i))];
+      slot = NamedValue(optional_in(slot)->content);
     }
     return Done{};
   }
@@ -286,7 +286,7 @@ class LoopConverter {
   Op* op_ = nullptr;
   Expr trips_;
   Value* condition_ = nullptr;
-  std::vector<Slot> carried_;  ///< as they are before the loop
+  std::vector<NamedValue> carried_;  ///< as they are before the loop
   std::vector<Value*> initial_, values_;
   std::vector<relax::Info> infos_;
   std::vector<std::string> names_;
@@ -339,7 +339,7 @@ class CollectedStrings {
       if (!is_string(i)) loop_.add_output(name("out", i - 1));
     *graph.add_node() = loop_;
     for (const onnx::NodeProto& join : joins) *graph.add_node() = join;
-    RELAXC_TRY(std::vector<Slot> results, node_.importer().inline_graph(graph, {}, nullptr));
+    RELAXC_TRY(std::vector<NamedValue> results, node_.importer().inline_graph(graph, {}, nullptr));
     for (size_t i = 0; i < results.size(); ++i)
       if (node_.wants(i)) node_.importer().scope().slots[node_.proto.output(static_cast<int>(i))] = results[i];
     return Done{};

@@ -11,7 +11,7 @@ constexpr DType kF32 = DType::f(32), kI64 = DType::i(64);
 
 /// Indices count along the last axis; of a vector the result has one row.
 Status array_feature_extractor(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value *x = c.input(0), *indices = c.input(1);
   if (!c.ok()) return c.failed();
   if (rank_of(x) == 0) return node.error(Kind::rank_mismatch, "the input must have a dim");
@@ -24,7 +24,7 @@ Status array_feature_extractor(Node& node) {
 }
 
 Status binarizer(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* x = c.input(0);
   if (!c.ok()) return c.failed();
   return c.set(0, c.as(c.call("greater", {x, c.like(x, node.float_attr("threshold", 0))}), x->dtype()));
@@ -32,7 +32,7 @@ Status binarizer(Node& node) {
 
 /// (x - offset) * scale, each one number or one a feature.
 Status scaler(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* x = c.input(0);
   std::vector<double> offset = node.floats_attr("offset"), scale = node.floats_attr("scale");
   if (offset.empty() || offset.size() != scale.size())
@@ -43,7 +43,7 @@ Status scaler(Node& node) {
 
 /// Rows divided by their largest element, the sum of the magnitudes, or their length; those of which it is 0 stay.
 Status normalizer(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* x = c.as(c.input(0), kF32);
   std::string norm = node.string_attr("norm", "MAX");
   Value* by = nullptr;
@@ -61,7 +61,7 @@ Status normalizer(Node& node) {
 
 /// What is replaced is one value, which may be NaN; what it becomes is one value or one a feature.
 Status imputer(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* x = c.input(0);
   if (!c.ok()) return c.failed();
   Value *fill = nullptr, *replaced = nullptr;
@@ -83,7 +83,7 @@ Status imputer(Node& node) {
 }
 
 /// `x` as rows, whatever dims there are behind the first; a vector is one row.
-Value* as_rows(Chain& c, Value* x) {
+Value* as_rows(ConversionBuilder& c, Value* x) {
   if (!c.ok() || rank_of(x) == 2) return x;
   if (rank_of(x) == 1) return c.call("expand_dims", {x}, {{"axis", Ints{0}}});
   Expr width = c.node.index(1);
@@ -93,7 +93,7 @@ Value* as_rows(Chain& c, Value* x) {
 
 /// Rows of all inputs one behind another; each is cut, or filled up with 0, to the width that is given for it.
 Status feature_vectorizer(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Ints widths = node.ints_attr("inputdimensions");
   if (widths.size() != node.inputs())
     return node.error(Kind::invalid_attribute, "there are {} widths for {} inputs", widths.size(), node.inputs());
@@ -112,7 +112,7 @@ Status feature_vectorizer(Node& node) {
 
 /// One column a category. One that is not known is a row of zeros, or an index that ends the call.
 Status one_hot_encoder(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Ints categories = node.ints_attr("cats_int64s");
   std::vector<std::string> words = node.strings_attr("cats_strings");
   if (categories.empty() == words.empty())

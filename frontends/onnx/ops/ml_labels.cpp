@@ -68,14 +68,14 @@ Result<Value*> values_with_default(Node& node, Labels values) {
 }
 
 /// Strings by place, with the default behind them.
-Status set_strings_by_place(Chain& c, std::vector<std::string> values, Value* place) {
+Status set_strings_by_place(ConversionBuilder& c, std::vector<std::string> values, Value* place) {
   const onnx::AttributeProto* tensor = c.node.attribute("default_tensor");
   bool given = tensor != nullptr && tensor->t().string_data_size() == 1;
   values.push_back(given ? tensor->t().string_data(0) : c.node.string_attr("default_string", "_Unused"));
   return set_strings_at(c, 0, values, place);
 }
 
-Status map_labels(Chain& c, const Labels& keys, Labels values) {
+Status map_labels(ConversionBuilder& c, const Labels& keys, Labels values) {
   Node& node = c.node;
   if (keys.count() != values.count() || keys.count() == 0)
     return node.error(Kind::invalid_attribute, "there are {} keys and {} values", keys.count(), values.count());
@@ -98,13 +98,13 @@ Status map_labels(Chain& c, const Labels& keys, Labels values) {
 
 /// Strings to numbers or back, by what the input is: opset 1 of LabelEncoder, whose numbers are places, and
 /// CategoryMapper.
-Status map_strings(Chain& c, std::vector<std::string> strings, const Ints& numbers) {
+Status map_strings(ConversionBuilder& c, std::vector<std::string> strings, const Ints& numbers) {
   Labels words{kI64, {}, {}, std::move(strings)}, places{kI64, {}, numbers};
   return is_strings(c.node, 0) ? map_labels(c, words, places) : map_labels(c, places, words);
 }
 
 Status label_encoder(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   if (node.opset < 2) {
     std::vector<std::string> classes = node.strings_attr("classes_strings");
     Ints places(classes.size());
@@ -117,7 +117,7 @@ Status label_encoder(Node& node) {
 }
 
 Status category_mapper(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   return map_strings(c, node.strings_attr("cats_strings"), node.ints_attr("cats_int64s"));
 }
 

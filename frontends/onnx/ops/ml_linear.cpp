@@ -11,12 +11,13 @@ namespace {
 constexpr DType kF32 = DType::f(32);
 
 /// x times the transpose of the coefficients [count, features].
-Value* products(Chain& c, Value* x, int64_t count, int64_t features, const std::vector<double>& coefficients) {
+Value* products(ConversionBuilder& c, Value* x, int64_t count, int64_t features,
+                const std::vector<double>& coefficients) {
   return c.matmul(x, c.permute(constant_of(c.node, kF32, {count, features}, coefficients), {1, 0}));
 }
 
 /// x times `count` rows of coefficients, plus intercepts, if there are any.
-Result<Value*> linear_scores(Chain& c, int64_t count, const std::vector<double>& intercepts) {
+Result<Value*> linear_scores(ConversionBuilder& c, int64_t count, const std::vector<double>& intercepts) {
   Node& node = c.node;
   RELAXC_TRY(Value * x, feature_rows(c, false));
   std::vector<double> coefficients = node.floats_attr("coefficients");
@@ -34,7 +35,7 @@ Result<Value*> linear_scores(Chain& c, int64_t count, const std::vector<double>&
 }
 
 Status linear_regressor(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   int64_t targets = node.int_attr("targets", 1);
   RELAXC_TRY(Value * y, linear_scores(c, targets, node.floats_attr("intercepts")));
   std::string transform = node.string_attr("post_transform", "NONE");
@@ -43,7 +44,7 @@ Status linear_regressor(Node& node) {
 }
 
 /// The index of the largest score, or of one column whether it is positive.
-Value* chosen(Chain& c, Value* scores, int64_t columns) {
+Value* chosen(ConversionBuilder& c, Value* scores, int64_t columns) {
   if (columns > 1) return c.call("argmax", {scores}, {{"axis", int64_t{1}}, {"keepdims", false}});
   Value* positive = c.as(c.call("greater", {scores, c.like(scores, 0)}), DType::i(64));
   return c.call("squeeze", {positive}, {{"axis", Ints{1}}});
@@ -51,7 +52,7 @@ Value* chosen(Chain& c, Value* scores, int64_t columns) {
 
 /// As many columns of scores as there are intercepts; one column may stand for two classes, or for 0 and 1.
 Status linear_classifier(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   ClassLabels labels(node, "classlabels_ints", "classlabels_strings");
   std::vector<double> intercepts = node.floats_attr("intercepts");
   int64_t columns = intercepts.empty() ? std::max<int64_t>(labels.count(), 1) : static_cast<int64_t>(intercepts.size());
@@ -83,7 +84,7 @@ struct Kernel {
   }
 
   /// Of every row of x [N, F] with every one of `count` vectors: [N, count].
-  Value* of(Chain& c, Value* x, int64_t count, const std::vector<double>& vectors) const {
+  Value* of(ConversionBuilder& c, Value* x, int64_t count, const std::vector<double>& vectors) const {
     if (!c.ok()) return nullptr;
     int64_t features = static_cast<int64_t>(vectors.size()) / count;
     if (kind == "RBF") {
@@ -120,7 +121,7 @@ struct Machine {
 };
 
 Status svm_regressor(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Machine m;
   RELAXC_DO(m.read(node, node.int_attr("n_supports", 0)));
   RELAXC_TRY(Value * x, feature_rows(c, false));
@@ -142,7 +143,7 @@ Status svm_regressor(Node& node) {
 }
 
 /// One linear model a class; its largest score decides.
-Status svm_linear_classifier(Chain& c, Value* x, const Machine& m, const ClassLabels& labels) {
+Status svm_linear_classifier(ConversionBuilder& c, Value* x, const Machine& m, const ClassLabels& labels) {
   Node& node = c.node;
   int64_t classes = labels.count();
   if (classes < 1 || m.coefficients.size() % static_cast<size_t>(classes) != 0)
@@ -157,7 +158,7 @@ Status svm_linear_classifier(Chain& c, Value* x, const Machine& m, const ClassLa
 /// the columns of the class's own vectors.
 class Votes {
  public:
-  Votes(Chain& c, const Machine& m, Ints vectors_per_class)
+  Votes(ConversionBuilder& c, const Machine& m, Ints vectors_per_class)
       : c_(c), m_(m), counts_(std::move(vectors_per_class)), classes_(static_cast<int64_t>(counts_.size())) {}
 
   int64_t pairs() const { return classes_ * (classes_ - 1) / 2; }
@@ -198,14 +199,14 @@ class Votes {
       weights[static_cast<size_t>(s * pairs() + pair)] = m_.coefficients[static_cast<size_t>(row * m_.supports + s)];
   }
 
-  Chain& c_;
+  ConversionBuilder& c_;
   const Machine& m_;
   Ints counts_;
   int64_t classes_;
 };
 
 /// Probabilities of the classes from the scores of pairs, by the sigmoids prob_a, prob_b of each pair.
-Result<Value*> probabilities(Chain& c, Value* scores, int64_t classes) {
+Result<Value*> probabilities(ConversionBuilder& c, Value* scores, int64_t classes) {
   Node& node = c.node;
   std::vector<double> a = node.floats_attr("prob_a"), b = node.floats_attr("prob_b");
   auto pairs = static_cast<size_t>(classes * (classes - 1) / 2);
@@ -220,7 +221,7 @@ Result<Value*> probabilities(Chain& c, Value* scores, int64_t classes) {
 }
 
 Status svm_classifier(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   ClassLabels labels(node, "classlabels_ints", "classlabels_strings");
   Ints counts = node.ints_attr("vectors_per_class");
   int64_t supports = 0;

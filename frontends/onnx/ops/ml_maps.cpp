@@ -13,7 +13,7 @@ namespace {
 constexpr DType kI64 = DType::i(64);
 
 Result<Maps> map_input(Node& node) {
-  const Slot* slot = node.has(0) ? node.importer().find(node.proto.input(0)) : nullptr;
+  const NamedValue* slot = node.has(0) ? node.importer().find(node.proto.input(0)) : nullptr;
   const Maps* maps = slot == nullptr ? nullptr : maps_in(*slot);
   if (maps == nullptr || maps->values->shape().size() != 1)
     return node.error(Kind::dtype_mismatch, "the input must be a map, found {}",
@@ -25,12 +25,12 @@ Result<Maps> map_input(Node& node) {
 
 /// Rows of probabilities as maps from labels; one row is one map.
 Status zip_map(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Ints labels = node.ints_attr("classlabels_int64s");
   std::vector<std::string> words = node.strings_attr("classlabels_strings");
   if (labels.empty() == words.empty())
     return node.error(Kind::invalid_attribute, "it needs either classlabels_int64s or classlabels_strings");
-  Maps maps{Slot(), c.input(0)};
+  Maps maps{NamedValue(), c.input(0)};
   if (!c.ok()) return c.failed();
   auto count = static_cast<int64_t>(labels.size() + words.size());
   std::vector<Expr> dims = maps.values->shape();
@@ -50,7 +50,7 @@ Status zip_map(Node& node) {
 }
 
 /// `values` written to the places of a vector of `count` zeros, as one row; what has the place `count` is left out.
-Value* scattered(Chain& c, Value* values, Value* places, Expr count) {
+Value* scattered(ConversionBuilder& c, Value* values, Value* places, Expr count) {
   if (!c.ok()) return nullptr;
   Expr all = c.node.simplify(count + 1), one = c.node.index(1);
   Value* zeros = c.call("zeros", {c.node.shape({all})}, {{"dtype", values->dtype()}});
@@ -61,7 +61,7 @@ Value* scattered(Chain& c, Value* values, Value* places, Expr count) {
 
 /// A column for each word of the vocabulary; keys that are none of them are passed over.
 Status dict_vectorizer(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   RELAXC_TRY(Maps maps, map_input(node));
   Ints numbers = node.ints_attr("int64_vocabulary");
   std::vector<std::string> words = node.strings_attr("string_vocabulary");
@@ -83,7 +83,7 @@ Status dict_vectorizer(Node& node) {
 /// A map from integers as one row: its values in the order of its keys, or with a key as the place of its value among
 /// `max_map`.
 Status cast_map(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   RELAXC_TRY(Maps maps, map_input(node));
   if (strings_in(maps.keys) != nullptr) return node.error(Kind::dtype_mismatch, "the keys must be integers");
   std::string to = node.string_attr("cast_to", "TO_FLOAT"), form = node.string_attr("map_form", "DENSE");

@@ -29,7 +29,7 @@ struct Scores {
   Value *sum, *seen;  ///< [N, targets]; whether a leaf had a weight
 };
 
-Result<Scores> scores_of(Chain& c, Forest& forest, int64_t targets, const std::string& aggregate) {
+Result<Scores> scores_of(ConversionBuilder& c, Forest& forest, int64_t targets, const std::string& aggregate) {
   Node& node = c.node;
   RELAXC_DO(check_targets(node, forest, targets));
   RELAXC_TRY(int64_t depth, depth_of(node, forest));
@@ -71,7 +71,7 @@ Result<std::vector<double>> base_values(Node& node) {
 /// As ONNX Runtime does: a single target is transformed by PROBIT only, and of several only those that a leaf had a
 /// weight for have a base value, unless they are averages.
 Status regressor(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   RELAXC_TRY(Forest forest, forest_by_id(node, "target"));
   RELAXC_TRY(std::vector<double> base, base_values(node));
   int64_t targets = node.int_attr("n_targets", 1);
@@ -90,7 +90,7 @@ Status regressor(Node& node) {
 }
 
 /// Two classes of which the leaves may name one: how ONNX Runtime makes labels and scores of them.
-Status set_two_classes(Chain& c, const ClassLabels& labels, const Forest& forest, Scores scores,
+Status set_two_classes(ConversionBuilder& c, const ClassLabels& labels, const Forest& forest, Scores scores,
                        const std::vector<double>& base, const std::string& transform) {
   DType real = scores.sum->dtype();
   bool single = std::set<double>(forest.targets.begin(), forest.targets.end()).size() == 1;
@@ -118,7 +118,7 @@ Status set_two_classes(Chain& c, const ClassLabels& labels, const Forest& forest
 }
 
 Status classifier(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   RELAXC_TRY(Forest forest, forest_by_id(node, "class"));
   RELAXC_TRY(std::vector<double> base, base_values(node));
   ClassLabels labels(node, "classlabels_int64s", "classlabels_strings");
@@ -141,7 +141,7 @@ Status classifier(Node& node) {
 }
 
 Status ensemble(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   constexpr std::array<const char*, 4> kAggregates = {"AVERAGE", "SUM", "MIN", "MAX"};
   constexpr std::array<const char*, 5> kTransforms = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
   int64_t aggregate = node.int_attr("aggregate_function", 1), transform = node.int_attr("post_transform", 0);

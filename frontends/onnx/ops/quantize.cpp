@@ -251,7 +251,7 @@ Status qlinear_conv(Node& node) {
 }
 
 Status dynamic_quantize(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Quantization q = quantized_by_range(c, c.input(0));
   RELAXC_DO(c.set(1, q.scale));
   RELAXC_DO(c.set(2, q.zero));
@@ -270,19 +270,19 @@ constexpr Converter kRows[] = {
 
 }  // namespace
 
-Value* centered(Chain& c, Value* x, Value* zero, int64_t axis) {
+Value* centered(ConversionBuilder& c, Value* x, Value* zero, int64_t axis) {
   return c.ok() ? c.take(centered(c.node, x, zero, axis)) : nullptr;
 }
 
-Value* dequantized(Chain& c, Value* x, Value* scale, Value* zero, int64_t axis, int64_t block) {
+Value* dequantized(ConversionBuilder& c, Value* x, Value* scale, Value* zero, int64_t axis, int64_t block) {
   return c.ok() ? c.take(dequantized(c.node, x, scale, zero, axis, block)) : nullptr;
 }
 
-Value* quantized(Chain& c, Value* x, Value* scale, Value* zero, DType dtype, int64_t axis) {
+Value* quantized(ConversionBuilder& c, Value* x, Value* scale, Value* zero, DType dtype, int64_t axis) {
   return c.ok() ? c.take(quantized(c.node, x, scale, zero, dtype, axis, 0)) : nullptr;
 }
 
-Quantization quantized_by_range(Chain& c, Value* x) {
+Quantization quantized_by_range(ConversionBuilder& c, Value* x) {
   if (!c.ok()) return {};
   DType dtype = x->dtype();
   Value *zero = c.number(dtype, 0), *steps = c.number(dtype, 255);

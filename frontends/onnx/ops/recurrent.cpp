@@ -1,5 +1,5 @@
 // recurrent.cpp: LSTM, GRU and RNN, which are operators of ours with ONNX's meaning.
-#include "frontends/onnx/chain.h"
+#include "frontends/onnx/conversion_builder.h"
 #include "frontends/onnx/converter.h"
 
 namespace relaxc::frontend {
@@ -49,7 +49,7 @@ Status rnn(Node& node) {
 /// DynamicQuantizeLSTM: weights [directions, in, 4 * hidden] of integers. ONNX Runtime also rounds what they are
 /// multiplied with to 8 bits at every step; here it stays as it is, which is nearer to the model before quantization.
 Status quantized_lstm(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   RELAXC_TRY(std::vector<Value*> values, first_inputs(node, 8));
   for (size_t i : {size_t{1}, size_t{2}}) {
     Value *weight = values[i], *scale = c.input(6 + 2 * i), *zero = c.input(7 + 2 * i);

@@ -179,9 +179,9 @@ class ScanConverter {
   }
 
   Result<std::vector<Value*>> convert_body(const Loop& loop, const std::vector<Scanned>& scanned) {
-    std::vector<Slot> arguments;
+    std::vector<NamedValue> arguments;
     auto pass = [&](Value* value) {
-      Slot slot;
+      NamedValue slot;
       slot.value = value;
       arguments.push_back(std::move(slot));
     };
@@ -194,7 +194,7 @@ class ScanConverter {
         pass(part);
       }
     }
-    RELAXC_TRY(std::vector<Slot> made, node_.importer().inline_graph(*body_, std::move(arguments), loop.block));
+    RELAXC_TRY(std::vector<NamedValue> made, node_.importer().inline_graph(*body_, std::move(arguments), loop.block));
     std::vector<Value*> values;
     for (size_t i = 0; i < made.size(); ++i) {
       Value* value = made[i].value;

@@ -13,18 +13,18 @@ namespace {
 /// The most elements that a split makes a list of.
 constexpr int64_t kLongestList = 64;
 
-const Slot* slot_of(Node& node, size_t index) {
+const NamedValue* slot_of(Node& node, size_t index) {
   return node.has(index) ? node.importer().find(node.proto.input(static_cast<int>(index))) : nullptr;
 }
 
 Result<Sequence> sequence_input(Node& node, size_t index) {
-  const Slot* slot = slot_of(node, index);
+  const NamedValue* slot = slot_of(node, index);
   if (slot == nullptr) return node.error(Kind::wrong_arity, "input {} is missing", index);
   if (const Sequence* sequence = sequence_in(*slot)) return *sequence;
   return node.error(Kind::dtype_mismatch, "input '{}' must be a sequence", node.proto.input(static_cast<int>(index)));
 }
 
-void set_slot(Node& node, size_t index, Slot slot) {
+void set_slot(Node& node, size_t index, NamedValue slot) {
   if (node.wants(index)) node.importer().scope().slots[node.proto.output(static_cast<int>(index))] = std::move(slot);
 }
 
@@ -404,7 +404,7 @@ Status map(Node& node) {
   for (int i = 1; i < body.output_size(); ++i) loop.add_output(prefix + "all" + std::to_string(i));
   *add_attribute(loop, "body", onnx::AttributeProto::GRAPH).mutable_g() = mapped_body(node, body, prefix);
   for (const std::string& name : loop.output()) graph.add_output()->set_name(name);
-  RELAXC_TRY(std::vector<Slot> results, node.importer().inline_graph(graph, {}, nullptr));
+  RELAXC_TRY(std::vector<NamedValue> results, node.importer().inline_graph(graph, {}, nullptr));
   for (size_t i = 0; i < results.size(); ++i) set_slot(node, i, results[i]);
   return Done{};
 }
@@ -412,20 +412,20 @@ Status map(Node& node) {
 // ---- optionals
 
 Status optional(Node& node) {
-  if (const Slot* slot = slot_of(node, 0)) {
+  if (const NamedValue* slot = slot_of(node, 0)) {
     set_slot(node, 0, optional_slot(*slot, true));
     return Done{};
   }
   const onnx::AttributeProto* type = node.attribute("type");
   if (type == nullptr || !type->has_tp())
     return node.error(Kind::invalid_attribute, "without an input it needs the attribute 'type'");
-  RELAXC_TRY(Slot content, Composites(node.importer()).empty(type->tp()));
+  RELAXC_TRY(NamedValue content, Composites(node.importer()).empty(type->tp()));
   set_slot(node, 0, optional_slot(std::move(content), false));
   return Done{};
 }
 
 Status get_element(Node& node) {
-  const Slot* slot = slot_of(node, 0);
+  const NamedValue* slot = slot_of(node, 0);
   if (slot == nullptr) return node.error(Kind::wrong_arity, "the input is missing");
   const Composite* optional = optional_in(*slot);
   if (optional == nullptr) return node.forward(0, 0);
@@ -436,7 +436,7 @@ Status get_element(Node& node) {
 }
 
 Status has_element(Node& node) {
-  const Slot* slot = slot_of(node, 0);
+  const NamedValue* slot = slot_of(node, 0);
   const Composite* optional = slot == nullptr ? nullptr : optional_in(*slot);
   if (optional != nullptr && !optional->known) return node.set(0, optional->present);
   bool there = slot != nullptr && (optional == nullptr || *optional->known);

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "frontends/onnx/axes.h"
-#include "frontends/onnx/chain.h"
+#include "frontends/onnx/conversion_builder.h"
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/fourier.h"
 #include "frontends/onnx/load.h"
@@ -209,7 +209,7 @@ Status mel_weight_matrix(Node& node) {
 
 /// Rfft of com.microsoft: the last `signal_ndim` axes of a real signal, the last of them one-sided.
 Status real_transform(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   Value* x = c.call("expand_dims", {c.input(0)}, {{"axis", Ints{-1}}});
   if (!c.ok()) return c.failed();
   int64_t axes = node.int_attr("signal_ndim", 1), last = rank_of(x) - 2;

@@ -122,7 +122,7 @@ constexpr Converter kRows[] = {
 }  // namespace
 
 bool is_strings(Node& node, size_t index) {
-  const Slot* slot = node.has(index) ? node.importer().find(node.proto.input(static_cast<int>(index))) : nullptr;
+  const NamedValue* slot = node.has(index) ? node.importer().find(node.proto.input(static_cast<int>(index))) : nullptr;
   return slot != nullptr && strings_in(*slot) != nullptr;
 }
 
@@ -151,7 +151,7 @@ StringTable string_table(const std::vector<std::string>& list) {
 }
 
 Result<Value*> find_strings(Node& node, const Strings& strings, const StringTable& table) {
-  Slot slot = strings_constant(node.builder(), {static_cast<int64_t>(table.entries.size())}, table.entries);
+  NamedValue slot = strings_constant(node.builder(), {static_cast<int64_t>(table.entries.size())}, table.entries);
   const Strings& entries = *strings_in(slot);
   return node.call("strings.find", {strings.spans, strings.bytes, entries.spans, entries.bytes});
 }

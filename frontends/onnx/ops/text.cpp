@@ -102,7 +102,7 @@ class Reader {
 };
 
 /// Input 0 as int64.
-Result<Value*> tokens_of(Chain& c, const StringTable& table) {
+Result<Value*> tokens_of(ConversionBuilder& c, const StringTable& table) {
   if (!table.entries.empty()) {
     RELAXC_TRY(Strings strings, strings_input(c.node, 0));
     return find_strings(c.node, strings, table);
@@ -112,7 +112,7 @@ Result<Value*> tokens_of(Chain& c, const StringTable& table) {
 }
 
 Status tf_idf_vectorizer(Node& node) {
-  Chain c(node);
+  ConversionBuilder c(node);
   std::string mode = node.string_attr("mode", "TF");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
     return node.error(Kind::invalid_attribute, "mode '{}' is not one of TF, IDF, TFIDF", mode);

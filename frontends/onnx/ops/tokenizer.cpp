@@ -5,7 +5,7 @@
 // front of the texts' bytes so that spans can refer to it, as do the marks of a text's begin and end.
 #include <algorithm>
 
-#include "frontends/onnx/chain.h"
+#include "frontends/onnx/conversion_builder.h"
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/regex.h"
 #include "frontends/onnx/strings.h"
@@ -49,7 +49,7 @@ class Tokenizer {
   void put_words_in_front() {
     std::string words = fill_ + (marks() ? "\x02\x03" : "");
     if (words.empty()) return;
-    Slot slot = strings_constant(node_.builder(), {1}, {words});
+    NamedValue slot = strings_constant(node_.builder(), {1}, {words});
     auto shift = static_cast<int64_t>(words.size());
     texts_.bytes = c_.concat({strings_in(slot)->bytes, texts_.bytes}, 0);
     texts_.spans = c_.add(texts_.spans, constant_of({shift, 0}));
@@ -88,7 +88,7 @@ class Tokenizer {
 
   Node& node_;
   Diagnostics& diag;
-  Chain c_;
+  ConversionBuilder c_;
   std::string fill_;
   Strings texts_;
 };

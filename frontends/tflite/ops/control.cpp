@@ -14,10 +14,10 @@ using relax::Op;
 using relax::Region;
 
 /// The slots of the node's inputs from `first` on: values, or handles of variables.
-std::optional<std::vector<Slot>> arguments_of(Node& node, size_t first) {
-  std::vector<Slot> slots;
+std::optional<std::vector<TensorValue>> arguments_of(Node& node, size_t first) {
+  std::vector<TensorValue> slots;
   for (size_t i = first; i < node.inputs(); ++i) {
-    Slot slot;
+    TensorValue slot;
     if (node.has(i)) slot = node.importer.scope().slots[static_cast<size_t>(node.op.inputs[i])];
     if (slot.handle.empty()) slot.value = node.input(i);
     slots.push_back(slot);
@@ -40,7 +40,7 @@ struct Branch {
   std::vector<Value*> outputs, variables;
 };
 
-std::optional<Branch> fill_branch(Node& node, Op* op, int64_t subgraph, const std::vector<Slot>& arguments) {
+std::optional<Branch> fill_branch(Node& node, Op* op, int64_t subgraph, const std::vector<TensorValue>& arguments) {
   Importer& importer = node.importer;
   std::vector<Value*> before = importer.variable_values();
   Region* region = importer.function().make_region(op);
@@ -56,7 +56,7 @@ Status if_operator(Node& node) {
   const auto& o = node.options<tflite_schema::IfOptions>();
   Importer& importer = node.importer;
   Value* condition = condition_of(node, node.input(0));
-  std::optional<std::vector<Slot>> arguments = arguments_of(node, 1);
+  std::optional<std::vector<TensorValue>> arguments = arguments_of(node, 1);
   if (!arguments) return node.status();
   Op* op = node.builder().append(relax::OpKind::kIf, {condition});
   std::optional<Branch> a = fill_branch(node, op, o.then_subgraph_index(), *arguments);
@@ -95,7 +95,7 @@ class WhileConverter {
       : node_(node), o_(node.options<tflite_schema::WhileOptions>()), importer_(node.importer) {}
 
   Status run() {
-    std::optional<std::vector<Slot>> arguments = arguments_of(node_, 0);
+    std::optional<std::vector<TensorValue>> arguments = arguments_of(node_, 0);
     if (!arguments) return node_.status();
     arguments_ = *arguments;
     if (arguments_.size() != node_.outputs())
@@ -110,7 +110,7 @@ class WhileConverter {
 
  private:
   /// Whether the condition holds of `slots`, emitted where the builder stands.
-  Value* condition(const std::vector<Slot>& slots) {
+  Value* condition(const std::vector<TensorValue>& slots) {
     Result<std::vector<Value*>> found = importer_.inline_subgraph(o_.cond_subgraph_index(), slots);
     if (!found) {
       node_.fail();
@@ -126,7 +126,7 @@ class WhileConverter {
     Value* start = condition(arguments_);
     if (!node_.ok()) return std::nullopt;
     std::vector<Value*> operands{nullptr, start};
-    for (const Slot& slot : arguments_)
+    for (const TensorValue& slot : arguments_)
       if (slot.handle.empty()) operands.push_back(slot.value);
     for (size_t i : carried_) operands.push_back(before[i]);
     op_ = node_.builder().append(relax::OpKind::kLoop, operands);
@@ -162,9 +162,9 @@ class WhileConverter {
     std::vector<Value*> made;
     for (size_t i = 2; i < operands.size(); ++i)
       made.push_back(function.make_argument(region, operands[i]->name, operands[i]->info));
-    std::vector<Slot> slots = arguments_;
+    std::vector<TensorValue> slots = arguments_;
     size_t at = 0;
-    for (Slot& slot : slots)
+    for (TensorValue& slot : slots)
       if (slot.handle.empty()) slot.value = made[at++];
     inside_ = importer_.variable_values();
     for (size_t i : carried_) inside_[i] = made[at++];
@@ -176,7 +176,7 @@ class WhileConverter {
   }
 
   /// The region's results: whether to go on, and what is carried.
-  bool give(const std::vector<Value*>& outputs, std::vector<Slot> slots, Region* region) {
+  bool give(const std::vector<Value*>& outputs, std::vector<TensorValue> slots, Region* region) {
     if (outputs.size() != slots.size()) {
       node_.error(Kind::wrong_arity, "the body gives {} values for {}", outputs.size(), slots.size());
       return false;
@@ -193,7 +193,7 @@ class WhileConverter {
     Value* goes_on = condition(slots);
     if (!node_.ok()) return false;
     region->yield->add_operand(goes_on);
-    for (const Slot& slot : slots)
+    for (const TensorValue& slot : slots)
       if (slot.handle.empty()) region->yield->add_operand(slot.value);
     for (size_t i : carried_) region->yield->add_operand(importer_.variables()[i].value);
     return true;
@@ -218,7 +218,7 @@ class WhileConverter {
   Node& node_;
   const tflite_schema::WhileOptions& o_;
   Importer& importer_;
-  std::vector<Slot> arguments_;
+  std::vector<TensorValue> arguments_;
   std::vector<size_t> carried_;  ///< variables
   std::vector<Value*> inside_;   ///< the variables as the body begins with them
   Op* op_ = nullptr;
@@ -272,7 +272,7 @@ Status var_handle(Node& node) {
   const auto& o = node.options<tflite_schema::VarHandleOptions>();
   auto text = [](const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); };
   std::string container = text(o.container()), name = text(o.shared_name());
-  Slot& slot = node.importer.scope().slots[static_cast<size_t>(node.op.outputs[0])];
+  TensorValue& slot = node.importer.scope().slots[static_cast<size_t>(node.op.outputs[0])];
   slot.handle = container.empty() ? name : container + "." + name;
   if (slot.handle.empty()) slot.handle = "variable";
   return Done{};
@@ -280,7 +280,7 @@ Status var_handle(Node& node) {
 
 /// The variable that input 0 is a handle of; a new one is like `tensor`.
 std::optional<size_t> variable_of(Node& node, const Tensor& tensor) {
-  const Slot& slot = node.importer.scope().slots[static_cast<size_t>(node.op.inputs[0])];
+  const TensorValue& slot = node.importer.scope().slots[static_cast<size_t>(node.op.inputs[0])];
   if (slot.handle.empty()) {
     node.error(Kind::unsupported, "'{}' is no handle of a variable", node.in(0).name);
     return std::nullopt;

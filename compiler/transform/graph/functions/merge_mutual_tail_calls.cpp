@@ -39,7 +39,7 @@ class TailCallMerging {
 
   bool possible() const {
     return std::all_of(slots_.slots().begin(), slots_.slots().end(),
-                       [](const MergedParameters::Slot& slot) { return has_placeholder(slot.info); });
+                       [](const MergedParameters::ParameterSlot& slot) { return has_placeholder(slot.info); });
   }
   Result<Function*> make() {
     made_ = module_.add_function(module_.unique_name(members_.front()->name + "_circle"));
@@ -84,7 +84,8 @@ void TailCallMerging::declare() {
   which_ = context_.var("which");
   made_->facts.bound(which_, {0, static_cast<int64_t>(members_.size()) - 1});
   made_->make_argument(&made_->body(), "which", prim_info(context_, DType::index(), which_));
-  for (const MergedParameters::Slot& slot : slots_.slots()) made_->make_argument(&made_->body(), slot.name, slot.info);
+  for (const MergedParameters::ParameterSlot& slot : slots_.slots())
+    made_->make_argument(&made_->body(), slot.name, slot.info);
   for (const Value* parameter : made_->body().arguments)
     for (arith::Var var : symbols_of(parameter->info))
       if (std::find(made_->symbols.begin(), made_->symbols.end(), var) == made_->symbols.end())

@@ -116,7 +116,7 @@ void MergedParameters::place(const Function& member) {
   places_.try_emplace(&member);
 }
 
-bool MergedParameters::fits(const Slot& slot, Info leaf) const {
+bool MergedParameters::fits(const ParameterSlot& slot, Info leaf) const {
   std::vector<Expr> ours = numbers_of(slot.info), theirs = numbers_of(leaf);
   if (slot.info->kind != leaf->kind || ours.size() != theirs.size()) return false;
   if (const auto* tensor = leaf->as<TensorInfo>(); tensor && tensor->dtype != slot.info->as<TensorInfo>()->dtype)
@@ -131,8 +131,8 @@ bool MergedParameters::fits(const Slot& slot, Info leaf) const {
   return true;
 }
 
-MergedParameters::Slot MergedParameters::slot_for(Info leaf, const std::string& name) const {
-  Slot slot;
+MergedParameters::ParameterSlot MergedParameters::slot_for(Info leaf, const std::string& name) const {
+  ParameterSlot slot;
   slot.name = name;
   auto number = [&](const Expr& theirs) {
     if (Expr fixed = closed(theirs)) return fixed;

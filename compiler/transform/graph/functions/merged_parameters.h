@@ -15,12 +15,12 @@ class MergedParameters {
  public:
   MergedParameters(relax::Module& module, const std::vector<relax::Function*>& members);
 
-  struct Slot {
+  struct ParameterSlot {
     relax::Info info = nullptr;
     std::string name;
     std::vector<arith::Var> open;  ///< its own symbols: numbers that calls change
   };
-  const std::vector<Slot>& slots() const { return slots_; }
+  const std::vector<ParameterSlot>& slots() const { return slots_; }
   /// The slots of the leaves of a member's parameters, in order.
   const std::vector<size_t>& of(const relax::Function& member) const { return places_.at(&member); }
   /// The symbol of the new function for one of a member that never changes.
@@ -29,13 +29,13 @@ class MergedParameters {
  private:
   void find_kept(const std::vector<relax::Function*>& members);
   void place(const relax::Function& member);
-  bool fits(const Slot& slot, relax::Info leaf) const;
-  Slot slot_for(relax::Info leaf, const std::string& name) const;
+  bool fits(const ParameterSlot& slot, relax::Info leaf) const;
+  ParameterSlot slot_for(relax::Info leaf, const std::string& name) const;
   relax::Expr closed(const relax::Expr& number) const;
 
   relax::Context& context_;
   arith::Substitution kept_;
-  std::vector<Slot> slots_;
+  std::vector<ParameterSlot> slots_;
   std::map<const relax::Function*, std::vector<size_t>> places_;
 };
 

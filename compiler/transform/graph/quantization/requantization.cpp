@@ -58,7 +58,7 @@ bool comes_from_integers(const Value* value) {
 }
 
 /// The chain above a quantization, read upwards.
-struct Chain {
+struct RequantizationChain {
   double scale = 1;
   int64_t zero = 0, low = 0, high = 0;
   Value* x = nullptr;
@@ -135,7 +135,7 @@ Result<Value*> as_requantization(GraphBuilder& b, const Op& op) {
   auto known = quantization_parameters(op);
   if (!known || !(known->first > 1e-30) || !std::isfinite(known->first)) return nullptr;
   DType stored = op.result()->dtype(), f32 = DType::f(32);
-  Chain chain;
+  RequantizationChain chain;
   chain.scale = known->first, chain.zero = known->second;
   chain.low = stored.is_int() ? -(int64_t{1} << (stored.bits - 1)) : 0;
   chain.high = chain.low + (int64_t{1} << stored.bits) - 1;

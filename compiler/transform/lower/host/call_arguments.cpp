@@ -25,7 +25,7 @@ CallArguments::CallArguments(HostParts& host, const Op& op, const HostCallee& ca
   }
 }
 
-void CallArguments::list(const Slot& from, Info info) {
+void CallArguments::list(const ValueStorage& from, Info info) {
   if (const auto* tuple = info->as<TupleInfo>()) {
     for (size_t i = 0; i < tuple->fields.size(); ++i) list(from.fields[i], tuple->fields[i]);
     return;

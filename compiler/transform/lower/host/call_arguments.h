@@ -28,7 +28,7 @@ class CallArguments {
   bool decide(Expr e) const;
 
  private:
-  void list(const Slot& from, relax::Info info);
+  void list(const ValueStorage& from, relax::Info info);
   Status match_dims();
   Expr read_scalar(Var name, Expr value);
   void require_dims();

@@ -57,7 +57,7 @@ class FunctionCall {
   void invoke();
   void bind_numbers(size_t i, size_t first_dim);
   void see_result(size_t i);
-  void fill(Slot& to, Info info, size_t& next) const;
+  void fill(ValueStorage& to, Info info, size_t& next) const;
   bool is_tensor(size_t i) const { return results_[i]->as<TensorInfo>() != nullptr; }
   Expr index(size_t value) const { return build_.index(static_cast<int64_t>(value)); }
 
@@ -179,7 +179,7 @@ void FunctionCall::see_result(size_t i) {
     memories_[i] = host_.memory.view_as(memory, op_.callee + "_result", dtype, shape);
 }
 
-void FunctionCall::fill(Slot& to, Info info, size_t& next) const {
+void FunctionCall::fill(ValueStorage& to, Info info, size_t& next) const {
   const auto* tuple = info->as<TupleInfo>();
   if (tuple == nullptr) {
     to.buffer = memories_[next++];

@@ -28,7 +28,7 @@ class MatchCast {
     return Done{};
   }
   /// The fields of a tuple under the dims that they were matched with.
-  Slot seen_fields(const Slot& from, Info known, Info wanted) const;
+  ValueStorage seen_fields(const ValueStorage& from, Info known, Info wanted) const;
 
  private:
   /// A number that was found where the program says another.
@@ -37,8 +37,8 @@ class MatchCast {
     int32_t tensor = -1, axis = -1;  ///< the input and axis it was found at
   };
 
-  Status list(const Slot& from, Info known, Info wanted);
-  Status list_numbers(const Slot& from, Info known, Info wanted);
+  Status list(const ValueStorage& from, Info known, Info wanted);
+  Status list_numbers(const ValueStorage& from, Info known, Info wanted);
   Status never(Kind kind, Info known, Info wanted) const {
     return host_.diag().error(op_.location, kind, "match_cast to {} of a value that is {}", to_string(wanted),
                               to_string(known));
@@ -54,7 +54,7 @@ class MatchCast {
   std::vector<Match> matches_;
 };
 
-Status MatchCast::list(const Slot& from, Info known, Info wanted) {
+Status MatchCast::list(const ValueStorage& from, Info known, Info wanted) {
   if (wanted->kind == InfoKind::kObject) return Done{};
   if (known->kind != wanted->kind) return never(Kind::dtype_mismatch, known, wanted);
   const auto* tuple = wanted->as<TupleInfo>();
@@ -65,7 +65,7 @@ Status MatchCast::list(const Slot& from, Info known, Info wanted) {
   return Done{};
 }
 
-Status MatchCast::list_numbers(const Slot& from, Info known, Info wanted) {
+Status MatchCast::list_numbers(const ValueStorage& from, Info known, Info wanted) {
   auto ranked = [&](const auto& x, const auto& y) {
     return y->ndim < 0 || y->ndim == x->ndim ? Status(Done{}) : never(Kind::rank_mismatch, known, wanted);
   };
@@ -114,8 +114,8 @@ void MatchCast::require(const Match& match) {
   shapes_.require(arith::eq(expected, match.found), std::move(record), found);
 }
 
-Slot MatchCast::seen_fields(const Slot& from, Info known, Info wanted) const {
-  Slot to = from;
+ValueStorage MatchCast::seen_fields(const ValueStorage& from, Info known, Info wanted) const {
+  ValueStorage to = from;
   const auto* tuple = wanted->as<TupleInfo>();
   for (size_t i = 0; tuple != nullptr && i < tuple->fields.size(); ++i)
     to.fields[i] = seen_fields(from.fields[i], known->as<TupleInfo>()->fields[i], tuple->fields[i]);

@@ -51,7 +51,7 @@ Status lower_op(HostParts& host, Op& op) {
       return Done{};
     case OpKind::kTupleGet:
       host.values.slot(*op.result()) =
-          Slot(host.values.slot(*op.operand(0)).fields.at(static_cast<size_t>(op.attrs.integer("index"))));
+          ValueStorage(host.values.slot(*op.operand(0)).fields.at(static_cast<size_t>(op.attrs.integer("index"))));
       return Done{};
     case OpKind::kMatchCast:
       return lower_match_cast(host, op);

@@ -10,8 +10,8 @@ using namespace relax;
 namespace {
 
 /// What an output is made of. It is kept aside if it is in the memory of a state that another output may overwrite.
-Slot source_of(HostParts& host, const Output& output) {
-  Slot from = host.values.leaf(*output.value, output.path);
+ValueStorage source_of(HostParts& host, const Output& output) {
+  ValueStorage from = host.values.leaf(*output.value, output.path);
   const std::vector<Input>& inputs = host.signature.inputs();
   int32_t place = static_cast<int32_t>(&output - host.signature.outputs().data());
   auto reads = [&](const Input& input) {
@@ -25,7 +25,7 @@ Slot source_of(HostParts& host, const Output& output) {
 }
 
 /// A shape or a scalar, number by number.
-void write_numbers(HostParts& host, const Output& output, const Slot& from) {
+void write_numbers(HostParts& host, const Output& output, const ValueStorage& from) {
   tir::Builder& build = host.at.build();
   std::vector<Expr> elements = host.shapes.symbols().known(numbers(output.info));
   if (output.info->as<PrimInfo>() != nullptr && elements.empty()) elements = {build.load(from.buffer, {})};
@@ -35,7 +35,7 @@ void write_numbers(HostParts& host, const Output& output, const Slot& from) {
   }
 }
 
-void write_output(HostParts& host, const Output& output, const Slot& from) {
+void write_output(HostParts& host, const Output& output, const ValueStorage& from) {
   if (output.info->as<TensorInfo>() == nullptr) return write_numbers(host, output, from);
   if (output.path.empty() && host.destinations.of(*output.value) == output.buffer) return;  // it is there
   std::vector<Expr> shape = host.shapes.dims(output.info);
@@ -57,7 +57,7 @@ void leave_dims(HostParts& host, const Output& output) {
 
 void write_outputs(HostParts& host) {
   const std::vector<Output>& outputs = host.signature.outputs();
-  std::vector<Slot> from;
+  std::vector<ValueStorage> from;
   for (const Output& output : outputs) from.push_back(source_of(host, output));
   for (size_t i = 0; i < outputs.size(); ++i) write_output(host, outputs[i], from[i]);
   for (const Output& output : outputs) leave_dims(host, output);

@@ -15,8 +15,8 @@ void Signature::add_parameters(const Function& function, Values& values) {
   }
 }
 
-Slot Signature::add_parameter(const std::string& name, Info info) {
-  Slot made;
+ValueStorage Signature::add_parameter(const std::string& name, Info info) {
+  ValueStorage made;
   if (const auto* tuple = info->as<TupleInfo>()) {
     for (size_t i = 0; i < tuple->fields.size(); ++i)
       made.fields.push_back(add_parameter(name + "_" + std::to_string(i), tuple->fields[i]));

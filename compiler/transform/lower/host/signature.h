@@ -55,7 +55,7 @@ class Signature {
   int32_t input_of(BufferRef buffer) const;
 
  private:
-  Slot add_parameter(const std::string& name, relax::Info info);
+  ValueStorage add_parameter(const std::string& name, relax::Info info);
   void flatten_result(relax::Value& value, relax::Info info, std::vector<size_t> path, const std::string& name);
 
   tir::Builder& build_;

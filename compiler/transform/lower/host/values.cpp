@@ -28,8 +28,8 @@ Expr Values::truth(const Value& value) {
   return e.dtype() == DType::boolean() ? e : arith::ne(e, build_.context().zero(e.dtype()));
 }
 
-Slot& Values::leaf(const Value& value, const std::vector<size_t>& path) {
-  Slot* at = &slot(value);
+ValueStorage& Values::leaf(const Value& value, const std::vector<size_t>& path) {
+  ValueStorage* at = &slot(value);
   for (size_t field : path) at = &at->fields.at(field);
   return *at;
 }

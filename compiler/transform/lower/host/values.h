@@ -11,9 +11,9 @@
 namespace relaxc::lower {
 
 /// What a Relax value is. A shape or an index scalar is what its struct info says and needs none.
-struct Slot {
-  BufferRef buffer = nullptr;  ///< of a tensor
-  std::vector<Slot> fields;    ///< of a tuple
+struct ValueStorage {
+  BufferRef buffer = nullptr;        ///< of a tensor
+  std::vector<ValueStorage> fields;  ///< of a tuple
 };
 
 class Values {
@@ -22,7 +22,7 @@ class Values {
   Values(const Values&) = delete;
 
   /// The value's slot, an empty one at first.
-  Slot& slot(const relax::Value& value) { return slots_[&value]; }
+  ValueStorage& slot(const relax::Value& value) { return slots_[&value]; }
   /// The memory of a value that has some.
   BufferRef buffer(const relax::Value& value);
   /// A scalar or a tensor's first element as a number.
@@ -30,12 +30,12 @@ class Values {
   /// The same as a condition.
   Expr truth(const relax::Value& value);
   /// The slot `path` leads to through the fields of tuples.
-  Slot& leaf(const relax::Value& value, const std::vector<size_t>& path);
+  ValueStorage& leaf(const relax::Value& value, const std::vector<size_t>& path);
 
  private:
   tir::Builder& build_;
   ShapeProgram& shapes_;
-  std::map<const relax::Value*, Slot> slots_;
+  std::map<const relax::Value*, ValueStorage> slots_;
 };
 
 }  // namespace relaxc::lower

@@ -1,58 +1,58 @@
-// chain.cpp: see chain.h.
-#include "frontends/onnx/chain.h"
+// conversion_builder.cpp: see conversion_builder.h.
+#include "frontends/onnx/conversion_builder.h"
 
 #include <algorithm>
 #include <numeric>
 
 namespace relaxc::frontend {
 
-Value* Chain::take(Result<Value*> value) {
+Value* ConversionBuilder::take(Result<Value*> value) {
   if (!value) failed_ = true;
   return value ? *value : nullptr;
 }
 
-Value* Chain::call(OpName op, std::vector<Value*> operands, Attrs attrs) {
+Value* ConversionBuilder::call(OpName op, std::vector<Value*> operands, Attrs attrs) {
   if (failed_) return nullptr;
   return take(node.call(op, std::move(operands), std::move(attrs)));
 }
 
-Value* Chain::onnx(std::string_view op, int64_t opset, const std::vector<Value*>& inputs) {
+Value* ConversionBuilder::onnx(std::string_view op, int64_t opset, const std::vector<Value*>& inputs) {
   return failed_ ? nullptr : take(node.apply(op, opset, inputs));
 }
 
-Value* Chain::as(Value* x, DType dtype) {
+Value* ConversionBuilder::as(Value* x, DType dtype) {
   return x == nullptr || x->dtype() == dtype ? x : call("astype", {x}, {{"dtype", dtype}});
 }
 
-Value* Chain::like(Value* x, double value) {
+Value* ConversionBuilder::like(Value* x, double value) {
   return failed_ ? nullptr : node.scalar(x->dtype(), value);
 }
 
-Value* Chain::reshape(Value* x, std::vector<Expr> dims) {
+Value* ConversionBuilder::reshape(Value* x, std::vector<Expr> dims) {
   return call("reshape", {x, node.shape(std::move(dims))});
 }
 
-Value* Chain::permute(Value* x, Ints axes) {
+Value* ConversionBuilder::permute(Value* x, Ints axes) {
   return call("permute_dims", {x}, {{"axes", std::move(axes)}});
 }
 
-Value* Chain::slice(Value* x, int64_t axis, Expr begin, Expr end) {
+Value* ConversionBuilder::slice(Value* x, int64_t axis, Expr begin, Expr end) {
   return call("strided_slice", {x, node.shape({begin}), node.shape({end})}, {{"axes", Ints{axis}}});
 }
 
-Value* Chain::reduce(OpName op, Value* x, Ints axes, bool keepdims) {
+Value* ConversionBuilder::reduce(OpName op, Value* x, Ints axes, bool keepdims) {
   return call(op, {x}, {{"axis", std::move(axes)}, {"keepdims", keepdims}});
 }
 
-Value* Chain::concat(std::vector<Value*> parts, int64_t axis) {
+Value* ConversionBuilder::concat(std::vector<Value*> parts, int64_t axis) {
   return call("concat", std::move(parts), {{"axis", axis}});
 }
 
-Value* Chain::arange(Expr begin, Expr count) {
+Value* ConversionBuilder::arange(Expr begin, Expr count) {
   return call("arange", {node.shape({begin, count, node.index(1)})});
 }
 
-Value* Chain::channels_first(Value* x) {
+Value* ConversionBuilder::channels_first(Value* x) {
   if (failed_) return nullptr;
   Ints axes(x->shape().size());
   std::iota(axes.begin(), axes.end(), 0);
@@ -60,7 +60,7 @@ Value* Chain::channels_first(Value* x) {
   return permute(x, std::move(axes));
 }
 
-Value* Chain::channels_last(Value* x) {
+Value* ConversionBuilder::channels_last(Value* x) {
   if (failed_) return nullptr;
   Ints axes(x->shape().size());
   std::iota(axes.begin(), axes.end(), 0);
@@ -68,7 +68,7 @@ Value* Chain::channels_last(Value* x) {
   return permute(x, std::move(axes));
 }
 
-Status Chain::set(size_t index, Value* value) {
+Status ConversionBuilder::set(size_t index, Value* value) {
   if (failed_) return failed();
   return node.set(index, value);
 }

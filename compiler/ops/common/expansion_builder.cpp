@@ -1,9 +1,9 @@
-// chain.cpp: see chain.h.
-#include "compiler/ops/common/chain.h"
+// expansion_builder.cpp: see expansion_builder.h.
+#include "compiler/ops/common/expansion_builder.h"
 
 namespace relaxc::ops {
 
-Value* Chain::call(relax::OpName op, std::vector<Value*> operands, relax::Attrs attrs) {
+Value* ExpansionBuilder::call(relax::OpName op, std::vector<Value*> operands, relax::Attrs attrs) {
   if (failed_) return nullptr;
   for (Value* operand : operands)
     RELAXC_CHECK(operand != nullptr, "an expansion calls " + std::string(op.text()) + " without an operand");
@@ -12,23 +12,23 @@ Value* Chain::call(relax::OpName op, std::vector<Value*> operands, relax::Attrs 
   return value ? *value : nullptr;
 }
 
-Value* Chain::as(Value* x, DType dtype) {
+Value* ExpansionBuilder::as(Value* x, DType dtype) {
   return x == nullptr || x->dtype() == dtype ? x : call("astype", {x}, {{"dtype", dtype}});
 }
 
-Value* Chain::reshape(Value* x, Dims dims) {
+Value* ExpansionBuilder::reshape(Value* x, Dims dims) {
   return failed_ ? nullptr : call("reshape", {x, b_.shape(std::move(dims))});
 }
 
-Value* Chain::permute(Value* x, std::vector<int64_t> axes) {
+Value* ExpansionBuilder::permute(Value* x, std::vector<int64_t> axes) {
   return call("permute_dims", {x}, {{"axes", std::move(axes)}});
 }
 
-Value* Chain::part(Value* x, int64_t axis, Expr begin, Expr extent) {
+Value* ExpansionBuilder::part(Value* x, int64_t axis, Expr begin, Expr extent) {
   return failed_ ? nullptr : call("slice_part", {x, b_.shape({begin}), b_.shape({extent})}, {{"axis", axis}});
 }
 
-Values Chain::done(std::vector<Value*> results) {
+Values ExpansionBuilder::done(std::vector<Value*> results) {
   if (failed_) return b_.diag().failed();
   return results;
 }

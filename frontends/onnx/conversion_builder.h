@@ -1,8 +1,8 @@
-// chain.h: writing a converter as nested calls.
+// conversion_builder.h: writing a converter as nested calls.
 //
-// Most operators are a formula over others, and a formula reads better without a check after every step. A Chain
-// remembers the first failure; from then on every call gives null, which every call takes. Before dims are looked at,
-// a converter asks `ok`.
+// Most operators are a formula over others, and a formula reads better without a check after every step. A
+// ConversionBuilder remembers the first failure; from then on every call gives null, which every call takes. Before
+// dims are looked at, a converter asks `ok`.
 #pragma once
 
 #include <string_view>
@@ -14,9 +14,9 @@ namespace relaxc::frontend {
 
 using Ints = std::vector<int64_t>;
 
-class Chain {
+class ConversionBuilder {
  public:
-  explicit Chain(Node& node) : node(node) {}
+  explicit ConversionBuilder(Node& node) : node(node) {}
 
   Node& node;
 

@@ -1,7 +1,7 @@
-// chain.h: writing an expansion as nested calls.
+// expansion_builder.h: writing an expansion as nested calls.
 //
-// An expansion is a formula over operators, and a formula reads better without a check after every step. A Chain
-// remembers the first failure; from then on every call gives null, which every call takes.
+// An expansion is a formula over operators, and a formula reads better without a check after every step. An
+// ExpansionBuilder remembers the first failure; from then on every call gives null, which every call takes.
 #pragma once
 
 #include <string_view>
@@ -14,9 +14,9 @@ namespace relaxc::ops {
 
 using Values = Result<std::vector<Value*>>;
 
-class Chain {
+class ExpansionBuilder {
  public:
-  explicit Chain(relax::GraphBuilder& b) : b_(b) {}
+  explicit ExpansionBuilder(relax::GraphBuilder& b) : b_(b) {}
 
   relax::GraphBuilder& builder() const { return b_; }
   /// An operator with one result; null if it or an operand failed.
