@@ -26,7 +26,7 @@ function(relaxc_test name)
   endif()
 endfunction()
 
-# relaxc_golden_tests(): one CTest entry for each .relax file below the current folder, run by tests/golden/run_golden.
+# relaxc_golden_tests(): one CTest entry for each .relax file below the current folder, run by tests/golden/run_golden.cpp.
 function(relaxc_golden_tests)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.relax)
   get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)

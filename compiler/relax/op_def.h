@@ -123,7 +123,7 @@ struct OpDef {
   UpperBound upper_bound = nullptr;  ///< set if and only if the op binds symbols
   bool pure = true;
   Role role = Role::kKernel;
-  std::string_view doc = {};  ///< one sentence for docs/operators
+  std::string_view doc = {};  ///< one sentence for docs/operators.md
 };
 
 /// The operators. Made once by ops::op_table() and passed through contexts; no registration, no global.

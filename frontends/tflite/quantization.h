@@ -28,8 +28,8 @@ struct Limits {
 };
 Limits limits_of(DType stored);
 
-/// x * m with the product's high half rounded first and then the shift, each to nearest (compiler/ops/fixed_point.cpp:
-/// rounding "double").
+/// x * m with the product's high half rounded first and then the shift, each to nearest
+/// (frontends/tflite/fixed_point.h: rounding "double").
 int32_t scaled(int32_t x, Multiplier m);
 /// a * b / 2^31 to nearest, saturated.
 int32_t doubled_high(int32_t a, int32_t b);

@@ -1,4 +1,4 @@
-// distribute.cpp: see share.h.
+// distribute.cpp: see distribute.h.
 #include "compiler/schedule/primitives/distribute.h"
 
 #include "compiler/schedule/primitives/conditions.h"

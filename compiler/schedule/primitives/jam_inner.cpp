@@ -1,4 +1,4 @@
-// jam_inner.cpp: see sink.h.
+// jam_inner.cpp: see jam_inner.h.
 #include "compiler/schedule/primitives/jam_inner.h"
 
 #include "compiler/schedule/primitives/conditions.h"

@@ -1,4 +1,4 @@
-// scalar_replace.cpp: see contract.h.
+// scalar_replace.cpp: see scalar_replace.h.
 #include "compiler/schedule/primitives/scalar_replace.h"
 
 #include <fmt/format.h>

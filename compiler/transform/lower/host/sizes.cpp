@@ -7,7 +7,7 @@
 // buffer gets it. That a product fits is checked where it is computed: index arithmetic of host functions leaves with a
 // status on overflow (tir/index_checks.h), unless ranges exclude it, and the verifier refuses a host function that does
 // without. Sizes of inputs and outputs are compared with the address space by the entry, before anything is written
-// (entry_checks.cpp).
+// (entry_functions.cpp).
 //
 // Rejected: saturating products as expressions (a division for each dim, and a form that no prover sees through).
 #include <fmt/format.h>
