@@ -2,6 +2,7 @@
 #include "compiler/api/evaluator.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/arith/simplify.h"
 #include "compiler/codegen/llvm/jit.h"
@@ -47,6 +48,36 @@ class Work {
   bool unknown_ = false;
 };
 
+/// Whether a function, or one that it calls, asks the runtime for memory or has objects of other functions. Compiled
+/// code would need a context for that, which a run inside of the compiler has not; the interpreter has what stands for
+/// both. Functions that call each other do so through the runtime, and are looked at once.
+class RuntimeUse {
+ public:
+  explicit RuntimeUse(const tir::FindFunction& find) : find_(find) {}
+
+  bool in(const tir::PrimFunc& function) {
+    if (!seen_.insert(&function).second) return false;
+    bool found = false;
+    tir::for_each_stmt(function.body, [&](tir::Stmt s) {
+      if (const auto* invoke = s.as<tir::Invoke>(); invoke != nullptr && !found) found = in(*invoke);
+    });
+    return found;
+  }
+
+ private:
+  bool in(const tir::Invoke& invoke) {
+    if (invoke.runtime) return true;
+    for (const tir::Argument& argument : invoke.args)
+      if (const auto* buffer = std::get_if<tir::BufferRef>(&argument))
+        if ((*buffer)->dtype == DType::handle()) return true;
+    const tir::PrimFunc* callee = invoke.external || !find_ ? nullptr : find_(invoke.callee);
+    return callee != nullptr && in(*callee);
+  }
+
+  const tir::FindFunction& find_;
+  std::unordered_set<const tir::PrimFunc*> seen_;
+};
+
 class Mixed : public tir::Evaluator {
  public:
   Mixed(tir::FindFunction find, tir::CallExternal external)
@@ -54,7 +85,7 @@ class Mixed : public tir::Evaluator {
 
   tir::RunStatus run(const tir::PrimFunc& function, std::span<void* const> buffers,
                      std::span<const int64_t> scalars) override {
-    if (Work(function, scalars).of(function.body) <= kMostInterpreted || !compiles())
+    if (Work(function, scalars).of(function.body) <= kMostInterpreted || RuntimeUse(find_).in(function) || !compiles())
       return interpreter_->run(function, buffers, scalars);
     return jit_->run(function, buffers, scalars);
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "compiler/equivalence/guarded_memory.h"
+#include "compiler/support/status_code.h"
 
 namespace relaxc::equivalence {
 namespace {
@@ -24,7 +25,7 @@ class Call {
         lent_(lent) {}
 
   Outcome run() {
-    RELAXC_CHECK(inputs_.size() == entry_.inputs.size(), "the entry takes another number of inputs");
+    if (inputs_.size() != entry_.inputs.size() && !refuse(kTensorCount, "the number of inputs")) return fault_;
     for (HostTensor& input : inputs_) buffers_.push_back(input.bytes.data());
     std::vector<int64_t> dims(num_dims());
     int64_t arena_bytes = 0;
@@ -81,14 +82,15 @@ class Call {
     for (size_t i = 0; i < inputs_.size(); ++i)
       for (size_t axis = 0; axis < entry_.inputs[i].dims.size(); ++axis) {
         int64_t wanted = entry_.inputs[i].dims[axis];
-        if (wanted >= 0 && wanted != inputs_[i].shape.at(axis)) return refuse(6, "a static dim");
+        if (wanted >= 0 && wanted != inputs_[i].shape.at(axis)) return refuse(kStaticDim, "a static dim");
       }
     if (!find_symbols(known)) return false;
     for (size_t i = 0; i < inputs_.size(); ++i)
       for (size_t axis = 0; axis < entry_.inputs[i].dims.size(); ++axis) {
         int64_t wanted = entry_.inputs[i].dims[axis];
         if (wanted >= 0 || wanted == INT64_MIN) continue;
-        if (symbols_.at(static_cast<size_t>(-1 - wanted)) != inputs_[i].shape[axis]) return refuse(7, "a symbol's dim");
+        if (symbols_.at(static_cast<size_t>(-1 - wanted)) != inputs_[i].shape[axis])
+          return refuse(kSymbolEquality, "a symbol's dim");
       }
     if (entry_.values.empty()) return true;
     std::vector<void*> buffers = buffers_;
@@ -104,7 +106,7 @@ class Call {
       if (!dim) continue;
       known.push_back(symbols_.back());
       if (known.back() < symbol.lower || known.back() > symbol.upper || known.back() % symbol.multiple_of != 0)
-        return refuse(9, "the bounds of a symbol");
+        return refuse(kDimBounds, "the bounds of a symbol");
     }
     return true;
   }
@@ -121,7 +123,7 @@ class Call {
     size_t at = 0;
     for (const HostTensor& input : inputs_)
       for (int64_t dim : input.shape)
-        if (dims.at(at++) != dim) return refuse(8, "a dim of an input");
+        if (dims.at(at++) != dim) return refuse(kDerivedDim, "a dim of an input");
     return true;
   }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "compiler/schedule/trace/trace.h"
+#include "compiler/support/status_code.h"
 
 namespace relaxc::equivalence {
 namespace {
@@ -38,9 +39,12 @@ std::string difference(const HostTensor& a, const HostTensor& b, size_t output, 
   return {};
 }
 
-/// Which guard of types and shapes fails first is the compiler's choice, and one that needs data has the code of data.
+/// Which guard of types, shapes and sizes fails first is the compiler's choice, and one that needs data has the code of
+/// data.
 bool same_code(int32_t a, int32_t b) {
-  auto of_shapes = [](int32_t code) { return (code >= 4 && code <= 9) || code == 21 || code == 40; };
+  auto of_shapes = [](int32_t code) {
+    return (code >= kDtype && code <= kDimBounds) || code == kSizeOverflow || code == kBroadcast || code == kDataBound;
+  };
   return a == b || (of_shapes(a) && of_shapes(b));
 }
 
@@ -147,6 +151,11 @@ int32_t Externals::call(const std::string& name, std::span<const tir::ExternalAr
     std::memcpy(at + static_cast<size_t>(i) * bytes.size(), bytes.data(), bytes.size());
   }
   return 0;
+}
+
+bool given_up(const Outcome& outcome) {
+  const auto* fault = std::get_if<relax::RunFault>(&outcome);
+  return fault != nullptr && fault->status.code == relax::kGivenUp;
 }
 
 Outcome interpret(relax::Module& module, const relax::OpTable& ops, const relax::Function& function,

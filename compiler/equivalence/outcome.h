@@ -57,6 +57,9 @@ class Externals {
   std::string effects_;
 };
 
+/// Whether the run was given up because its repetitions took more than its budget.
+bool given_up(const Outcome& outcome);
+
 /// Interprets a Relax function of a module.
 Outcome interpret(relax::Module& module, const relax::OpTable& ops, const relax::Function& function,
                   const std::vector<HostTensor>& inputs, const tir::CallExternal& external);

@@ -23,7 +23,8 @@ class SemanticsCheck {
   /// is the same. Where a pass or a schedule rounds otherwise, floats may differ by a thousandth of their output's
   /// largest element.
   std::string difference(relax::Module& module, const interface::Object& object);
-  /// Functions whose runs all ended early, so that they were compared in how they end and nothing else.
+  /// Functions whose runs all ended early, so that they were compared in how they end and nothing else, or took too
+  /// many repetitions, so that they were not compared.
   const std::vector<std::string>& not_run() const { return not_run_; }
 
  private:
@@ -33,11 +34,13 @@ class SemanticsCheck {
     Outcome outcome;
     std::string effects;
   };
-  Outcome run(const std::string& function, const std::vector<HostTensor>& inputs, std::string& effects);
+  Outcome run(const std::string& function, const std::vector<HostTensor>& inputs, int64_t budget, std::string& effects);
 
   const relax::OpTable& ops_;
   relax::Module* module_;  ///< the one being run
   const interface::Object* object_ = nullptr;
+  const Externals
+      first_;  ///< before any call, by the module as it was read: a lowered one no longer says what has effects
   std::unique_ptr<Externals> externals_;
   std::unique_ptr<tir::Evaluator> evaluator_;
   std::vector<Trial> trials_;

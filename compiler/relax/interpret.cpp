@@ -80,7 +80,15 @@ bool Frame::call(const Function& function, const Parts& inputs, Parts& outputs) 
   return true;
 }
 
+bool Frame::take_turn(const Parts& given) {
+  constexpr int64_t kTurn = 4096;
+  program_.budget -= kTurn;
+  for (const Part& part : given) program_.budget -= static_cast<int64_t>(part->bytes.size());
+  return program_.budget >= 0 || fail(kGivenUp, "the run takes more repetitions than its budget has");
+}
+
 bool Frame::enter(const Function& function, const Parts& inputs) {
+  function_ = &function;
   size_t next = 0;
   for (const Value* argument : function.body().arguments) {
     size_t count = leaves(argument->info);
@@ -107,6 +115,20 @@ bool Frame::run_region(const Region& region) {
   return true;
 }
 
+/// Data is held to what the function declares of the sizes that it decides.
+bool Frame::hold_declared(const Op& op) {
+  for (Var symbol : op.binds) {
+    const std::optional<int64_t> value = symbols_.evaluate(symbol);
+    if (!value) continue;
+    const arith::Range range = function_->facts.range_of(symbol);
+    const int64_t multiple = std::max<int64_t>(function_->facts.multiple_of(symbol), 1);
+    if (range.has_lower() && *value < range.lower) return fail(kDataBound, origin_text(op), range.lower, *value);
+    if (range.has_upper() && *value > range.upper) return fail(kDataBound, origin_text(op), range.upper, *value);
+    if (*value % multiple != 0) return fail(kDataBound, origin_text(op), multiple, *value);
+  }
+  return true;
+}
+
 bool Frame::set_results(const Op& op, const Parts& all) {
   symbols_.forget(op.binds);
   size_t next = 0;
@@ -115,7 +137,7 @@ bool Frame::set_results(const Op& op, const Parts& all) {
     RELAXC_CHECK(next + count <= all.size(), label(op) + " gave too few results");
     std::span<const Part> list = std::span(all).subspan(next, count);
     symbols_.bind_bare(result->info, list);
-    if (!symbols_.match(result->info, list, "result of " + label(op))) return false;
+    if (!symbols_.match(result->info, list, "result of " + label(op)) || !hold_declared(op)) return false;
     values_[result] = Parts(list.begin(), list.end());
     next += count;
   }
@@ -216,10 +238,10 @@ int64_t HostTensor::elements() const {
 
 std::variant<std::vector<HostTensor>, RunFault> interpret(Module& module, const OpTable& table,
                                                           const Function& function, std::span<const HostTensor> inputs,
-                                                          tir::Evaluator& evaluator,
-                                                          const tir::CallExternal& external) {
+                                                          tir::Evaluator& evaluator, const tir::CallExternal& external,
+                                                          int64_t budget) {
   using namespace interpreter;
-  Program program{module, table, evaluator, external, {}, {}};
+  Program program{module, table, evaluator, external, budget, {}, {}};
   Parts in, out;
   for (const Value* argument : function.body().arguments)
     if (holds_callable(argument->info))

@@ -60,6 +60,7 @@ bool Frame::run_call_closure(const Op& op) {
 }
 
 bool Frame::run_call_of(const Op& op, const Function& function, Parts inputs) {
+  if (!take_turn(inputs)) return false;
   if (in_tail_position(op)) {
     next_ = &function;
     next_inputs_ = std::move(inputs);
@@ -188,6 +189,12 @@ static Part stacked(const std::vector<Part>& list, DType dtype, const std::vecto
   return std::make_shared<HostTensor>(std::move(t));
 }
 
+static Parts flat(const std::vector<Parts>& values) {
+  Parts all;
+  for (const Parts& value : values) all.insert(all.end(), value.begin(), value.end());
+  return all;
+}
+
 bool Frame::run_loop(const Op& op) {
   const Region& body = *op.regions[0];
   int64_t trips = op.operand(0) == nullptr ? INT64_MAX : values_of(*parts(op.operand(0))[0])[0];
@@ -206,6 +213,7 @@ bool Frame::run_loop(const Op& op) {
       scalar->shape.clear();
       values_[iteration] = {scalar};
     }
+    if (!take_turn(flat(carried))) return false;
     for (size_t k = 0; k < carried_count; ++k) {
       const Value* argument = body.arguments[k + 1];
       if (!symbols_.match(argument->info, carried[k], "carried value '" + argument->name + "'")) return false;
@@ -217,8 +225,7 @@ bool Frame::run_loop(const Op& op) {
     for (size_t k = 0; k < carried_count; ++k) carried[k] = parts(results[k + 1]);
     for (size_t k = 0; k < scan_count; ++k) scans[k].push_back(parts(results[k + 1 + carried_count])[0]);
   }
-  Parts all;
-  for (const Parts& value : carried) all.insert(all.end(), value.begin(), value.end());
+  Parts all = flat(carried);
   for (size_t k = 0; k < scan_count; ++k) {
     const TensorInfo& info = op.results[carried_count + k]->tensor();
     std::vector<int64_t> shape;

@@ -45,6 +45,7 @@ struct Program {
   const OpTable& table;
   tir::Evaluator& evaluator;
   const tir::CallExternal& external;
+  int64_t budget;  ///< what repetitions may still take
   std::unordered_map<const Op*, tir::PrimFunc> definitions;
   std::unordered_map<const Op*, std::unique_ptr<Function>> expansions;
 };
@@ -66,6 +67,8 @@ class Frame {
     return fail_with(fault_, code, std::move(text), expected, actual);
   }
 
+  /// Pays for an iteration or a call that gets these values.
+  bool take_turn(const Parts& given);
   bool enter(const Function& function, const Parts& inputs);
   bool run_region(const Region& region);
   bool run(const Op& op);
@@ -109,10 +112,12 @@ class Frame {
   bool flag(const Value* value) const { return decode_integer(parts(value)[0]->dtype, parts(value)[0]->bytes.data()); }
   /// Gives the results of an op their leaves, binding its symbols.
   bool set_results(const Op& op, const Parts& all);
+  bool hold_declared(const Op& op);
 
   Program& program_;
   int depth_;
-  const Function* next_ = nullptr;  ///< called in tail position
+  const Function* function_ = nullptr;  ///< whose body runs
+  const Function* next_ = nullptr;      ///< called in tail position
   Parts next_inputs_;
   std::unordered_map<const Value*, Parts> values_;
   RunFault fault_;

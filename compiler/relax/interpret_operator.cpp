@@ -79,7 +79,7 @@ bool Frame::run_definition(const Op& op) {
     t.bytes.resize(static_cast<size_t>(t.elements() * t.dtype.bytes()));
     values_[result] = {outputs[k]};
   }
-  return true;
+  return hold_declared(op);
 }
 
 /// The expansion of an op as a function of the op's operands. Constants stay constants, so that what looks at them sees

@@ -25,7 +25,7 @@ std::vector<std::byte> encode_scalar(DType dtype, double value) {
   else if (dtype.is_bool())
     bits = value != 0;
   else
-    bits = static_cast<uint64_t>(static_cast<int64_t>(value));
+    bits = static_cast<uint64_t>(arith::wrap_to_dtype(static_cast<int64_t>(value), dtype));
   std::vector<std::byte> bytes(static_cast<size_t>(dtype.bytes()));
   std::memcpy(bytes.data(), &bits, bytes.size());
   return bytes;

@@ -12,6 +12,7 @@ from pathlib import Path
 import program
 from program import LINK_FLAGS, RUNTIME, ProgramTest
 
+PROGRAMS = Path(__file__).parents[1] / "e2e/programs"
 NETWORK = """@R.function
 def main(x: R.Tensor((1, 3, 16, 16), "float32"), w: R.Tensor((8, 3, 3, 3), "float32"), v: R.Tensor((2048, 40), "float32")) -> R.Tensor((1, 40), "float32"):
     with R.dataflow():
@@ -41,6 +42,15 @@ def main(x: R.Tensor(("n", 4), "float32")) -> R.Tensor((7, 4), "float32"):
         y = R.nn.relu(a)
         R.output(y)
     return y
+"""
+ENDLESS = """@R.function
+def main(x: R.Tensor((), "float32")):
+    go = R.less(R.const(0, "float32"), R.const(1, "float32"))
+    with R.loop(condition=go, carried=(x,), sinfo_args=(R.Tensor((), "float32"),)) as (i, a):
+        b = R.add(a, x)
+        c = R.less(R.multiply(b, R.const(0, "float32")), R.const(1, "float32"))
+        last = R.carry(b, condition=c)
+    return last
 """
 CALLS_ITSELF = """@R.function(private=True)
 def down(x: R.Tensor((4,), "float32"), n: R.Tensor((), "int64")) -> R.Tensor((4,), "float32"):
@@ -236,6 +246,19 @@ class Semantics(ProgramTest):
         self.write("m.relax", DYNAMIC)
         self.compiles("m.relax", "-o", "m.o", "--verify-semantics")
         self.compiles("relu.onnx", "-o", "m.o", "--verify-semantics")
+
+    def test_programs_of_every_kind(self):
+        """Recursion, sizes that data decides, loops without an end, calls for their effect: no pass is blamed."""
+        programs = [*sorted(PROGRAMS.glob("*.relax")), PROGRAMS.parents[1] / "language/regions_and_calls.relax"]
+        for path in programs:
+            with self.subTest(path.name):
+                self.compiles(path, "-o", "m.o", "--verify-semantics")
+        self.assertGreater(len(programs), 50)
+
+    def test_a_program_without_an_end_is_told(self):
+        self.write("m.relax", ENDLESS)
+        done = self.compiles("m.relax", "-o", "m.o", "--verify-semantics")
+        self.assertIn("no random input lets 'main' run to its end", done.err)
 
     def test_a_program_that_never_runs_is_told(self):
         self.write("m.relax", SEVEN_ROWS)
