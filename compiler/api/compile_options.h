@@ -62,6 +62,7 @@ struct CompileOptions {
   bool keep_initializers_as_inputs = false, allow_external_outside = false;
   PassOptions passes;
   std::string dialect = "relaxc";         ///< of a module that is written as text; or "tvm": what TVM's parser reads
+  bool untrusted = false;                 ///< the model is a stranger's: it is one file, and names no code
   int64_t max_nodes = 200'000;            ///< that an ONNX model may come to (ImportOptions)
   bool verify_semantics = false;          ///< run the module on random inputs after every pass
   std::string report;                     ///< with extension .html or .json; empty: none

@@ -38,6 +38,10 @@ struct Options : CompileOptions {
   CheckFormat check = CheckFormat::kNone;
   double time_limit = 0;      ///< seconds; 0: none
   uint64_t memory_limit = 0;  ///< bytes; 0: none
+
+  /// The limits that `--untrusted` sets where none are given.
+  static constexpr double kUntrustedSeconds = 300;
+  static constexpr uint64_t kUntrustedBytes = uint64_t{4} << 30;
 };
 
 }  // namespace relaxc::driver

@@ -91,6 +91,7 @@ Status import_onnx_into(relax::Module& module, const std::string& path, const Im
   Location where = module.sources().at(FileOrigin{path});
   RELAXC_TRY(LoadedModel model, load_model(path, options.memory, where, diag));
   if (options.allow_external_outside) model.files->allow_outside();
+  if (options.refuse_external_data) model.files->refuse_external();
   GraphImporter importer(model, options, module, table, diag);
   importer.open_squeeze = meant_squeeze(model, options, table);
   give_up_branches(model, options, table, importer);

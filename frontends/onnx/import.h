@@ -33,6 +33,8 @@ struct ImportOptions {
   std::vector<CustomOp> custom_ops;
   /// External data may lie outside of the model's folder.
   bool allow_external_outside = false;
+  /// A model with external data is refused.
+  bool refuse_external_data = false;
   /// Inputs that also have an initializer (a default): false makes them constants, true parameters.
   bool keep_initializers_as_inputs = false;
   /// Most nodes that the model may come to when calls of its functions, and bodies that are written out more than once,

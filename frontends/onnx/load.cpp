@@ -69,6 +69,9 @@ Result<relax::ConstantRef> load_tensor(const std::string& path, Location where, 
 Result<std::shared_ptr<const relax::MappedFile>> ModelFiles::external(const std::string& location, Location where,
                                                                       Diagnostics& diag) {
   if (auto found = external_.find(location); found != external_.end()) return found->second;
+  if (alone_)
+    return diag.error(where, Kind::unsupported,
+                      "its data are in another file, '{}', and --untrusted takes models of one file", location);
   fs::path relative(location);
   if (location.empty() || location.find('\0') != std::string::npos)
     return diag.error(where, Kind::missing_data, "external data names no file");

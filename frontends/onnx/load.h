@@ -20,6 +20,8 @@ class ModelFiles {
 
   /// Lets external data lie anywhere.
   void allow_outside() { outside_ = true; }
+  /// Refuses external data, also such as is in memory.
+  void refuse_external() { alone_ = true; }
 
   const std::string& path() const { return path_; }
   const std::shared_ptr<const relax::MappedFile>& model() const { return model_; }
@@ -33,7 +35,7 @@ class ModelFiles {
 
  private:
   std::string path_;
-  bool outside_ = false;
+  bool outside_ = false, alone_ = false;
   std::shared_ptr<const relax::MappedFile> model_;
   relax::MemoryFiles memory_;
   std::map<std::string, std::shared_ptr<const relax::MappedFile>> external_;

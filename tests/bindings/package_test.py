@@ -55,6 +55,13 @@ class Package(unittest.TestCase):
         self.assertEqual(relaxc.compile(DIGITS, dims={"n": 4}).inputs(), [("image", "float32", (4, 1, 8, 8))])
         self.assertRegex(relaxc.__version__, r"^\d+\.\d+\.\d+$")
 
+    def test_untrusted_refuses_as_the_program_does(self):
+        relaxc.compile(DIGITS, options={"untrusted": True})
+        text = self.folder / "m.relax"
+        text.write_text('@R.function\ndef main(x: R.Tensor((4,), "float32")):\n    return x\n')
+        with self.assertRaisesRegex(relaxc.CompileError, "--untrusted refuses text programs"):
+            relaxc.compile(text, options={"untrusted": True})
+
     def test_what_is_saved_is_loaded_under_any_name(self):
         model = relaxc.compile(DIGITS, name="digits", threads=2)
         model.save(self.folder / "elsewhere.so")

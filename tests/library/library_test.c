@@ -235,6 +235,18 @@ static void test_options(void) {
   check_usage("stop-after", "fuse_ops", "stop-after");
 }
 
+/* The same flag refuses the same as in the program. */
+static void test_untrusted(void) {
+  relaxc_request* request = request_of("relu.relax", relu, "relu.o");
+  relaxc_result* result;
+  relaxc_request_option(request, "untrusted", NULL);
+  result = relaxc_compile(request);
+  CHECK(relaxc_result_status(result) != RELAXC_OK && relaxc_result_files(result) == 0);
+  CHECK(strstr(diagnostic_at(result, 0).message, "--untrusted refuses text programs") != NULL);
+  relaxc_result_destroy(result);
+  relaxc_request_destroy(request);
+}
+
 /* What the program would print is a remark. */
 static void test_remarks(void) {
   relaxc_request* request = request_of("relu.relax", relu, "relu.o");
@@ -409,6 +421,7 @@ int main(int argc, char** argv) {
   test_files_beside_the_input();
   test_errors();
   test_options();
+  test_untrusted();
   test_remarks();
   test_bad_arguments();
   test_cancel();

@@ -286,6 +286,9 @@ void add_limit_flags(CLI::App& app, CompileOptions& o) {
       ->check(between(1, int64_t{1} << 40))
       ->capture_default_str()
       ->type_name("N");
+  app.add_flag("--untrusted", o.untrusted,
+               "for models of strangers: refuse text programs, custom operators and external data, and limit time and "
+               "memory (default then: 300 seconds and 4G)");
 }
 
 void add_pass_flags(CLI::App& app, CompileOptions& o) {

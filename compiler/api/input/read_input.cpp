@@ -199,6 +199,21 @@ Status check_tflite_flags(const CompileOptions& options, Diagnostics& diag) {
   return Done{};
 }
 
+/// With --untrusted nothing is read but a model, and code that it names is not called.
+Status check_trust(const CompileOptions& options, bool is_model, Diagnostics& diag) {
+  if (!options.untrusted) return Done{};
+  if (!options.custom_ops.empty() || options.allow_external_outside)
+    return diag.error(nullptr, Kind::usage, "--untrusted refuses {}",
+                      options.allow_external_outside ? "--allow-external-outside"
+                                                     : "--custom-op, which lets the model call a C function");
+  if (is_model) return Done{};
+  return diag.error(
+      nullptr, Kind::unsupported,
+      "'{}' is no ONNX or TFLite model, and --untrusted refuses text programs: they are code, which names "
+      "C functions and addresses memory",
+      options.input);
+}
+
 }  // namespace
 
 Result<relax::Module> read_input(const CompileOptions& options, const relax::OpTable& ops, Diagnostics& diag,
@@ -208,6 +223,7 @@ Result<relax::Module> read_input(const CompileOptions& options, const relax::OpT
   bool several = !options.more_inputs.empty();
   bool is_onnx = !several && frontend::is_onnx_file(options.input, options.memory);
   bool is_tflite = !several && !is_onnx && tflite::is_tflite_file(options.input, options.memory);
+  RELAXC_DO(check_trust(options, several || is_onnx || is_tflite, diag));
   if (several || is_onnx || is_tflite) {
     if (!options.params.empty())
       return diag.error(nullptr, Kind::usage, "--params is for text programs; a model names its own weights");
@@ -216,6 +232,7 @@ Result<relax::Module> read_input(const CompileOptions& options, const relax::OpT
     import.dims = options.dims;
     import.keep_initializers_as_inputs = options.keep_initializers_as_inputs;
     import.allow_external_outside = options.allow_external_outside;
+    import.refuse_external_data = options.untrusted;
     import.max_nodes = options.max_nodes;
     import.memory = options.memory;
     import.findings = &findings;

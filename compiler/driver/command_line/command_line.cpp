@@ -79,6 +79,8 @@ CommandLine read_command_line(int argc, char** argv) {
   }
   if (!line.exit && help->count() > 0) line.exit = print_help(app, help->results().back());
   o.passes.time_passes |= o.verbose;
+  if (o.untrusted && o.time_limit == 0) o.time_limit = Options::kUntrustedSeconds;
+  if (o.untrusted && o.memory_limit == 0) o.memory_limit = Options::kUntrustedBytes;
   if (!line.exit) o.object_flags = object_flags(app);
   if (!line.exit && (man || !shell.empty())) {
     fmt::print("{}", man ? man_page(app) : completion(app, shell));

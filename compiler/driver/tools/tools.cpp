@@ -58,6 +58,8 @@ class Tool {
       return usage("run, verify, bench and tune are for this machine; --target is for compiling");
     if (options_.quantized_io && (tool_.bisect || tool_.against == "onnxruntime"))
       return usage("--bisect and --against onnxruntime look at the model as it was written: leave --io=quantized out");
+    if (options_.untrusted && (!tool_.libraries.empty() || tool_.against == "onnxruntime"))
+      return usage("--untrusted refuses --load, and --against onnxruntime, which reads the model by other code");
     session_ = Session::open(options_, code_);
     if (session_ == nullptr) return code_;
     Result<std::vector<DataSet>> sets =
