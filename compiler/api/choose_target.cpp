@@ -38,10 +38,11 @@ bool names_cpu(const CompileOptions& options, const Machine& machine) {
          (!machine.cpu.empty() && by_name);
 }
 
-/// What --target says; where nothing names a machine, an extension that only one kind of machine loads does.
+/// What --target says; where nothing names a machine, a format that only one kind of machine loads does.
 std::string asked_target(const CompileOptions& options) {
   bool named = !options.target.empty() || !options.target_from_cc.empty();
-  bool wasm = std::filesystem::path(options.output).extension() == ".wasm";
+  std::optional<Emit> emit = options.emit ? options.emit : format_of_path(options.output);
+  bool wasm = std::filesystem::path(options.output).extension() == ".wasm" || emit == Emit::kJavaScript;
   return !named && wasm ? "wasm32" : options.target;
 }
 

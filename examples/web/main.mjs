@@ -2,7 +2,7 @@
 //
 // The network was trained on pictures of 8x8 pixels with values from 0 to 16, each the number of inked pixels in a square
 // of 4x4. The page does the same: it scales what was drawn to 32x32 and counts.
-import { load } from "./relax_rt.mjs";
+import { load } from "./digits.mjs";
 
 const paper = document.querySelector("#paper");
 const pen = paper.getContext("2d", { willReadFrequently: true });
@@ -79,7 +79,7 @@ function draw(changed) {
   });
 }
 
-const digits = await load("digits.wasm");
+const digits = await load();
 draw(() => {
   const image = picture();
   show(image && softmax(digits.run({ image }).logits.data));

@@ -38,8 +38,21 @@ export class Stream {
   run(inputs: Record<string, Input>): Record<string, Tensor>;
 }
 
+/** A function of a model. */
+export interface Entry {
+  readonly name: string;
+  readonly inputs: TensorSpec[];
+  readonly outputs: TensorSpec[];
+  run(inputs: Record<string, Input>): Record<string, Tensor>;
+  stream(dims?: Record<string, number>): Stream;
+}
+
 export class Model {
   readonly name: string;
+  /** Of what the model was made of: input, flags, compiler. */
+  readonly hash: string;
+  readonly functions: Record<string, Entry>;
+  /** Of the function main, as the calls below. */
   readonly inputs: TensorSpec[];
   readonly outputs: TensorSpec[];
   run(inputs: Record<string, Input>): Record<string, Tensor>;
@@ -47,5 +60,49 @@ export class Model {
   stream(dims?: Record<string, number>): Stream;
 }
 
-/** Loads a model from a URL (in Node also a path), a Response, the bytes of the file or a WebAssembly.Module. */
-export function load(source: string | URL | Response | BufferSource | WebAssembly.Module): Promise<Model>;
+/** A URL (in Node also a path), a Response, the bytes of the file or a WebAssembly.Module. */
+export type Source = string | URL | Response | BufferSource | WebAssembly.Module;
+
+/** Loads a model. */
+export function load(source: Source): Promise<Model>;
+
+// What declarations of one model (relaxc --emit=js) are made of.
+
+/** Numbers where JavaScript has a Float16Array, else their bits. */
+export type Float16Elements = Uint16Array | (ArrayLike<number> & ArrayBufferView);
+
+export interface ShapedInputOf<Array, Number, Shape extends readonly number[]> {
+  data: Array | ArrayLike<Number>;
+  shape: Readonly<Shape>;
+}
+
+/** An input whose shape the number of its elements gives. */
+export type InputOf<Array, Number, Shape extends readonly number[]> =
+  | Array | ArrayLike<Number> | ShapedInputOf<Array, Number, Shape>;
+
+export interface TensorOf<Array, Shape> {
+  data: Array;
+  shape: Shape;
+  dtype: string;
+}
+
+export interface EntryOf<Inputs, Outputs> {
+  readonly inputs: TensorSpec[];
+  readonly outputs: TensorSpec[];
+  run(inputs: Inputs): Outputs;
+}
+
+export interface StreamOf<Inputs, Outputs, States extends keyof Inputs> {
+  /** The states of the next call by name. */
+  states: { [Name in States]: { data: Elements; shape: number[] } };
+  /** Makes all states zero. */
+  reset(): void;
+  /** Takes the inputs that are no states. */
+  run(inputs: Omit<Inputs, States>): Outputs;
+}
+
+export interface StreamingEntryOf<Inputs, Outputs, States extends keyof Inputs, Dims extends unknown[]>
+  extends EntryOf<Inputs, Outputs> {
+  /** Calls that hand states on, with the sizes of those dims of states that are open. */
+  stream(...dims: Dims): StreamOf<Inputs, Outputs, States>;
+}

@@ -138,6 +138,10 @@ class Memory {
     return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
   }
 
+  bytes(at, count) {
+    return new Uint8Array(this.memory.buffer, at, count);
+  }
+
   longs(at, count) {
     return Array.from(new BigInt64Array(this.memory.buffer.slice(at, at + 8 * count)));
   }
@@ -212,6 +216,11 @@ class Entry {
     this.check(this.calls.bind(context, inputs, tensors.length, symbols, error), error);
     this.lend(context, symbols, error);
     return this.finish(context, inputs, symbols, error);
+  }
+
+  /** Calls that hand states on; `dims` has sizes of dims of states that are open. */
+  stream(dims = {}) {
+    return new Stream(this, dims);
   }
 
   checked(spec, given) {
@@ -349,6 +358,7 @@ export class Model {
       throw new TypeError(`the model has ABI version ${field("abi_version")}, this loader knows ${ABI_VERSION}`);
     if (field("weights_bytes") !== 0n) throw new TypeError("the model's weights are a file of their own; compile it without --weights");
     this.name = this.memory.text(field("name"));
+    this.hash = Array.from(this.memory.bytes(field("hash"), 32), (byte) => byte.toString(16).padStart(2, "0")).join("");
     this.specSize = field("spec_size");
     this.alloc = this.table.grow(1, allocator((bytes, align) => this.memory.take(bytes, Math.max(Number(align), 1))));
     this.functions = {};
@@ -372,7 +382,7 @@ export class Model {
 
   /** Calls that hand states on; `dims` has sizes of dims of states that are open. */
   stream(dims = {}) {
-    return new Stream(this.functions.main, dims);
+    return this.functions.main.stream(dims);
   }
 }
 

@@ -1,5 +1,5 @@
 """relax_rt.mjs in Node on .wasm files that relaxc wrote: numbers of every dtype, open and data-dependent sizes, states,
-memory that a model asks for, messages, and offsets of the records against a C compiler's.
+memory that a model asks for, modules of a model with their types, messages, and offsets of the records against a C compiler's.
 
 Usage: javascript_test.py RELAXC REPOSITORY [unittest's own]"""
 
@@ -20,6 +20,14 @@ if missing:
     sys.exit(77)
 
 SHOW = "const show = (value) => console.log(JSON.stringify(value, (_, v) => typeof v === 'bigint' ? v + 'n' : ArrayBuffer.isView(v) ? [...v] : v));\n"
+STATEFUL = """@R.function
+def main(x: R.Tensor(("n", 4), "float32"), h: R.Tensor(("n", 4), "float32")):
+    with R.dataflow():
+        y = R.add(x, h)
+        z = R.multiply(y, y)
+        R.output(y, z)
+    return (y, z)
+"""
 
 
 def samples(name):
@@ -104,20 +112,102 @@ def main(f: R.Tensor((1,), "float64")):
         self.assertEqual(said, [True, "OUT_OF_MEMORY"])
 
     def test_states(self):
-        self.wasm("""@R.function
-def main(x: R.Tensor(("n", 4), "float32"), h: R.Tensor(("n", 4), "float32")):
-    with R.dataflow():
-        y = R.add(x, h)
-        z = R.multiply(y, y)
-        R.output(y, z)
-    return (y, z)
-""", "--state", "h:y")
+        self.wasm(STATEFUL, "--state", "h:y")
         shown = self.node("""try { m.stream(); } catch (error) { show(error.message); }
             const stream = m.stream({n: 2}), x = {data: new Float32Array(8).fill(1), shape: [2, 4]};
             for (let i = 0; i < 3; ++i) show(stream.run({x}).z.data[7]);
             show(stream.states.h.data[0]); stream.reset(); show(stream.run({x}).z.data[0]);""")
         self.assertIn("the size of a dim of state h: float32 [n, 4] is open", shown[0])
         self.assertEqual(shown[1:], [1, 4, 9, 3, 1])
+
+    def module(self, source, *flags):
+        """Writes m.wasm and the module m.mjs that loads it."""
+        (self.folder / "m.relax").write_text(source, encoding="utf-8")
+        subprocess.run([RELAXC, "m.relax", "-o", "m.wasm", "--emit=js", *flags], cwd=self.folder, check=True, capture_output=True)
+
+    def types(self, text):
+        """What TypeScript's compiler says of a program that imports the module m."""
+        if shutil.which("tsc") is None:
+            self.skipTest("there is no tsc")
+        (self.folder / "use.mts").write_text(text, encoding="utf-8")
+        done = subprocess.run(["tsc", "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--moduleResolution",
+                               "nodenext", "--lib", "es2022,dom", "use.mts"], cwd=self.folder, capture_output=True, text=True, check=False)
+        return re.split(r"\n(?=\S)", done.stdout.strip()) if done.stdout.strip() else []
+
+    def test_a_module_of_the_model(self):
+        self.module(STATEFUL, "--state", "h:y", "--target", "wasm32-simd")
+        self.assertEqual({path.name for path in self.folder.iterdir()},
+                         {"m.relax", "m.wasm", "m.mjs", "m.d.mts", "relax_rt.mjs", "relax_rt.d.mts"})
+        program = self.folder / "use.mjs"
+        program.write_text("""import { load, RelaxError } from "./m.mjs";
+const model = await load(), x = { data: new Float32Array(8).fill(1), shape: [2, 4] };
+const stream = model.functions.main.stream({ n: 2 });
+for (let i = 0; i < 3; ++i) console.log(stream.run({ x }).z.data[7]);
+try { model.run({ x, h: { data: new Float32Array(4), shape: [1, 4] } }); } catch (e) { console.log(e instanceof RelaxError, e.status); }
+""", encoding="utf-8")
+        done = subprocess.run(["node", program], cwd="/", capture_output=True, text=True, check=False)
+        self.assertEqual((done.stdout, done.stderr), ("1\n4\n9\ntrue SYMBOL_EQUALITY\n", ""))
+        module = self.folder / "m.mjs"
+        module.write_text(re.sub('HASH = "....', 'HASH = "----', module.read_text(encoding="utf-8")), encoding="utf-8")
+        done = subprocess.run(["node", program], cwd="/", capture_output=True, text=True, check=False)
+        self.assertIn("m.wasm is of another compilation than this module", done.stderr)
+
+    def test_a_module_by_its_own_extension_is_the_same(self):
+        self.module(STATEFUL, "--state", "h:y")
+        files = {path: path.read_bytes() for path in self.folder.iterdir()}
+        subprocess.run([RELAXC, "m.relax", "-o", "m.mjs", "--state", "h:y"], cwd=self.folder, check=True, capture_output=True)
+        self.assertEqual(files, {path: path.read_bytes() for path in self.folder.iterdir()})
+
+    def test_types_say_names_arrays_shapes_and_states(self):
+        self.module(STATEFUL, "--state", "h:y")
+        use = """import { load } from "./m.mjs";
+const model = await load(), data = new Float32Array(8);
+const z: Float32Array = model.run({ x: { data, shape: [2, 4] }, h: [1, 2, 3, 4] }).z.data;
+const [n, four]: [number, 4] = model.functions.main.run({ x: data, h: data }).y.shape;
+const stream = model.stream({ n: 2 });
+const two: 4 = stream.run({ x: data }).z.shape[1];
+"""
+        self.assertEqual(self.types(use), [])
+        wrong = {"model.run({ x: data });": "is missing in type", "model.run({ x: data, h: data, i: data });": "'i' does not exist",
+                 "model.run({ x: new BigInt64Array(8), h: data });": "BigInt64Array",
+                 "model.run({ x: { data, shape: [2, 5] }, h: data });": "'5' is not assignable to type '4'",
+                 "model.stream();": "Expected 1 arguments", "model.stream({ k: 2 });": "'k' does not exist",
+                 "stream.run({ x: data, h: data });": "'h' does not exist", "model.functions.other;": "'other' does not exist"}
+        found = self.types(use + "\n".join(wrong))
+        first = 1 + use.count("\n")
+        for line, (call, said) in enumerate(wrong.items(), first):
+            with self.subTest(call=call):
+                self.assertTrue([one for one in found if one.startswith(f"use.mts({line},") and said in one], found)
+
+    def test_types_of_every_dtype_and_name(self):
+        dtypes = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32", "float64",
+                  "bool", "float8_e4m3fn"]
+        names = ["a", "class_", "default", "q_r"] + [f"x{i}" for i in range(len(dtypes) - 4)]
+        arguments = ", ".join(f'{name}: R.Tensor((2, "n"), "{dtype}")' for name, dtype in zip(names, dtypes, strict=True))
+        self.module(f"@R.function\ndef main({arguments}, s: R.Tensor((\"n\", \"k\"), \"float32\")):\n"
+                    f"    return ({', '.join(names)}, s)\n"
+                    '@R.function\ndef delete(x: R.Tensor((), "int64")):\n    return x\n')
+        texts = (self.folder / "m.d.mts").read_text(encoding="utf-8")
+        arrays = ["Int8Array", "Uint8Array", "Int16Array", "Uint16Array", "Int32Array", "Uint32Array", "BigInt64Array", "BigUint64Array",
+                  "Float16Elements", "Uint16Array", "Float32Array", "Float64Array", "Uint8Array", "Uint8Array"]
+        for name, array in zip(names, arrays, strict=True):
+            self.assertRegex(texts, rf'"{name}": InputOf<{array}, (number|bigint), \[2, number\]>;')
+        self.assertIn('"s": ShapedInputOf<Float32Array, number, [number, number]>', texts)
+        self.assertEqual(self.types("""import { load } from "./m.mjs";
+const model = await load();
+const back: bigint = model.functions.delete.run({ x: [3n] })[model.functions.delete.outputs[0]!.name as never]["data"][0];
+"""), [])
+
+    def test_modules_that_cannot_be(self):
+        (self.folder / "m.relax").write_text(STATEFUL, encoding="utf-8")
+        for flags, said in ((["-o", "m.o", "--emit=js"], "'m.o' is neither"),
+                            (["-o", "m.mjs", "--names", "none"], "leave out --names none"),
+                            (["-o", "m.mjs", "--weights", "m.bin"], "leave out --weights"),
+                            (["-o", "relax_rt.mjs", "--name", "m"], "two outputs would be written there")):
+            done = subprocess.run([RELAXC, "m.relax", *flags], cwd=self.folder, capture_output=True, text=True, check=False)
+            self.assertIn(said, done.stderr)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual([path.name for path in self.folder.iterdir()], ["m.relax"])
 
     def test_messages(self):
         self.wasm(ROOT / "examples/digits/digits.onnx", "--dim", "n=1..12")

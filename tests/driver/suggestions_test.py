@@ -19,8 +19,8 @@ class Suggestions(ProgramTest):
                 (("bench", "relu.onnx", "--repaet", "3"), "there is no flag '--repaet'; did you mean '--repeat'?"),
                 ((*RELU, "--zzzzzzzzzz"), "there is no flag '--zzzzzzzzzz'\n"),
                 (("bnech", "relu.onnx"), "did you mean 'bench'?"),
-                ((*RELU, "--emit", "share"), "--emit: 'share' is not one of obj, ar, asm, llvm, bc, c, shared, relax, dot and "
-                                             "exe; did you mean 'shared'?"),
+                ((*RELU, "--emit", "share"), "--emit: 'share' is not one of obj, ar, asm, llvm, bc, c, shared, relax, dot, "
+                                             "exe and js; did you mean 'shared'?"),
                 ((*RELU, "-O9"), "-O: '9' is not one of 0, 1, 2, 3, s and z\n"),
                 ((*RELU, "--name", "a", "--name", "b"), "--name is given several times, and takes one value"),
                 ((*RELU, "--dim"), "--dim has no value, expected NAME=RANGE"),

@@ -59,8 +59,7 @@ def main():
         example = Path(scratch) / "examples/web"
         shutil.copytree(ROOT / "examples/web", example, ignore=shutil.ignore_patterns("build"))
         shutil.copytree(ROOT / "examples/digits", example.parent / "digits", ignore=shutil.ignore_patterns("build"))
-        subprocess.run(["make", "-s", f"RELAXC={BUILD}/bin/relaxc",
-                        f"LOADER={ROOT}/runtime-lite/javascript/relax_rt.mjs"], cwd=example, check=True)
+        subprocess.run(["make", "-s", f"RELAXC={BUILD}/bin/relaxc"], cwd=example, check=True)
         page = example / "build/test.html"
         strokes = str({digit: [[list(point) for point in stroke] for stroke in drawn] for digit, drawn in STROKES.items()})
         page.write_text((example / "index.html").read_text().replace(

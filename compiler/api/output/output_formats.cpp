@@ -27,6 +27,7 @@ constexpr Format kFormats[] = {
     {Emit::kText, "relax", ".relax"},
     {Emit::kDot, "dot", ".dot"},
     {Emit::kExecutable, "exe", ".exe"},
+    {Emit::kJavaScript, "js", ".mjs"},
 };
 
 bool has_extension(const Format& format, std::string_view extension) {

@@ -7,7 +7,19 @@
 
 namespace relaxc::api {
 
-enum class Emit { kObject, kAssembly, kLLVM, kBitcode, kC, kSharedLibrary, kText, kArchive, kExecutable, kDot };
+enum class Emit {
+  kObject,
+  kAssembly,
+  kLLVM,
+  kBitcode,
+  kC,
+  kSharedLibrary,
+  kText,
+  kArchive,
+  kExecutable,
+  kDot,
+  kJavaScript
+};
 
 /// The format that the extension of a path selects; nothing if it selects none.
 std::optional<Emit> format_of_path(const std::string& path);

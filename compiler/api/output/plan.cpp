@@ -37,6 +37,7 @@ Status all_differ(const OutputPlan& plan, const CompileOptions& options, Diagnos
   std::vector<std::pair<const char*, std::string>> files{{"input", options.input}, {"output", plan.output}};
   for (const std::string& input : options.more_inputs) files.emplace_back("input", input);
   if (!plan.header.empty()) files.emplace_back("header", plan.header);
+  if (!plan.script.empty()) files.emplace_back("module for JavaScript", plan.script);
   if (!plan.depfile.empty()) files.emplace_back("dependency file", plan.depfile);
   if (!plan.weights.empty()) files.emplace_back("file of weights", plan.weights);
   if (!options.report.empty()) files.emplace_back("report", options.report);
@@ -77,6 +78,23 @@ Status check_c_style(const codegen_c::Style& style, Emit emit, Diagnostics& diag
   if (style.profile == codegen_c::Profile::kMisra && other)
     return diag.error(nullptr, Kind::usage,
                       "--c-profile=misra is one file of C99: leave out --c-weights, --c-vectors and --c-split");
+  return Done{};
+}
+
+/// Makes WebAssembly with a module of JavaScript beside it of the format that asks for both.
+Status plan_script(OutputPlan& plan, const CompileOptions& options, Diagnostics& diag) {
+  if (plan.emit != Emit::kJavaScript) return Done{};
+  std::string extension = fs::path(options.output).extension().string();
+  if (extension != ".wasm" && extension != ".mjs")
+    return diag.error(nullptr, Kind::usage, "--emit=js writes a .wasm and the .mjs that loads it: '{}' is neither",
+                      options.output);
+  if (options.names == Names::kNone)
+    return diag.error(nullptr, Kind::usage, "JavaScript calls inputs by name: leave out --names none");
+  if (!options.weights.empty())
+    return diag.error(nullptr, Kind::usage, "a module for JavaScript has its weights inside: leave out --weights");
+  plan.emit = Emit::kSharedLibrary;
+  plan.output = with_extension(options.output, ".wasm");
+  plan.script = with_extension(options.output, ".mjs");
   return Done{};
 }
 
@@ -128,6 +146,7 @@ Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag
                       options.output, format_extensions());
   plan.emit = *emit;
   plan.output = options.output;
+  RELAXC_DO(plan_script(plan, options, diag));
   if (options.depfile)
     plan.depfile = options.depfile_path.empty() ? with_extension(options.output, ".d") : options.depfile_path;
   RELAXC_DO(check_report(options, diag));
@@ -154,7 +173,7 @@ Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag
                       "'{}' cannot be the prefix of C names (an identifier, no keyword, not beginning with 'rlx'); "
                       "choose one, as in --name={}",
                       plan.name, model_name_near(plan.name));
-  if (plan.emit != Emit::kExecutable) plan.header = with_extension(options.output, ".h");
+  if (plan.emit != Emit::kExecutable && plan.script.empty()) plan.header = with_extension(options.output, ".h");
   plan.weights = options.weights;
   RELAXC_DO(all_differ(plan, options, diag));
   return plan;

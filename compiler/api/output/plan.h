@@ -16,6 +16,7 @@ struct OutputPlan {
   std::string weights;  ///< a file of the weights alone; empty: decided by how many there are
   std::string params;   ///< where the large constants of a text go; empty: none
   std::string depfile;  ///< empty: none wanted
+  std::string script;   ///< a module of JavaScript that loads the output, which is WebAssembly; empty: none
 };
 
 /// Decides form, name and files from the options. Fails (usage) if the extension selects no format, if the name cannot

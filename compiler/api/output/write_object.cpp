@@ -13,6 +13,7 @@
 #include "compiler/codegen/llvm/emit.h"
 #include "compiler/codegen/llvm/target.h"
 #include "compiler/interface/header.h"
+#include "compiler/interface/javascript.h"
 #include "compiler/interface/rust.h"
 
 namespace relaxc::api {
@@ -55,6 +56,22 @@ Status write_binary(const CompileOptions& options, const OutputPlan& plan, const
   return codegen_llvm::emit(shown, baseline, emit, written.file, diag);
 }
 
+/// The module for JavaScript, its declarations, and the loader of both, which is the same for all models.
+Status write_script(const OutputPlan& plan, const interface::Object& object, Outputs& outputs, Diagnostics& diag) {
+  const std::string wasm = fs::path(plan.output).filename().string();
+  RELAXC_TRY(std::string types, interface::typescript_declarations(object, wasm, diag));
+  RELAXC_DO(outputs.write(plan.script, interface::javascript_module(object, wasm), true));
+  RELAXC_DO(outputs.write(fs::path(plan.script).replace_extension(".d.mts").string(), types, true));
+  for (const char* name : {"relax_rt.mjs", "relax_rt.d.mts"}) {
+    std::string loader = installed((std::string("share/relaxc/javascript/") + name).c_str());
+    if (loader.empty()) return diag.error(nullptr, Kind::io, "cannot find {}, which is installed with relaxc", name);
+    RELAXC_TRY(relax::FileRef file, relax::map_file(loader, nullptr, diag));
+    std::string text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
+    RELAXC_DO(outputs.write(fs::path(plan.script).replace_filename(name).string(), text, true));
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Result<WrittenObject> write_object(const CompileOptions& options, const OutputPlan& plan,
@@ -75,6 +92,7 @@ Result<WrittenObject> write_object(const CompileOptions& options, const OutputPl
     const bool unsafe_extern = options.rust_edition == "2024";
     RELAXC_DO(outputs.write(options.rust, interface::rust_module(object, unsafe_extern, written.stack.typed), true));
   }
+  if (!plan.script.empty()) RELAXC_DO(write_script(plan, object, outputs, diag));
   if (!plan.header.empty()) {
     interface::HeaderFacts facts;
     facts.explains = true;

@@ -1,0 +1,210 @@
+// javascript.cpp: what the C header says, for TypeScript, and the module that it declares.
+//
+// The module holds no code of its own but the name and the hash of its model: relax_rt.mjs reads names, dtypes and
+// shapes from the tables of the model. The declarations repeat them as types, so an editor knows inputs by name, and a
+// compiler of TypeScript refuses a wrong array or shape. Rejected: a class with a method for each entry, which would
+// say at run time once more what the tables say.
+#include "compiler/interface/javascript.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "compiler/interface/identifiers.h"
+#include "compiler/support/quote.h"
+#include "compiler/support/unicode.h"
+
+namespace relaxc::interface {
+namespace {
+
+/// The array and the type of its elements; nothing for dtypes that have none.
+struct Elements {
+  const char* array;
+  const char* number;
+};
+
+std::optional<Elements> elements_of(DType dtype) {
+  if (dtype.is_complex() || dtype.bits % 8 != 0) return std::nullopt;
+  bool wide = dtype.bits == 64;
+  if (dtype.is_int() || dtype.is_index()) {
+    if (dtype.bits == 8) return Elements{"Int8Array", "number"};
+    if (dtype.bits == 16) return Elements{"Int16Array", "number"};
+    return wide ? Elements{"BigInt64Array", "bigint"} : Elements{"Int32Array", "number"};
+  }
+  if (dtype == DType::f(16)) return Elements{"Float16Elements", "number"};
+  if (dtype == DType::f(32)) return Elements{"Float32Array", "number"};
+  if (dtype == DType::f(64)) return Elements{"Float64Array", "number"};
+  if (dtype.bits == 8) return Elements{"Uint8Array", "number"};
+  if (dtype.bits == 16) return Elements{"Uint16Array", "number"};
+  return wide ? Elements{"BigUint64Array", "bigint"} : Elements{"Uint32Array", "number"};
+}
+
+/// A name from a model in a comment, which it cannot end.
+std::string comment_text(const std::string& name) {
+  std::string text;
+  for (char c : with_visible(name, [](std::string_view) { return std::string("?"); })) {
+    if (c == '/' && !text.empty() && text.back() == '*') text += ' ';
+    text += c;
+  }
+  return text;
+}
+
+std::string listed(const std::vector<std::string>& words, const char* between) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
+/// "image: float32 [n, 1, 8, 8]"
+std::string described(const Tensor& tensor) {
+  return comment_text(tensor.name + ": " + to_string(tensor.dtype) + " [" + listed(tensor.dim_text, ", ") + "]");
+}
+
+/// "[number, 1, 8, 8]"
+std::string shape_type(const Tensor& tensor) {
+  std::vector<std::string> dims;
+  for (int64_t dim : tensor.dims) dims.push_back(dim < 0 ? "number" : std::to_string(dim));
+  return "[" + listed(dims, ", ") + "]";
+}
+
+/// Whether the number of elements gives the shape, by the rule of relax_rt.mjs.
+bool elements_give_shape(const Tensor& tensor) {
+  auto open = std::count_if(tensor.dims.begin(), tensor.dims.end(), [](int64_t dim) { return dim < 0; });
+  bool empty = std::find(tensor.dims.begin(), tensor.dims.end(), 0) != tensor.dims.end();
+  return open == 0 || (open == 1 && !empty);
+}
+
+/// The URL of a file that lies beside the one that refers to it.
+std::string relative_url(const std::string& file) {
+  std::string url = "./";
+  for (char c : file) {
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
+    url += plain || c == '-' ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return url;
+}
+
+class Declarations {
+ public:
+  Declarations(const Object& object, const std::string& wasm, Diagnostics& diag)
+      : object_(object), wasm_(wasm), diag_(diag) {}
+
+  Result<std::string> run() {
+    line("// How to call the model {}. Written by relaxc; changes are lost.", object_.name);
+    line(
+        "import type {{ EntryOf, Float16Elements, InputOf, ShapedInputOf, Source, StreamingEntryOf, TensorOf, "
+        "TensorSpec");
+    line("}} from \"./relax_rt.mjs\";");
+    line("export {{ RelaxError }} from \"./relax_rt.mjs\";\n");
+    std::vector<std::string> names = global_identifiers(object_).entries;
+    for (size_t i = 0; i < names.size(); ++i) {
+      const std::string prefix = names[i].empty() ? "Main" : names[i] + "_";
+      RELAXC_DO(record(object_.entries[i].inputs, prefix + "Inputs", &Declarations::input_type));
+      RELAXC_DO(record(object_.entries[i].outputs, prefix + "Outputs", &Declarations::output_type));
+    }
+    model(names);
+    line("/** Loads {}, which lies beside this module, or the same file from elsewhere. */", comment_text(wasm_));
+    line("export function load(source?: Source): Promise<Model>;");
+    return out_;
+  }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> text, Args&&... args) {
+    out_ += fmt::format(text, std::forward<Args>(args)...) + "\n";
+  }
+
+  static std::string input_type(const Tensor& tensor, const Elements& elements) {
+    return fmt::format("{}<{}, {}, {}>", elements_give_shape(tensor) ? "InputOf" : "ShapedInputOf", elements.array,
+                       elements.number, shape_type(tensor));
+  }
+
+  static std::string output_type(const Tensor& tensor, const Elements& elements) {
+    return fmt::format("TensorOf<{}, {}>", elements.array, shape_type(tensor));
+  }
+
+  Status record(const std::vector<Tensor>& tensors, const std::string& name,
+                std::string (*type)(const Tensor&, const Elements&)) {
+    line("export interface {} {{", name);
+    std::set<std::string> seen;
+    for (const Tensor& tensor : tensors) {
+      std::optional<Elements> elements = elements_of(tensor.dtype);
+      if (!elements || tensor.kind > Tensor::kScalar)
+        return diag_.error(nullptr, Kind::usage,
+                           "--emit=js: JavaScript has no array for '{}'; write a .wasm without --emit and call it by "
+                           "a loader of your own",
+                           tensor.name);
+      if (!seen.insert(tensor.name).second) continue;
+      line("  /** {} */", described(tensor));
+      line("  {}: {};", quoted(tensor.name), type(tensor, *elements));
+    }
+    line("}}\n");
+    return Done{};
+  }
+
+  /// EntryOf, or with states what a stream takes besides: which inputs it keeps, and the dims that their sizes need.
+  std::string entry_type(const Entry& entry, const std::string& prefix) const {
+    std::vector<std::string> states, dims;
+    std::set<int64_t> seen;
+    for (const Tensor& input : entry.inputs) {
+      if (input.pair < 0) continue;
+      states.push_back(quoted(input.name));
+      for (size_t axis = 0; axis < input.dims.size(); ++axis) {
+        int64_t symbol = -1 - input.dims[axis];
+        if (symbol < 0 || symbol >= static_cast<int64_t>(entry.symbols.size())) continue;
+        if (static_cast<int32_t>(axis) != input.append_axis && seen.insert(symbol).second)
+          dims.push_back(quoted(entry.symbols[static_cast<size_t>(symbol)].name) + ": number");
+      }
+    }
+    if (states.empty()) return fmt::format("EntryOf<{0}Inputs, {0}Outputs>", prefix);
+    std::string given = dims.empty() ? "[]" : "[dims: { " + listed(dims, "; ") + " }]";
+    return fmt::format("StreamingEntryOf<{0}Inputs, {0}Outputs, {1}, {2}>", prefix, listed(states, " | "), given);
+  }
+
+  void model(const std::vector<std::string>& names) {
+    std::string functions, of_main;
+    for (size_t i = 0; i < names.size(); ++i) {
+      const Entry& entry = object_.entries[i];
+      std::string type = entry_type(entry, names[i].empty() ? "Main" : names[i] + "_");
+      if (entry.name == "main") of_main = "extends " + type + " ";
+      functions += fmt::format("    readonly {}: {};\n", quoted(entry.name), type);
+    }
+    line("/** The model{}. */", of_main.empty() ? "" : ", with the calls of its function main");
+    line("export interface Model {}{{\n  readonly name: string;\n  readonly hash: string;", of_main);
+    line("  readonly functions: {{\n{}  }};\n}}\n", functions);
+  }
+
+  const Object& object_;
+  const std::string& wasm_;
+  Diagnostics& diag_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string javascript_module(const Object& object, const std::string& wasm) {
+  std::string hash;
+  for (uint8_t byte : object.hash) hash += fmt::format("{:02x}", byte);
+  return fmt::format(R"(// Loads the model {0}. Written by relaxc; changes are lost.
+import {{ load as loadModel }} from "./relax_rt.mjs";
+export {{ RelaxError }} from "./relax_rt.mjs";
+
+const HASH = "{1}";
+
+export async function load(source = new URL({2}, import.meta.url)) {{
+  const model = await loadModel(source);
+  if (model.hash !== HASH) throw new TypeError({3});
+  return model;
+}}
+)",
+                     object.name, hash, quoted(relative_url(wasm)),
+                     quoted(wasm + " is of another compilation than this module; write both anew"));
+}
+
+Result<std::string> typescript_declarations(const Object& object, const std::string& wasm, Diagnostics& diag) {
+  return Declarations(object, wasm, diag).run();
+}
+
+}  // namespace relaxc::interface
