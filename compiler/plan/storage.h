@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "compiler/arith/prover.h"
+#include "compiler/tir/buffer.h"
 
 namespace relaxc::plan {
 
 using arith::Context;
 using arith::Expr;
 
-constexpr int64_t kAlignment = 64;  ///< of the arena, and of every offset in one that is not tiny, in bytes
+constexpr int64_t kAlignment =
+    tir::kMemoryAlignment;  ///< of the arena, and of every offset in one that is not tiny, in bytes
 /// An arena of no more bytes than this is packed as tightly as the elements allow: lines of 64 bytes would be most of
 /// it, and all of it stays in the nearest cache.
 constexpr int64_t kTinyArena = 4096;

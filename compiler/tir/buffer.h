@@ -18,6 +18,10 @@ using arith::Var;
 /// iteration of the loop around its Alloc; kWeights: read-only model data.
 enum class Scope : uint8_t { kGlobal, kLocal, kWeights };
 
+/// Bytes that memory between kernels, and scratch memory that is read in vectors, is aligned to: a whole vector of any
+/// target, and a line of cache of most.
+inline constexpr int64_t kMemoryAlignment = 64;
+
 /// Immutable once made; identity is the pointer, the stable order is `id`.
 struct Buffer {
   uint32_t id = 0;

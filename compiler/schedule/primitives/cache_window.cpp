@@ -106,7 +106,8 @@ class CopyOfWindow {
 
   CachedWindow run() {
     order_dims();
-    scratch_ = build_.buffer("window", window_.node.dtype(), shape_of_copy(), tir::Scope::kGlobal, 64);
+    scratch_ =
+        build_.buffer("window", window_.node.dtype(), shape_of_copy(), tir::Scope::kGlobal, tir::kMemoryAlignment);
     const Stmt copy = copy_nest();
     const Expr use = build_.load(scratch_, place_of_use());
     tree_.edit_block(step_.block, [&](const Block& from) {

@@ -16,8 +16,7 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr int64_t kMostTaps = 32;       ///< outside of a row; they are written out
-constexpr int64_t kKeptAlignment = 64;  ///< of what is kept, in bytes, on any machine
+constexpr int64_t kMostTaps = 32;  ///< outside of a row; they are written out
 
 }  // namespace
 
@@ -175,7 +174,7 @@ class PoolNests {
     place_ = context_.var("place"), column_ = context_.var("column");
     kept_ = build_.buffer("pooled_rows", window_.node.dtype(),
                           {context_.index(rows_), context_.index(window_.dims.back().extent)}, tir::Scope::kGlobal,
-                          kKeptAlignment);
+                          tir::kMemoryAlignment);
     const std::vector<std::vector<Expr>> taps = positions_of_taps();
     const tir::For& rows = s_.loop(rows_loop());
     auto in_block = [&](Expr block) {

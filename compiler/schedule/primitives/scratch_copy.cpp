@@ -61,7 +61,8 @@ BufferRef cache_of(Tree& tree, BufferRef buffer, const Region& region) {
   tir::Builder build(tree.context());
   std::vector<Expr> shape;
   for (int64_t extent : region.extent) shape.push_back(tree.context().index(extent));
-  return build.buffer(buffer->name + "_cache", buffer->dtype, std::move(shape), tir::Scope::kGlobal, 64);
+  return build.buffer(buffer->name + "_cache", buffer->dtype, std::move(shape), tir::Scope::kGlobal,
+                      tir::kMemoryAlignment);
 }
 
 Stmt through(Tree& tree, BufferRef cache, Stmt s, BufferRef buffer, const Region& region) {

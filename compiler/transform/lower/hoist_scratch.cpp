@@ -34,7 +34,7 @@ using tir::BufferRef;
 using tir::Stmt;
 
 constexpr int64_t kLocalBytes = 256;  ///< a few cache lines: what a kernel may put on the stack unasked
-constexpr int64_t kAlignment = 64;
+using plan::kAlignment;
 constexpr int64_t kPublicBytes = 1 << 16;  ///< what a public prim func may
 
 class Hoist {
