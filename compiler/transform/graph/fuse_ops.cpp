@@ -188,7 +188,7 @@ bool Grouping::joins(int32_t i, const std::unordered_set<Value*>& carried, bool 
 
 bool Grouping::narrows_sums(int32_t i) {
   const int32_t bits = nodes_[i].op->result()->dtype().bits;
-  if (cache_bytes_ != INT64_MAX) return false;  // with vectors the second loop costs less than a kernel
+  if (target_.vector_bits != 0) return false;  // with vectors the second loop costs less than a kernel
   for (int32_t other = 0; other < i && anchor_[root(i)]; ++other)
     if (root(other) == root(i) && !nodes_[other].shape.spatial() && nodes_[other].op->result()->dtype().bits > bits)
       return true;
@@ -226,16 +226,11 @@ Changed Grouping::build() {
 
 namespace {
 
-/// What stays in a cache between two kernels; kernels in blocks for a cache are of vectors.
-int64_t bytes_between_kernels(const Target& target) {
-  return target.vector_bits == 0 || target.l2_bytes == 0 ? INT64_MAX : target.l2_bytes;
-}
-
 Changed group_region(Module& module, Region& region, const arith::Facts& facts, const PassContext& context) {
   auto most_members = static_cast<size_t>(context.option(kFuseMembers));
   Changed changed = Changed::kNo;
   for (Block* block : region.blocks) {
-    changed |= Grouping(module, *block, facts, most_members, bytes_between_kernels(context.target)).run();
+    changed |= Grouping(module, *block, facts, most_members, context.target).run();
     for (Op* op : block->ops)
       for (Region* inner : op->regions) changed |= group_region(module, *inner, facts, context);
   }

@@ -10,6 +10,7 @@
 #include "compiler/relax/graph.h"
 #include "compiler/relax/module.h"
 #include "compiler/transform/pass.h"
+#include "targets/target.h"
 
 namespace relaxc {
 
@@ -17,10 +18,9 @@ namespace relaxc {
 class Grouping {
  public:
   /// At most `most_members` operators a group: register pressure and compile time of one kernel stay bounded.
-  /// \param cache_bytes  what stays in a cache between two kernels
   Grouping(relax::Module& module, relax::Block& block, const arith::Facts& facts, size_t most_members,
-           int64_t cache_bytes)
-      : module_(module), block_(block), facts_(facts), most_members_(most_members), cache_bytes_(cache_bytes) {}
+           const Target& target)
+      : module_(module), block_(block), facts_(facts), most_members_(most_members), target_(target) {}
 
   Changed run();
 
@@ -129,7 +129,7 @@ class Grouping {
   relax::Block& block_;
   const arith::Facts& facts_;
   const size_t most_members_;
-  const int64_t cache_bytes_;
+  const Target& target_;
   std::vector<Node> nodes_;
   std::unordered_map<relax::Op*, int32_t> index_;
   std::vector<int32_t> group_;  ///< union-find; the root of a group is its last member

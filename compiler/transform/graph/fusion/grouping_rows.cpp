@@ -14,9 +14,9 @@ using analysis::Pattern;
 
 namespace {
 
-/// Whether a sum is of so few terms that cutting its rows into blocks takes longer than what is done for a row.
+constexpr int64_t kNarrow = 16;  ///< judgement: of fewer terms are sums for which cutting rows into blocks takes longer
+
 bool is_narrow(const analysis::Nest& product) {
-  constexpr int64_t kNarrow = 16;
   const int64_t* terms = product.loops.back()->extent.constant();
   return terms != nullptr && *terms < kNarrow;
 }

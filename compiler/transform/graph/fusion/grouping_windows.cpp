@@ -17,8 +17,9 @@ using analysis::Pattern;
 
 namespace {
 
-constexpr int64_t kMostTermsOfMap = 160;  ///< of sums for which a write and a read take a tenth of the time or more
-constexpr double kMostReads = 1.25;       ///< of an element of the map: windows at its borders may read more
+// Judgement: no property of a machine says these.
+constexpr double kLeastShareOfMemory = 0.05;  ///< of the time of a sum, for a write and a read to matter
+constexpr double kMostReads = 1.25;           ///< of an element of the map: windows at its borders may read more
 
 /// Of one of a batch; nothing if that is not known.
 std::optional<int64_t> elements_of_one(const Value& value) {
@@ -55,8 +56,8 @@ void Grouping::try_windows(int32_t pool) {
   if (std::any_of(nodes_[last].users.begin(), nodes_[last].users.end(), [&](int32_t user) { return user != pool; }))
     return;
   const int64_t elements = elements_of_one(map).value_or(0);
-  if (elements > cache_bytes_ / map.dtype().bytes() && reads_once(nodes_[pool], elements) && ends_short_sum(last))
-    unite(last, pool);
+  const bool leaves_cache = target_.vector_bits != 0 && elements > target_.l2_bytes / map.dtype().bytes();
+  if (leaves_cache && reads_once(nodes_[pool], elements) && ends_short_sum(last)) unite(last, pool);
 }
 
 bool Grouping::is_pool(const Node& node) const {
@@ -77,12 +78,13 @@ bool Grouping::reads_once(const Node& pool, int64_t elements) const {
 }
 
 bool Grouping::ends_short_sum(int32_t last) {
+  const double most_terms = target_.memory_trip_cycles * target_.fma_per_cycle / kLeastShareOfMemory;
   int32_t products = 0;
   for (int32_t i = 0; i <= last; ++i) {
     if (root(i) != last || nodes_[i].shape.spatial()) continue;
     if (!nodes_[i].shape.single_reduction() || analysis::multiplied_operands(*nodes_[i].function).size() != 2)
       return false;
-    if (terms_of(nodes_[i].shape).value_or(INT64_MAX) > kMostTermsOfMap) return false;
+    if (static_cast<double>(terms_of(nodes_[i].shape).value_or(INT64_MAX)) > most_terms) return false;
     ++products;
   }
   return products == 1;
