@@ -31,6 +31,7 @@ struct MachineModel {
   double split_line_steps = 0.06;
   double scatter_cycles = 16, scatter_reload_cycles = 80;
   double interleave_cycles = 5;
+  double winograd_data_cycles = 4, winograd_sum_cycles = 3, winograd_result_cycles = 2;
 
   double l2_vector_cycles = 1.3, far_vector_cycles = 3, far_stall_cycles = 0.13;
   double memory_bytes_per_cycle = 8, reread_bytes_per_cycle = 16;
@@ -38,6 +39,7 @@ struct MachineModel {
   int64_t prefetch_bytes = 1024, memory_run_elements = 512;
 
   double access_nanoseconds = 0.5, operation_nanoseconds = 0.2, call_nanoseconds = 3;
+  double row_wait_nanoseconds = 40;
   double task_start_nanoseconds = 600;
 };
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "compiler/schedule/primitives/merge_rows.h"
 #include "compiler/schedule/primitives/strip_mine_nests.h"
@@ -27,16 +28,17 @@ using tir::For;
 namespace {
 
 // Judgement: no property of a machine says these.
-constexpr int64_t kStepRows = 4;  ///< that take each step together: as many sums as hide the latency of an addition
-constexpr double kShort = 400;    ///< nanoseconds of a row; its sums make the processor wait for some tens
-constexpr int kMostNests = 16;    ///< in one loop, which is looked at again for each; no norm has as many
+constexpr double kShort = 10;   ///< times what its sums make the processor wait: the time of a row that is short
+constexpr int kMostNests = 16;  ///< in one loop, which is looked at again for each; no norm has as many
 
-/// 1: one after the other. A known number of rows is cut into equal steps, so that all bounds stay numbers.
-int64_t rows_of_step(Expr extent) {
+/// As many as have sums that hide the latency of an addition; 1: one after the other. A known number of rows is cut
+/// into equal steps, so that all bounds stay numbers.
+int64_t rows_of_step(Expr extent, const Target& target) {
+  const auto most = static_cast<int64_t>(std::ceil(target.fma_latency));
   const int64_t* known = extent.constant();
-  if (known == nullptr) return kStepRows;
-  if (*known <= kStepRows) return 1;
-  int64_t count = kStepRows;
+  if (known == nullptr) return most;
+  if (*known <= most) return 1;
+  int64_t count = most;
   while (*known % count != 0) --count;
   return count;
 }
@@ -60,9 +62,9 @@ Legal<> take_steps(Tree& s, uint32_t id, const Target& target) {
     if (loop == nullptr) return Done{};
     body = loop->body;
   }
-  int64_t count = rows_of_step(loop->extent);
-  if (count > 1 && has_loops(loop->body) && nanoseconds(loop->body, target) <= kShort)
-    RELAXC_LEGAL(apply(s, StripMineNests{loop->id, count}));
+  int64_t count = rows_of_step(loop->extent, target);
+  const bool is_short = nanoseconds(loop->body, target) <= kShort * target.row_wait_nanoseconds;
+  if (count > 1 && has_loops(loop->body) && is_short) RELAXC_LEGAL(apply(s, StripMineNests{loop->id, count}));
   return Done{};
 }
 

@@ -307,6 +307,22 @@ TEST_CASE("rows are reduced and shifted") {
   same_numbers(context, testing::rows(context, context.index(4), context.index(10)));
 }
 
+TEST_CASE("short rows take each step together where sums make the machine wait") {
+  arith::Context context;
+  Target target = wide_target();
+  auto together = [&](double wait, double latency) {
+    target.row_wait_nanoseconds = wait, target.fma_latency = latency;
+    tir::PrimFunc f = testing::rows(context, context.index(60), context.index(64));
+    REQUIRE(schedule::schedule_kernel(context, f, target));
+    const std::string& steps = f.schedule.steps;
+    const size_t at = steps.find("strip_mine_nests");
+    return at == std::string::npos ? "" : steps.substr(at, steps.find(';', at) - at);
+  };
+  CHECK(together(40, 4).find(" 4") != std::string::npos);
+  CHECK(together(40, 5).find(" 5") != std::string::npos);
+  CHECK(together(0, 4) == "");
+}
+
 TEST_CASE("of a map that a pool reads there are as many rows as stay in the cache, and numbers stay") {
   arith::Context context;
   Target target = wide_target();
