@@ -33,6 +33,10 @@ namespace relaxc::schedule {
 
 namespace {
 
+// Judgement: no property of a machine says these.
+constexpr int64_t kFew = 8;    ///< elements of the last axis that lanes along the one before store side by side
+constexpr int64_t kLines = 2;  ///< of the cache, that are read from a row before the next rows
+
 /// Whether some operand's elements lie apart along the loop.
 bool reads_apart(const Tree& s, uint32_t block, const tir::For& loop) {
   bool apart = false;
@@ -48,8 +52,6 @@ bool is_short(const tir::For& loop, int64_t lanes) {
   const int64_t* extent = loop.extent.constant();
   return extent != nullptr && *extent * 2 < lanes;
 }
-
-constexpr int64_t kFew = 8;  ///< elements of the last axis that lanes along the one before store side by side
 
 /// Whether along `across` all loads are contiguous or stay, and what one iteration stores begins where the other ends.
 bool is_whole_along(const Tree& s, uint32_t block, const tir::For& across, int64_t few) {
@@ -122,8 +124,6 @@ uint32_t loop_along_lines(const Tree& s, uint32_t block, const std::vector<uint3
   });
   return found;
 }
-
-constexpr int64_t kLines = 2;  ///< of the cache, that are read from a row before the next rows
 
 /// Whether along `loop` each operand is contiguous or stays.
 bool reads_whole_along(const Tree& s, uint32_t block, const tir::For& loop) {

@@ -25,9 +25,12 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr double kMostCost = 8;    ///< of whole vectors everywhere, so that vectors pay at all
-constexpr double kManyCaches = 8;  ///< of the second level, so that results go to memory
-constexpr int64_t kRunShare = 2;   ///< the operand of a run has one by this of the second level
+// Judgement: no property of a machine says these.
+constexpr double kMostCost = 8;             ///< of whole vectors everywhere, so that vectors pay at all
+constexpr double kManyCaches = 8;           ///< of the second level, so that results go to memory
+constexpr int64_t kRunShare = 2;            ///< the operand of a run has one by this of the second level
+constexpr double kMostUnrolledTerms = 25;   ///< of a sum over an image in registers
+constexpr int64_t kLeastRowsPerVector = 3;  ///< two do not pay for loads under a mask that cross lines of cache
 
 using Loops = std::vector<uint32_t>;
 
@@ -243,9 +246,6 @@ Legal<GemmTile> plan_tile(const Draft& draft, const VectorAxis& axis) {
 }
 
 // ---- small images: rows and columns become one axis
-
-constexpr double kMostUnrolledTerms = 25;
-constexpr int64_t kLeastRowsPerVector = 3;  ///< two do not pay for loads under a mask that cross lines of cache
 
 struct Image {
   uint32_t rows = 0, columns = 0;

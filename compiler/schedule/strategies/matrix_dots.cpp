@@ -26,6 +26,8 @@ namespace {
 // Of 32 registers, 16 hold the sums of 8 by 8, and 8 two rows or columns each.
 constexpr int64_t kTileRows = 8, kTileColumns = 8;
 
+constexpr double kProductsOfMatrices = 32;  ///< that smmla adds, of 2x8 by 8x2 bytes, by its definition
+
 Legal<ReductionForm> match_matrices(const Draft& draft) {
   RELAXC_FITS(draft.target->byte_matrices, "the target has no instructions for matrices of bytes");
   RELAXC_STEP(const ReductionForm form, reduction_in(draft));
@@ -124,8 +126,7 @@ struct MatrixTiles {
 
 /// Loads, two for four instructions, are hidden behind them.
 double matrix_cycles(const Draft& draft, const ReductionForm& form) {
-  constexpr double kProducts = 32;
-  return terms_of(form.group.reduction) / kProducts / draft.target->fma_per_cycle;
+  return terms_of(form.group.reduction) / kProductsOfMatrices / draft.target->fma_per_cycle;
 }
 
 Legal<MatrixTiles> plan_matrices(const Draft&, const ReductionForm& form) {

@@ -26,6 +26,7 @@ namespace relaxc::schedule {
 
 namespace {
 
+// Judgement: no property of a machine says these.
 constexpr int64_t kPoolShareOfL1 = 2;  ///< rows that are kept have one by this of the first level of cache
 
 /// As many rows as half of the first level of cache has room for, in blocks of equal size if possible.

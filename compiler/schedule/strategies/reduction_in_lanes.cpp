@@ -20,6 +20,7 @@
 namespace relaxc::schedule {
 namespace {
 
+// Judgement: no property of a machine says these.
 constexpr double kMostCost = 8;          ///< of whole vectors everywhere, so that vectors pay at all
 constexpr int64_t kSharedSums = 4;       ///< along an axis whose elements share loads
 constexpr int64_t kSharedSumsOfFew = 3;  ///< the same along two axes, with so few registers that 4 x 4 spill

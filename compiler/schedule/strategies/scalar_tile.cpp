@@ -32,9 +32,13 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr int64_t kMostTaps = 5;        ///< that are straight-line code
-constexpr int32_t kFewRegisters = 12;   ///< less hold two sums beside operands and addresses
-constexpr int32_t kManyRegisters = 24;  ///< as many hold sixteen
+// Judgement: no property of a machine says these.
+constexpr int64_t kMostTaps = 5;                         ///< that are straight-line code
+constexpr int32_t kFewRegisters = 12;                    ///< less hold two sums beside operands and addresses
+constexpr int32_t kManyRegisters = 24;                   ///< as many hold sixteen
+constexpr int64_t kShortestRun = 16, kShortestSum = 64;  ///< of products, for sums of lanes
+
+constexpr double kProductsOfOctet = 8;  ///< that the instructions for a run of eight bytes add, by their definition
 
 /// Loops of the result whose iterations share an operand; 0: there is none.
 struct TileAxes {
@@ -155,8 +159,6 @@ class Tiling {
   std::vector<BufferRef> packed_;
 };
 
-constexpr int64_t kShortestRun = 16, kShortestSum = 64;  ///< of products, for sums of lanes
-
 Legal<ReductionForm> match_octets(const Draft& draft) {
   RELAXC_FITS(sums_products_of_lanes(*draft.target), "the target does not add products of lanes to one sum");
   RELAXC_STEP(ReductionForm form, reduction_in(draft));
@@ -168,8 +170,7 @@ Legal<ReductionForm> match_octets(const Draft& draft) {
 }
 
 double octet_cycles(const Draft& draft, const ReductionForm& form) {
-  constexpr double kProducts = 8;
-  return terms_of(form.group.reduction) / kProducts / draft.target->fma_per_cycle;
+  return terms_of(form.group.reduction) / kProductsOfOctet / draft.target->fma_per_cycle;
 }
 
 struct OctetTile {

@@ -32,6 +32,7 @@ namespace relaxc::schedule {
 
 namespace {
 
+// Judgement: no property of a machine says these.
 constexpr double kLeastReuse = 1.6;          ///< reads of an element of the copy
 constexpr double kLeastFilled = 0.6;         ///< of a vector by a row of the result
 constexpr double kLeastFilledStrided = 0.3;  ///< the same where else each vector is shuffled out of two

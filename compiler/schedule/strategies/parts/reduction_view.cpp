@@ -8,6 +8,7 @@
 namespace relaxc::schedule {
 namespace {
 
+// Judgement: no property of a machine says these.
 constexpr double kSingleVector = 1.15;  ///< of the time of vectors side by side, which share their scalars
 constexpr double kMostOfOnce = 0.1;     ///< of a step, at most: what is done once an element
 constexpr double kLanesOfTerms = 1.5;   ///< of the time of a tile: sums whose terms are in lanes

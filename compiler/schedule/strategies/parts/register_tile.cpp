@@ -27,6 +27,7 @@
 namespace relaxc::schedule {
 namespace {
 
+// Judgement: no property of a machine says these.
 constexpr double kFarCaches = 2;          ///< of the second level, so that an operand comes from beyond it
 constexpr int64_t kRegistersOfImage = 4;  ///< not for sums, where all of an image is in registers
 constexpr int64_t kRegistersOfTaps = 3;   ///< for loads that begin early, where taps are unrolled

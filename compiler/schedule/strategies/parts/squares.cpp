@@ -12,6 +12,7 @@
 namespace relaxc::schedule {
 namespace {
 
+// Judgement: no property of a machine says these.
 constexpr int64_t kMostOfSquare = 16;  ///< lanes of a square that is transposed in registers
 constexpr int64_t kLeastOfSquare = 4;
 

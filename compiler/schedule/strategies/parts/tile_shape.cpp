@@ -18,6 +18,7 @@
 namespace relaxc::schedule {
 namespace {
 
+// Judgement: no property of a machine says these.
 constexpr double kPanelOfL1 = 0.5, kPanelOfL2 = 0.75;  ///< of a level of cache, for a panel to stay there
 constexpr double kBetter = 0.999;                      ///< of the best so far, for another tile to take its place
 
