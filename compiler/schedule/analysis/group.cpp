@@ -70,9 +70,19 @@ bool joins(const Nest& nest, const Nest& reduction, const std::vector<BufferRef>
   return fresh && !is_used(Stmt(reduction.block), nest.store->buffer);
 }
 
+std::vector<Stmt> ReductionGroup::statements() const {
+  std::vector<Stmt> all{reduction};
+  all.insert(all.end(), consumers.begin(), consumers.end());
+  return all;
+}
+
 std::optional<ReductionGroup> group_in(const Tree& s) {
   const auto* seq = s.root().as<tir::Seq>();
-  std::vector<Stmt> parts = seq != nullptr ? seq->body : std::vector<Stmt>{s.root()};
+  return group_of(s, seq != nullptr ? seq->body : std::vector<Stmt>{s.root()});
+}
+
+std::optional<ReductionGroup> group_of(const Tree& s, const std::vector<Stmt>& all) {
+  std::vector<Stmt> parts = all;
   auto is_start = [](Stmt part) {
     const Nest nest = analysis::as_nest(part);
     return is_reduction(nest) && is_normal(nest);
@@ -91,7 +101,7 @@ std::optional<ReductionGroup> group_in(const Tree& s) {
     results.push_back(nest.store->buffer);
   }
   for (BufferRef result : results)
-    if (s.is_non_escaping(result)) group.non_escaping.push_back(result);
+    if (s.is_non_escaping(result, all)) group.non_escaping.push_back(result);
   return group;
 }
 

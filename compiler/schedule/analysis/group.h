@@ -15,6 +15,8 @@ struct ReductionGroup {
   Stmt reduction;               ///< a perfect nest, spatial loops outside of reduction loops
   std::vector<Stmt> consumers;  ///< nests over the same spatial axes, reading the group's results at their own index
   std::vector<BufferRef> non_escaping;  ///< results that nothing outside of the group reads
+
+  std::vector<Stmt> statements() const;  ///< all of these
 };
 
 bool is_reduction(const analysis::Nest& nest);
@@ -25,7 +27,10 @@ bool fills_for(const analysis::Nest& fill, const analysis::Nest& reduction);
 /// A consumer of `results` over the axes of the reduction.
 bool joins(const analysis::Nest& nest, const analysis::Nest& reduction, const std::vector<BufferRef>& results);
 
-/// What is in focus, if it is a reduction and its consumers, and maybe what fills in before it.
+/// These statements of the tree, one behind the other, if they are a reduction and its consumers, and maybe what fills
+/// in before it.
+std::optional<ReductionGroup> group_of(const Tree& s, const std::vector<Stmt>& all);
+/// The same of what is in focus.
 std::optional<ReductionGroup> group_in(const Tree& s);
 
 }  // namespace relaxc::schedule

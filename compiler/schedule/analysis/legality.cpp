@@ -42,8 +42,9 @@ bool may_run_together(Stmt root, const For& loop) {
 
 namespace {
 
-/// The results of marked reductions in `s`, each of one kind, that nothing else there accesses.
-std::set<BufferRef> reassociable(Stmt root, Stmt s) {
+/// The results of marked reductions in `s` and of that in the block `marked`, each of one kind, that nothing else there
+/// accesses.
+std::set<BufferRef> reassociable(Stmt root, Stmt s, uint32_t marked) {
   std::map<BufferRef, BufferRef> bases;  // looked up only
   tir::for_each_stmt(root, [&](Stmt inner) {
     if (const auto* view = inner.as<tir::View>()) bases[view->buffer] = view->base;
@@ -54,7 +55,8 @@ std::set<BufferRef> reassociable(Stmt root, Stmt s) {
   tir::for_each_stmt(s, [&](Stmt inner) {
     const auto* block = inner.as<tir::Block>();
     const auto* store = block == nullptr ? nullptr : block->body.as<tir::Store>();
-    if (store == nullptr || block->annotations.count("reassociate") == 0 || block->init) return;
+    if (store == nullptr || block->init) return;
+    if (block->id != marked && block->annotations.count("reassociate") == 0) return;
     const Update update = update_of(*store);
     if (!update.value || bases.count(store->buffer) != 0) return;
     if (sums.try_emplace(store->buffer, update.kind).first->second != update.kind) others.insert(store->buffer);
@@ -104,9 +106,10 @@ bool is_nested(const std::vector<const For*>& chain, const std::vector<size_t>& 
 
 }  // namespace
 
-bool may_reorder(Context& context, Stmt root, const std::vector<const For*>& chain, const std::vector<size_t>& order) {
+bool may_reorder(Context& context, Stmt root, const std::vector<const For*>& chain, const std::vector<size_t>& order,
+                 uint32_t marked) {
   if (!is_nested(chain, order)) return false;
-  for (const std::set<BufferRef>& sums : {std::set<BufferRef>{}, reassociable(root, chain.back()->body)}) {
+  for (const std::set<BufferRef>& sums : {std::set<BufferRef>{}, reassociable(root, chain.back()->body, marked)}) {
     std::vector<size_t> tied;  // in their new order
     for (size_t i : order)
       if (!is_free(context, root, chain, i, sums)) tied.push_back(i);

@@ -22,8 +22,10 @@ bool may_run_together(Stmt root, const tir::For& loop);
 /// Whether perfectly nested loops may stand in the order that `order` gives as places in `chain`. Loops that are
 /// independent of each other whatever those around them do may stand anywhere; the others keep their order, unless what
 /// ties them is a reduction that is marked (`reassociate`).
+///
+/// \param marked  a block whose reduction counts as marked; 0: none but those that are
 bool may_reorder(Context& context, Stmt root, const std::vector<const tir::For*>& chain,
-                 const std::vector<size_t>& order);
+                 const std::vector<size_t>& order, uint32_t marked = 0);
 
 /// Whether no iteration of perfectly nested loops meets any other one.
 bool are_apart(Context& context, Stmt root, const std::vector<const tir::For*>& chain);

@@ -16,7 +16,7 @@ class Reading {
   Reading(const Tree& tree, const ReductionGroup& group)
       : tree_(tree),
         group_(group),
-        constants_(tree.own_constants()),
+        constants_(tree.constants_of(group.statements())),
         nest_(analysis::as_nest(group.reduction)),
         filter_{.window = {}} {}
 

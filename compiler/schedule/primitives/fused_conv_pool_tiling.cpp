@@ -2,13 +2,13 @@
 //
 // A convolution over a large image writes a map of many megabytes, and the pool behind it reads that back to keep a
 // quarter: 32 maps of 900x120 are 13.8 MB. Here a loop over blocks of rows of the result stands around all nests, and
-// each block begins with the rows of the map that its windows cover, in memory that stays in the second level of cache.
+// each block begins with the rows of the map that its windows cover, in memory for those alone.
 // The nests of a block then get the schedules that they would get anyway.
 //
 // Windows that overlap need the last rows of a block again in the next one. They are computed again, which keeps blocks
-// independent of each other, so a block has as many rows as the cache allows, and there are none where that costs more
-// than memory does. Rows beyond the map are no part of a block: the first and the last one begin and end where the map
-// does, and the pool's own condition tells what is outside. No element is computed in another way, so bits stay.
+// independent of each other. Rows beyond the map are no part of a block: the first and the last one begin and end where
+// the map does, and the pool's own condition tells what is outside. No element is computed in another way, so bits
+// stay.
 //
 // Rejected: compute_at, which leaves the map as large as it was and a branch in front of every row, that no strategy
 // for reductions sees through; and a ring of rows that blocks hand on, which would put them in order.
@@ -30,8 +30,6 @@ namespace {
 
 using analysis::Nest;
 using tir::Indices;
-
-constexpr int64_t kMapShareOfL2 = 2;  ///< the rows of a block have one by this of the second level
 
 /// The subscripts of the only load of `buffer` in `e`, without clamps that a condition around it makes needless; none:
 /// there is no such load, or several.
@@ -68,24 +66,15 @@ class MapWindows {
   }
 
   bool fits() { return collect() && find_pool() && is_known() && keeps_places(); }
-  int64_t rows() const { return dim(result_, row_); }
-
-  /// As many rows as leave those of the map in the second level of cache, in blocks of equal size. Those of all tasks
-  /// together take no more memory than the map would.
-  int64_t rows_for(const Target& target) const {
-    const int64_t all = elements(map_) * map_->dtype.bytes(), row = all / dim(map_, row_);
-    if (target.vector_bits == 0 || all <= target.l2_bytes) return 0;
-    const int64_t most = std::min(target.l2_bytes / kMapShareOfL2, all / std::max<int64_t>(target.task_slots, 1));
-    int64_t found = 0;
-    for (int64_t count = 1; count <= rows() && rows_of_map(count) * row <= most; ++count)
-      if (rows() % count == 0) found = count;
-    const double again = static_cast<double>(std::max<int64_t>(span_ - step_, 0)) * terms();
-    return again <= target.memory_trip_cycles * target.fma_per_cycle * static_cast<double>(found * step_) ? found : 0;
+  WindowedMap map() const {
+    const int64_t map_rows = dim(map_, row_), bytes = elements(map_) * map_->dtype.bytes();
+    return {dim(result_, row_), map_rows, bytes / map_rows, step_, span_, terms()};
   }
 
   /// The kernel as a loop over blocks of `count` rows, a divisor of all.
   Stmt cut(int64_t count, uint32_t& loop) {
-    const int64_t blocks = rows() / count, covered = rows_of_map(count), last = dim(map_, row_) - covered;
+    const WindowedMap map = this->map();
+    const int64_t blocks = map.rows / count, covered = map.rows_read(count), last = map.map_rows - covered;
     batch_ = context_.var("batch");
     Var block = context_.var("block"), row_block = context_.var("row_block"), first_row = context_.var("first_row");
     Expr begin = arith::simplify(row_block * (count * step_) + base_);
@@ -217,7 +206,6 @@ class MapWindows {
     for (size_t d = buffer->shape.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * dim(buffer, d + 1);
     return strides;
   }
-  int64_t rows_of_map(int64_t count) const { return std::min((count - 1) * step_ + span_, dim(map_, row_)); }
 
   /// Of what is summed for an element of the map, at most.
   double terms() const {
@@ -301,9 +289,9 @@ class MapWindows {
   std::vector<Own> own_;
 };
 
-int64_t rows_of_window_block(const Tree& tree, const Target& target) {
+std::optional<WindowedMap> windowed_map_of(const Tree& tree) {
   MapWindows windows(tree.context(), tree.root());
-  return tree.may_allocate() && windows.fits() ? windows.rows_for(target) : 0;
+  return tree.may_allocate() && windows.fits() ? std::optional(windows.map()) : std::nullopt;
 }
 
 Legal<FusedConvPoolTiling::Facts> FusedConvPoolTiling::legal(const Tree& tree) const {
@@ -311,8 +299,8 @@ Legal<FusedConvPoolTiling::Facts> FusedConvPoolTiling::legal(const Tree& tree) c
   RELAXC_REQUIRE(
       tree.may_allocate() && tree.is_whole() && windows->fits(),
       "the kernel does not reduce windows of a map of known dims that it computes itself, or has no scratch memory");
-  RELAXC_REQUIRE(rows > 0 && windows->rows() % rows == 0,
-                 fmt::format("{} does not divide the {} rows of the result", rows, windows->rows()));
+  const int64_t all = windows->map().rows;
+  RELAXC_REQUIRE(rows > 0 && all % rows == 0, fmt::format("{} does not divide the {} rows of the result", rows, all));
   return windows;
 }
 

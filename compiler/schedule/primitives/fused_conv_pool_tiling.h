@@ -1,10 +1,11 @@
 // fused_conv_pool_tiling.h: the step `fused_conv_pool_tiling`.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "compiler/schedule/primitives/step.h"
-#include "targets/target.h"
 
 namespace relaxc::schedule {
 
@@ -28,8 +29,20 @@ struct FusedConvPoolTiling {
   Made apply(Tree& tree, const Facts& facts) const;
 };
 
-/// How many rows of the result a block should have, where a kernel is a reduction of windows of a map that it computes
-/// itself; 0: it is none, or blocks gain nothing.
-int64_t rows_of_window_block(const Tree& tree, const Target& target);
+/// A map that a kernel computes and reduces windows of: what the size of blocks depends on.
+struct WindowedMap {
+  int64_t rows = 0;            ///< of the result
+  int64_t map_rows = 0;        ///< of the map
+  int64_t row_bytes = 0;       ///< of a row of the map, in all channels of one of the batch
+  int64_t step = 0, span = 0;  ///< a row of the result reads `span` rows, `step` further on than the one before
+  double terms = 0;            ///< of what is summed for an element of the map, at most
+
+  int64_t map_bytes() const { return map_rows * row_bytes; }
+  /// Rows of the map that `count` rows of the result read.
+  int64_t rows_read(int64_t count) const { return std::min((count - 1) * step + span, map_rows); }
+};
+
+/// Nothing: the kernel does not reduce windows of a map of known dims that it computes itself.
+std::optional<WindowedMap> windowed_map_of(const Tree& tree);
 
 }  // namespace relaxc::schedule

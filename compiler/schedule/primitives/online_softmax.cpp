@@ -207,11 +207,6 @@ Expr softmax_keys(const Tree& tree, uint32_t loop) {
   return roles.fits() ? roles.keys() : Expr();
 }
 
-int64_t keys_of_block(const Tree& tree, uint32_t loop, int64_t fewest) {
-  const Expr keys = softmax_keys(tree, loop);
-  return fewest > 0 && keys && arith::bounds(keys, tree.facts()).upper >= fewest ? kKeysOfBlock : 0;
-}
-
 Legal<OnlineSoftmax::Facts> OnlineSoftmax::legal(const Tree& tree) const {
   const Facts roles = std::make_shared<SoftmaxRoles>(statements_of(tree.loop(loop).body));
   RELAXC_REQUIRE(roles->fits(), fmt::format("loop '{}' is not around nests of rows that sum exps relative to a maximum",

@@ -31,17 +31,8 @@ struct OnlineSoftmax {
   Made apply(Tree& tree, const Facts& facts) const;
 };
 
-/// Judgement: the keys of a block. Its scores, of 64 rows, are 64 KB, a part of the second level of cache that leaves
-/// room for what they are made of. With 12 heads of 64 and 2,048 queries and keys, blocks of 256 took 87.6 ms in place
-/// of 97.7 by whole rows, and 22.3 in place of 23.3 with 1,024 (docs/performance.md), whence the fewest keys of
-/// ScheduleOptions::online_softmax.
-inline constexpr int64_t kKeysOfBlock = 256;
-
-/// How many scores a row has; null: the loop is around something else.
+/// How many scores a row of a softmax has in the nests in `loop`, over blocks of rows; null: they are of something
+/// else.
 Expr softmax_keys(const Tree& tree, uint32_t loop);
-
-/// How many keys a block of the nests in `loop`, over blocks of rows, should have; 0: rows are to stay whole, because
-/// they have less than `fewest` keys (0: always), or are of something else than a softmax.
-int64_t keys_of_block(const Tree& tree, uint32_t loop, int64_t fewest);
 
 }  // namespace relaxc::schedule

@@ -3,7 +3,6 @@
 
 #include "compiler/schedule/analysis/legality.h"
 #include "compiler/schedule/primitives/conditions.h"
-#include "compiler/schedule/primitives/reassociate.h"
 #include "compiler/schedule/tree/edit.h"
 
 namespace relaxc::schedule {
@@ -32,14 +31,9 @@ Legal<Reorder::Facts> Reorder::legal(const Tree& tree) const {
   return chain;
 }
 
-bool can_reorder(const Tree& tree, const std::vector<uint32_t>& order) {
+bool can_reorder(const Tree& tree, const std::vector<uint32_t>& order, uint32_t marked) {
   const std::vector<const For*> chain = perfect_nest(tree, order);
-  return !chain.empty() && may_reorder(tree.context(), tree.root(), chain, places_in(chain, order));
-}
-
-bool can_reorder_sum(const Tree& tree, uint32_t block, const std::vector<uint32_t>& order) {
-  Tree marked = tree;
-  return schedule::apply(marked, Reassociate{block}) && can_reorder(marked, order);
+  return !chain.empty() && may_reorder(tree.context(), tree.root(), chain, places_in(chain, order), marked);
 }
 
 Reorder::Made Reorder::apply(Tree& tree, const Facts& facts) const {

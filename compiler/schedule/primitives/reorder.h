@@ -20,9 +20,8 @@ struct Reorder {
   Made apply(Tree& tree, const Facts& facts) const;
 };
 
-/// Whether the loops stand directly inside each other, and may have this order.
-bool can_reorder(const Tree& tree, const std::vector<uint32_t>& order);
-/// The same once the reduction in `block` is marked.
-bool can_reorder_sum(const Tree& tree, uint32_t block, const std::vector<uint32_t>& order);
+/// Whether the loops stand directly inside each other, and may have this order, if not before then once the reduction
+/// in the block `marked` is marked (0: no other one will be).
+bool can_reorder(const Tree& tree, const std::vector<uint32_t>& order, uint32_t marked = 0);
 
 }  // namespace relaxc::schedule

@@ -2,10 +2,9 @@
 //
 // Attention is a product, a softmax over its rows, and a product by those. Nest after nest, all scores of all heads
 // lie in memory, though a row of the result needs one row of them: 12 heads of 4096 tokens take 805 MB. Here the outer
-// axes and blocks of rows become one loop around all nests, and what lies between the nests has room for one block,
-// which stays in the second level of cache. A block has several rows, since products are fast only where each vector of
-// keys or values that is loaded serves a tile of them. The nests of a block then get the schedules that they would get
-// anyway, so that masks, biases and whatever else an exporter puts between the products need no strategy of their own.
+// axes and blocks of rows become one loop around all nests, and what lies between the nests has room for one block. The
+// nests of a block then get the schedules that they would get anyway, so that masks, biases and whatever else an
+// exporter puts between the products need no strategy of their own.
 //
 // No strategy looks for attention: any rows that are expensive to compute again and needed whole are kept so, those
 // that a resize mixes before it picks elements out of them as well. No element is computed in another way than before,
@@ -31,12 +30,6 @@ namespace {
 
 using analysis::Nest;
 using tir::Indices;
-
-constexpr int64_t kMostBlockRows = 32;  ///< in a block: two tiles of products or more
-constexpr int64_t kMostPartRows = 64;   ///< where only a part of each row is kept: what is read for it serves them all
-constexpr int64_t kLeastBlockRows = 4;
-constexpr int64_t kBetweenShareOfL2 = 2;  ///< what lies between has one by this of the second level
-constexpr int64_t kUnknownRow = 1024;     ///< elements of a row whose extent is not known, about
 
 bool reduces(const Nest& nest) {
   return std::any_of(nest.block->iters.begin(), nest.block->iters.end(),
@@ -66,25 +59,14 @@ class RowCutting {
 
   bool fits() { return collect() && separate() && keeps_rows(); }
 
-  /// As many rows as leave what lies between in the second level of cache, and blocks of equal size if possible.
-  int64_t rows_for(const Target& target, int64_t kept) const {
-    if (target.vector_bits == 0) return 1;  // nothing is loaded for several rows at once
-    int64_t bytes = 0;
+  RowNests nests() const {
+    RowNests found{whole_->shape[rows_ - 1], {}};
     for (const auto& [buffer, none] : between_) {
-      const int64_t* extent = buffer->shape.back().constant();
-      int64_t elements = extent != nullptr ? *extent : kUnknownRow;
-      if (kept > 0) elements = std::min(elements, kept);
-      if (buffer != whole_) bytes += elements * buffer->dtype.bytes();
+      if (buffer == whole_) continue;
+      const int64_t* known = buffer->shape.back().constant();
+      found.between.push_back({known != nullptr ? std::optional(*known) : std::nullopt, buffer->dtype.bytes()});
     }
-    int64_t most = std::clamp<int64_t>(target.l2_bytes / kBetweenShareOfL2 / std::max<int64_t>(bytes, 1),
-                                       kLeastBlockRows, kept > 0 ? kMostPartRows : kMostBlockRows);
-    int64_t divisor = arith::divisor(arith::simplify(whole_->shape[rows_ - 1]), facts_);
-    for (int64_t rows = most; rows * 2 > most; --rows)
-      if (divisor % rows == 0) return rows;
-    const int64_t* all = whole_->shape[rows_ - 1].constant();
-    if (all == nullptr) return most;
-    int64_t blocks = (std::max<int64_t>(*all, 1) + most - 1) / most;
-    return (std::max<int64_t>(*all, 1) + blocks - 1) / blocks;
+    return found;
   }
 
   /// The kernel as loops over blocks of `count` rows, which `loops` gets, after what is not of rows.
@@ -307,9 +289,9 @@ class RowCutting {
   Expr first_;                                            ///< row of a block
 };
 
-int64_t rows_of_block(const Tree& tree, const Target& target, int64_t kept) {
+std::optional<RowNests> row_nests_of(const Tree& tree) {
   RowCutting cutting(tree.context(), tree.root(), tree.facts());
-  return cutting.fits() ? cutting.rows_for(target, kept) : 0;
+  return cutting.fits() ? std::optional(cutting.nests()) : std::nullopt;
 }
 
 Legal<StripMineRows::Facts> StripMineRows::legal(const Tree& tree) const {

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "compiler/schedule/primitives/step.h"
-#include "targets/target.h"
 
 namespace relaxc::schedule {
 
@@ -27,10 +28,17 @@ struct StripMineRows {
   Made apply(Tree& tree, const Facts& facts) const;
 };
 
-/// How many rows of the result a block of the whole kernel should have; 0: no rows in between are needed whole, or the
-/// nests are not of rows.
-///
-/// \param most  elements of each row that are kept at a time; 0: whole rows
-int64_t rows_of_block(const Tree& tree, const Target& target, int64_t most = 0);
+/// A kernel of nests over rows: what the size of blocks depends on.
+struct RowNests {
+  struct Between {
+    std::optional<int64_t> elements;  ///< of a row; nothing: that is not known
+    int64_t element_bytes = 0;
+  };
+  Expr rows;                     ///< of the result, at one place of its outer axes
+  std::vector<Between> between;  ///< what a block needs memory for
+};
+
+/// Nothing: no rows in between are needed whole, or the nests are not of rows.
+std::optional<RowNests> row_nests_of(const Tree& tree);
 
 }  // namespace relaxc::schedule

@@ -28,12 +28,13 @@ Legal<Winograd::Facts> Winograd::legal(const Tree& tree) const {
   const int64_t* all = filter->rows.constant();
   RELAXC_REQUIRE(tiles > 0 && (all == nullptr || tiles <= (*all + rows - 1) / rows),
                  fmt::format("{} tiles are more than there are", tiles));
+  RELAXC_REQUIRE(period >= 0, "a period is a number of bytes");
   RELAXC_REQUIRE((width > 0) == filter->is_open(), "a width belongs to images of open size");
   return Facts{std::make_shared<const RowFilter>(*std::move(filter)), *std::move(group)};
 }
 
 Winograd::Made Winograd::apply(Tree& tree, const Facts& facts) const {
-  const WinogradNests nests(tree, *facts.filter, {rows, columns, tiles, width}, fma);
+  const WinogradNests nests(tree, *facts.filter, {rows, columns, tiles, width}, fma, period);
   FilterNests made;
   Stmt data = nests.data_nest(made), sums = nests.sum_nest();
   Stmt result = nests.result_nest(facts.group, made);

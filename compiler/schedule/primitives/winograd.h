@@ -34,12 +34,14 @@ struct RowFilter;
 struct Winograd {
   static constexpr StepInfo kInfo{
       .name = "winograd",
-      .arguments = "BLOCK ROWS COLUMNS TILES WIDTH fma|-",
+      .arguments = "BLOCK ROWS COLUMNS TILES WIDTH fma|- PERIOD",
       .doc =
           "A convolution by filters of three rows by Winograd's minimal filtering F(ROWS, 3), and F(COLUMNS, "
           "3) along rows unless COLUMNS is 1, in blocks of TILES tiles one below the other. Where the size of the "
           "image is open, WIDTH is the most columns of a block (tiles, if COLUMNS is not 1); else it is 0. Needs "
-          "reassociate; fma: sums of data round once a step.",
+          "reassociate; fma: sums of data round once a step. Scratch memory has no strides of a multiple of PERIOD "
+          "bytes, "
+          "after which a cache has the same set again; 0: it may.",
       .changes_bits = true};
   BlockId block;
   int64_t rows = 2;
@@ -47,8 +49,9 @@ struct Winograd {
   int64_t tiles = 1;
   int64_t width = 0;
   bool fma = false;
+  int64_t period = 0;
   static auto fields(auto& self) {
-    return std::tie(self.block, self.rows, self.columns, self.tiles, self.width, self.fma);
+    return std::tie(self.block, self.rows, self.columns, self.tiles, self.width, self.fma, self.period);
   }
 
   using Made = FilterNests;

@@ -51,7 +51,8 @@ Expr pitch_of(const RowFilter& filter, const FilterTiles& tiles) {
 
 }  // namespace
 
-WinogradNests::WinogradNests(const Tree& tree, const RowFilter& filter, const FilterTiles& tiles, bool fma)
+WinogradNests::WinogradNests(const Tree& tree, const RowFilter& filter, const FilterTiles& tiles, bool fma,
+                             int64_t period)
     : tree_(tree),
       context_(tree.context()),
       build_(tree.context()),
@@ -63,6 +64,7 @@ WinogradNests::WinogradNests(const Tree& tree, const RowFilter& filter, const Fi
       most_pitch_(most_pitch_of(filter, tiles)),
       pitch_(pitch_of(filter, tiles)),
       fma_(fma),
+      period_(period),
       block_(tree.context().var("rows")),
       column_block_(tree.context().var("columns")) {
   std::vector<int64_t> points{by_.points()};
@@ -109,14 +111,14 @@ bool WinogradNests::is_ragged() const {
 }
 
 BufferRef WinogradNests::scratch(const char* name, std::vector<int64_t> outer, int64_t width) const {
-  constexpr int64_t kSetPeriod = 4096, kLine = 64, kElement = 4;
-  width = (width * kElement + kLine - 1) / kLine * kLine;      // each row of places begins a line of cache
-  if (width % kSetPeriod == 0) width += kLine;                 // and not all in the same set
-  if (outer.back() * width % kSetPeriod == 0) ++outer.back();  // nor a place's points
+  constexpr int64_t kElement = DType::f(32).bytes(), kAligned = tir::kMemoryAlignment;
+  width = (width * kElement + kAligned - 1) / kAligned * kAligned;          // each row of places is aligned
+  if (period_ != 0 && width % period_ == 0) width += kAligned;              // and they do not begin in the same set
+  if (period_ != 0 && outer.back() * width % period_ == 0) ++outer.back();  // nor do a place's points
   std::vector<Expr> shape;
   for (int64_t dim : outer) shape.push_back(context_.index(dim));
   shape.push_back(context_.index(width / kElement));
-  return build_.buffer(name, DType::f(32), std::move(shape), tir::Scope::kGlobal, kLine);
+  return build_.buffer(name, DType::f(32), std::move(shape), tir::Scope::kGlobal, kAligned);
 }
 
 std::vector<Packing::Taps> WinogradNests::filtered_axes() const {

@@ -24,7 +24,7 @@ namespace relaxc::schedule {
 /// write whole vectors, which reach into the places of the next row before that is written.
 class WinogradNests {
  public:
-  WinogradNests(const Tree& tree, const RowFilter& filter, const FilterTiles& tiles, bool fma);
+  WinogradNests(const Tree& tree, const RowFilter& filter, const FilterTiles& tiles, bool fma, int64_t period);
 
   BufferRef weight_at_points() const { return weight_; }
   std::vector<Packing::Taps> filtered_axes() const;
@@ -86,6 +86,7 @@ class WinogradNests {
   const int64_t most_pitch_;  ///< what the pitch is at most
   const Expr pitch_;
   const bool fma_;
+  const int64_t period_;  ///< bytes after which memory falls into the same set of a cache; 0: of no concern
   Var block_, column_block_;
   BufferRef weight_ = nullptr, data_ = nullptr, sums_ = nullptr;
 };

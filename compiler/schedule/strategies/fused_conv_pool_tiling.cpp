@@ -12,36 +12,45 @@
 #include "compiler/schedule/primitives/fused_conv_pool_tiling.h"
 #include "compiler/schedule/strategies/parts/estimate.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
+#include "compiler/schedule/strategies/parts/winograd_tiles.h"
 #include "compiler/schedule/strategies/strategy.h"
 
 namespace relaxc::schedule {
 namespace {
 
-/// What strategies for nests see of the kernel where this group of its parts is in focus. No step is taken.
-Draft view_of(const Draft& draft, const std::vector<Stmt>& parts, const NestGroup& group) {
-  Draft view = draft;
-  const auto at = [&](size_t place) { return parts.begin() + static_cast<std::ptrdiff_t>(place); };
-  view.tree.take_focus({at(group.begin), at(group.end)});
-  view.group = group_in(view.tree);
-  return view;
+constexpr int64_t kMapShareOfL2 = 2;  ///< judgement: the rows of a block have one by this of the second level
+
+/// As many rows as leave those of the map in the second level of cache, in blocks of equal size; 0: blocks gain
+/// nothing. Those of all tasks together take no more memory than the map would, and what windows that overlap make
+/// blocks compute again takes no longer than memory.
+int64_t rows_of_block(const WindowedMap& map, const Target& target) {
+  if (target.vector_bits == 0 || map.map_bytes() <= target.l2_bytes) return 0;
+  const int64_t most =
+      std::min(target.l2_bytes / kMapShareOfL2, map.map_bytes() / std::max<int64_t>(target.task_slots, 1));
+  int64_t found = 0;
+  for (int64_t count = 1; count <= map.rows && map.rows_read(count) * map.row_bytes <= most; ++count)
+    if (map.rows % count == 0) found = count;
+  const double again = static_cast<double>(std::max<int64_t>(map.span - map.step, 0)) * map.terms;
+  return again <= target.memory_trip_cycles * target.fma_per_cycle * static_cast<double>(found * map.step) ? found : 0;
 }
 
-/// Whether the strategy of that name fits one of the kernel's reductions.
-bool fits_some_reduction(const Draft& draft, std::string_view name) {
-  const std::span<const Strategy> all = strategies();
-  const auto row = std::find_if(all.begin(), all.end(), [&](const Strategy& one) { return one.name == name; });
+/// Whether one of the kernel's reductions is a convolution that minimal filtering would take.
+bool has_winograd(const Draft& draft) {
   const std::vector<Stmt> parts = statements_of(draft.tree.root());
   const std::vector<NestGroup> groups = nest_groups(parts);
   return std::any_of(groups.begin(), groups.end(), [&](const NestGroup& group) {
-    return group.reduces && static_cast<bool>(row->propose(view_of(draft, parts, group)));
+    if (!group.reduces) return false;
+    const auto at = [&](size_t place) { return parts.begin() + static_cast<std::ptrdiff_t>(place); };
+    return static_cast<bool>(choose_winograd(draft, group_of(draft.tree, {at(group.begin), at(group.end)})));
   });
 }
 
 Legal<int64_t> match(const Draft& draft) {
-  const int64_t rows = rows_of_window_block(draft.tree, *draft.target);
-  RELAXC_FITS(rows != 0, "it does not reduce windows of a map that it computes itself, or blocks gain nothing");
-  RELAXC_FITS(!fits_some_reduction(draft, "winograd"),
-              "its convolution goes by minimal filtering, in blocks of its own");
+  const std::optional<WindowedMap> map = windowed_map_of(draft.tree);
+  RELAXC_FITS(map, "it does not reduce windows of a map of known dims that it computes itself");
+  const int64_t rows = rows_of_block(*map, *draft.target);
+  RELAXC_FITS(rows != 0, "the map stays in the cache, or blocks of it gain nothing");
+  RELAXC_FITS(!has_winograd(draft), "its convolution goes by minimal filtering, in blocks of its own");
   return rows;
 }
 

@@ -70,14 +70,20 @@ struct LaterArgument {
   size_t place;
   std::string_view value;
 };
+/// In the order in which a step got them.
 constexpr LaterArgument kLaterArguments[] = {
     {"winograd", 4, "0"},
+    {"winograd", 6, "4096"},
 };
 
-void add_later_argument(const StepInfo& info, size_t wanted, std::vector<std::string_view>& arguments) {
+/// A file has the first of them if it has any, so those that are missing are the last ones.
+void add_later_arguments(const StepInfo& info, size_t wanted, std::vector<std::string_view>& arguments) {
+  std::vector<LaterArgument> later;
   for (const LaterArgument& one : kLaterArguments)
-    if (one.step == info.name && arguments.size() + 1 == wanted)
-      arguments.insert(arguments.begin() + static_cast<ptrdiff_t>(one.place), one.value);
+    if (one.step == info.name) later.push_back(one);
+  if (arguments.size() > wanted || wanted - arguments.size() > later.size()) return;
+  for (size_t i = later.size() - (wanted - arguments.size()); i < later.size(); ++i)
+    arguments.insert(arguments.begin() + static_cast<ptrdiff_t>(later[i].place), later[i].value);
 }
 
 template <typename F>
@@ -165,7 +171,7 @@ Legal<NamedStep> parse_step(std::string_view text) {
   const StepInfo& info = *kind->info;
   const std::vector<std::string_view> wanted = *words_of(info.arguments);
   std::vector<std::string_view> arguments(words.begin() + 1, words.end());
-  add_later_argument(info, wanted.size(), arguments);
+  add_later_arguments(info, wanted.size(), arguments);
   RELAXC_REQUIRE(arguments.size() == wanted.size(),
                  fmt::format("'{}' has {} arguments, and here are {}: {} {}", info.name, wanted.size(),
                              arguments.size(), info.name, info.arguments));

@@ -202,36 +202,34 @@ BufferRef Tree::memory_of(BufferRef buffer) const {
   return base_of(bases(), buffer);
 }
 
-bool Tree::is_used_elsewhere(BufferRef buffer) const {
+bool Tree::is_used_outside(BufferRef buffer, const std::vector<Stmt>& nests) const {
   const Bases bases = this->bases();
   const BufferRef memory = base_of(bases, buffer);
-  std::vector<Stmt> taken;
+  std::vector<Stmt> taken = nests;
   for (const Cutout* cutout : {&focus_, &section_})
     taken.insert(taken.end(), cutout->taken.begin(), cutout->taken.end());
   bool found = false;
-  for (const Cutout* cutout : {&focus_, &section_}) {
-    if (!cutout->whole) continue;
-    for_each_nest<NestFacts::Used>(cutout->whole, taken, [&](const NestFacts::Used& nest) {
+  for (Stmt tree : trees())
+    for_each_nest<NestFacts::Used>(tree, taken, [&](const NestFacts::Used& nest) {
       for (BufferRef other : nest.buffers) found |= base_of(bases, other) == memory;
     });
-  }
   return found;
 }
 
-bool Tree::is_non_escaping(BufferRef buffer) const {
+bool Tree::is_non_escaping(BufferRef buffer, const std::vector<Stmt>& nests) const {
   BufferRef memory = memory_of(buffer);
   bool own = false;
   for (Stmt tree : trees())
     for_each_nest<NestFacts::Declared>(tree, {}, [&](const NestFacts::Declared& nest) {
       own |= std::find(nest.allocated.begin(), nest.allocated.end(), memory) != nest.allocated.end();
     });
-  return own && !is_used_elsewhere(memory);
+  return own && !is_used_outside(memory, nests);
 }
 
-std::vector<BufferRef> Tree::own_constants() const {
+std::vector<BufferRef> Tree::constants_of(const std::vector<Stmt>& nests) const {
   std::vector<BufferRef> own;
   for (const Operand& operand : operands_)
-    if (!is_used_elsewhere(operand.buffer)) own.push_back(operand.buffer);
+    if (!is_used_outside(operand.buffer, nests)) own.push_back(operand.buffer);
   return own;
 }
 

@@ -83,8 +83,10 @@ class Tree {
   const std::vector<Operand>& operands() const { return operands_; }
   std::vector<PackedParam>& packed() { return packed_; }
   const std::vector<PackedParam>& packed() const { return packed_; }
-  /// Constants that only what is in focus reads.
-  std::vector<BufferRef> own_constants() const;
+  /// Constants that only `nests`, of those in focus, read.
+  std::vector<BufferRef> constants_of(const std::vector<Stmt>& nests) const;
+  /// The same of all that is in focus.
+  std::vector<BufferRef> own_constants() const { return constants_of({root_}); }
 
   // ---- focus: what is outside is asked two questions only, who else reads a buffer and what it is a view of
 
@@ -97,10 +99,14 @@ class Tree {
   void leave_section();
   /// The buffer behind all views.
   BufferRef memory_of(BufferRef buffer) const;
-  /// Whether only the nests in focus read what is stored to `buffer`: it is memory of the kernel.
-  bool is_non_escaping(BufferRef buffer) const;
-  /// Whether what is not in focus reads or writes `buffer`.
-  bool is_used_elsewhere(BufferRef buffer) const;
+  /// Whether only `nests`, of those in focus, read what is stored to `buffer`: it is memory of the kernel.
+  bool is_non_escaping(BufferRef buffer, const std::vector<Stmt>& nests) const;
+  /// The same of all that is in focus.
+  bool is_non_escaping(BufferRef buffer) const { return is_non_escaping(buffer, {root_}); }
+  /// Whether anything but `nests`, of those in focus, reads or writes `buffer`.
+  bool is_used_outside(BufferRef buffer, const std::vector<Stmt>& nests) const;
+  /// The same of all that is in focus.
+  bool is_used_elsewhere(BufferRef buffer) const { return is_used_outside(buffer, {root_}); }
 
  private:
   template <typename T, typename F>

@@ -213,6 +213,23 @@ TEST_CASE("small filters, steps, groups and filters of other heights are done di
   }
 }
 
+TEST_CASE("the numbers of the machine decide whether minimal filtering pays, and which strides its memory avoids") {
+  arith::Context context;
+  Target target = wide_target();
+  auto scheduled = [&] {
+    tir::PrimFunc f = testing::conv(context, {.c = 32, .h = 16, .w = 16, .out = 32}, true);
+    std::vector<schedule::PackedParam> packed;
+    schedule::schedule_kernel(context, f, target, {f.params[1].buffer}, packed);
+    return f.schedule.steps;
+  };
+  CHECK(scheduled().find("winograd sum 4 1 ") != std::string::npos);
+  CHECK(scheduled().find(" fma 4096;") != std::string::npos);
+  target.l1_period_bytes = 16384;
+  CHECK(scheduled().find(" fma 16384;") != std::string::npos);
+  target.winograd_data_cycles = 1000;
+  CHECK(scheduled().find("winograd") == std::string::npos);
+}
+
 TEST_CASE("minimal filtering can be turned off") {
   arith::Context context;
   tir::PrimFunc f = testing::conv(context, {.c = 32, .h = 16, .w = 16, .out = 32}, true);

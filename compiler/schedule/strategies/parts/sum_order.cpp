@@ -13,6 +13,7 @@
 namespace relaxc::schedule {
 namespace {
 
+// Judgement: no property of a machine says these.
 constexpr int64_t kFewTerms = 8;  ///< fewer are not worth a sum of their own
 
 /// A subscript goes along both loops.
@@ -46,7 +47,7 @@ bool set_conflict(const Draft& draft, uint32_t loop) {
 /// False: they stay as they are.
 Legal<bool> reorder_terms(Draft& draft, const std::vector<uint32_t>& order) {
   ReductionForm& form = draft.reduction;
-  if (!can_reorder_sum(draft.tree, form.block, order)) return false;
+  if (!can_reorder(draft.tree, order, form.block)) return false;
   RELAXC_LEGAL(apply(draft.tree, Reassociate{form.block}));
   RELAXC_LEGAL(apply(draft.tree, Reorder{order}));
   form.reduced = order;
