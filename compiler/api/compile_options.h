@@ -55,6 +55,7 @@ struct CompileOptions {
   bool selftest = false;               ///< the object carries inputs and outputs, and a function that tries them
   std::vector<std::string> selftest_data;     ///< files as read_data() takes them; none: random inputs
   std::string rust;                           ///< where to declare the typed call for Rust; empty: nowhere
+  bool rust_safe = false;                     ///< calls of slices on the crate relax-rt, instead of declarations
   std::string rust_edition = "2021";          ///< whose grammar the declarations have; or "2024"
   uint64_t flash_budget = 0, ram_budget = 0;  ///< bytes; 0: any
   bool embed_weights = false;                 ///< into the object, however many

@@ -6,22 +6,13 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/interface/c_type.h"
+#include "compiler/interface/identifiers.h"
 #include "compiler/interface/layout.h"
+#include "compiler/interface/rust_names.h"
 #include "compiler/interface/typed_call.h"
 
 namespace relaxc::interface {
 namespace {
-
-/// The Rust type of a stored element.
-std::string rust_type(DType dtype) {
-  std::string c = c_type(dtype);
-  if (c == "float") return "f32";
-  if (c == "double") return "f64";
-  bool is_unsigned = c[0] == 'u';
-  size_t digits = c.find_first_of("0123456789");
-  return (is_unsigned ? "u" : "i") + c.substr(digits, c.find('_') - digits);
-}
 
 std::string field_type(std::string_view name, FieldKind kind) {
   if (name == "error") return "*mut rlx_error";
@@ -30,20 +21,10 @@ std::string field_type(std::string_view name, FieldKind kind) {
   return kTypes[static_cast<size_t>(kind)];
 }
 
-/// A name that may stand in Rust beside `fields`: words of its grammar as raw identifiers, and the few that cannot be
-/// raw with an underscore.
-std::string name_of(const std::string& name, const std::vector<CallField>& fields) {
-  static const std::set<std::string> kWords = {
-      "as",    "async", "await",    "box",    "dyn",      "enum",    "fn",      "impl",   "in",
-      "let",   "loop",  "match",    "mod",    "move",     "mut",     "pub",     "ref",    "trait",
-      "type",  "try",   "unsafe",   "use",    "where",    "yield",   "false",   "true",   "final",
-      "macro", "priv",  "abstract", "become", "override", "unsized", "virtual", "typeof", "gen"};
-  if (name != "self" && name != "super" && name != "Self" && name != "crate")
-    return kWords.count(name) != 0 ? "r#" + name : name;
-  std::string made = name + "_";
-  auto taken = [&](const CallField& field) { return field.name == made; };
-  while (std::any_of(fields.begin(), fields.end(), taken)) made += "_";
-  return made;
+std::set<std::string> names_of(const std::vector<CallField>& fields) {
+  std::set<std::string> names;
+  for (const CallField& field : fields) names.insert(field.name);
+  return names;
 }
 
 class Module {
@@ -65,6 +46,7 @@ class Module {
     line("        context.struct_size = core::mem::size_of::<Self>() as u32;\n        context\n    }}\n}}\n");
     for (size_t i = 0; i < object_.entries.size(); ++i)
       print(object_.entries[i], i < run_stack_max_.size() ? run_stack_max_[i] : UINT64_MAX);
+    for (const PublicPrimFunc& named : object_.public_prim_funcs) print_public(named);
     return out_;
   }
 
@@ -93,7 +75,8 @@ class Module {
     }
     line("#[repr(C)]\npub struct {}args {{", prefix);
     std::vector<CallField> all = call_fields(object_, entry);
-    for (const CallField& field : all) line("    pub {}: {},", name_of(field.name, all), type_of(entry, field));
+    for (const CallField& field : all)
+      line("    pub {}: {},", rust_name(field.name, names_of(all)), type_of(entry, field));
     if (all.empty()) line("    pub unused: u8,");
     line("}}\n");
     line("{}extern \"C\" {{\n    /// Runs the model: 0, or an rlx_status. Pointers are not checked.",
@@ -101,6 +84,42 @@ class Module {
     line("    #[link_name = \"{}\"]", run_symbol(object_, entry));
     line("    pub {1}fn {0}run(context: *mut rlx_context, args: *const {0}args) -> i32;\n}}\n", prefix,
          unsafe_extern_ ? "unsafe " : "");
+  }
+
+  /// A prim func that C calls: the context, its buffers and scalars, and its symbols.
+  void print_public(const PublicPrimFunc& named) {
+    auto function = std::find_if(object_.functions.begin(), object_.functions.end(),
+                                 [&](const tir::PrimFunc* one) { return one->name == named.callee(); });
+    RELAXC_CHECK(function != object_.functions.end(), "no prim func " + named.name);
+    const tir::Param* arena = nullptr;
+    for (const tir::Param& param : (*function)->params)
+      if (param.buffer != nullptr && !named.arena.empty()) arena = &param;
+    std::string parameters = "context: *mut rlx_context", sizes;
+    std::set<std::string> taken{"context"};
+    auto add = [&](const std::string& name, const std::string& type, bool is_size) {
+      std::string unique = rust_name(readable_identifier(name, "p", taken.size() - 1), taken);
+      while (!taken.insert(unique).second) unique += "_";
+      parameters += ", " + unique + ": " + type;
+      if (is_size) sizes += unique + ": i64, ";
+    };
+    for (const tir::Param& param : (*function)->params)
+      if (param.buffer == nullptr)
+        add(param.var.name(), rust_type(param.var.dtype()), param.var.dtype().is_index());
+      else if (&param != arena)
+        add(param.buffer->name, "*mut " + rust_type(param.buffer->dtype), false);
+    for (const arith::Var& symbol : (*function)->symbols) add(symbol.name(), "i64", true);
+    const std::string symbol = public_symbol(object_, named.name);
+    const bool is_fixed = named.arena_bytes != UINT64_MAX;
+    if (arena != nullptr && is_fixed) {
+      constant(capitals(symbol) + "_ARENA_BYTES", named.arena_bytes);
+      print_memory(symbol + "_arena", named.arena_bytes, kPrimFuncArenaAlign);
+    }
+    const char* unsafe = unsafe_extern_ ? "unsafe " : "";
+    line("{}extern \"C\" {{\n    /// A prim func: 0, or an rlx_status. Pointers are not checked.", unsafe);
+    line("    pub {}fn {}({}) -> i32;", unsafe, symbol, parameters);
+    if (arena != nullptr && !is_fixed)
+      line("    pub {}fn {}_arena_bytes({}rlx_bytes: *mut u64) -> i32;", unsafe, symbol, sizes);
+    line("}}\n");
   }
 
   /// Names that differ in case alone become one; the later one gets a number, as in the C header.

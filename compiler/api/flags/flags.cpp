@@ -172,6 +172,11 @@ void add_file_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("--rust-edition", o.rust_edition, "edition of the crate that includes them: 2021 (or earlier) or 2024")
       ->check(one_of({"2021", "2024"}))
       ->needs(rust);
+  app.add_option_function<std::string>(
+         "--rust-api", [&](const std::string& api) { o.rust_safe = api == "safe"; },
+         "raw: declarations that need core alone; safe: calls of slices on the crate relax-rt")
+      ->check(one_of({"raw", "safe"}))
+      ->needs(rust);
   app.add_option("--schedules,--tune-log", o.schedules,
                  "schedule kernels as this file says; 'relaxc tune' and --write-schedules write such files")
       ->type_name("FILE");

@@ -90,7 +90,10 @@ Result<WrittenObject> write_object(const CompileOptions& options, const OutputPl
   RELAXC_DO(write_depfile(options, plan, targets, files, outputs, diag));
   if (!options.rust.empty()) {
     const bool unsafe_extern = options.rust_edition == "2024";
-    RELAXC_DO(outputs.write(options.rust, interface::rust_module(object, unsafe_extern, written.stack.typed), true));
+    RELAXC_DO(outputs.write(options.rust,
+                            options.rust_safe ? interface::rust_safe_module(object, unsafe_extern)
+                                              : interface::rust_module(object, unsafe_extern, written.stack.typed),
+                            true));
   }
   if (!plan.script.empty()) RELAXC_DO(write_script(plan, object, outputs, diag));
   if (!plan.header.empty()) {

@@ -200,9 +200,21 @@ class Headers(unittest.TestCase):
         if not shutil.which("rustc"):
             self.skipTest("there is no rustc")
         text = "".join(f'#[path = "{model}.rs"]\npub mod {model};\n' for model in self.models)
+        self.rust_compiles(text)
+
+    def test_safe_rust_compiles(self):
+        if not shutil.which("rustc"):
+            self.skipTest("there is no rustc")
+        runtime = INCLUDE.parent / "rust/relax-rt/src/lib.rs"
+        subprocess.run(["rustc", "--edition=2021", "--crate-type=lib", "--crate-name=relax_rt", "--emit=metadata", "-D", "warnings",
+                        runtime], cwd=self.path, check=True)
+        text = "".join(f'#[path = "{model}_safe.rs"]\npub mod {model};\n' for model in self.models)
+        self.rust_compiles(text, "--extern", "relax_rt=librelax_rt.rmeta")
+
+    def rust_compiles(self, text, *flags):
         (self.path / "lib.rs").write_text(text)
         done = subprocess.run(["rustc", "--edition=2021", "--crate-type=lib", "--emit=metadata", "-D", "warnings", "-A",
-                               "clashing_extern_declarations", "lib.rs"], cwd=self.path, capture_output=True, text=True, check=False)
+                               "clashing_extern_declarations", "lib.rs", *flags], cwd=self.path, capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr[:2000]), (0, ""))
 
 

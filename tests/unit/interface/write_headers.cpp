@@ -4,7 +4,7 @@
 //
 // Object K, called mK, has every name of its share as input, output, dim, entry point, public prim func and parameter;
 // {m} and {M} in a name stand for the object's, the second in capitals.
-// FOLDER gets mK.h, mK.rs, and mK.fields: the fields of mK_args, one a line.
+// FOLDER gets mK.h, mK.rs, mK_safe.rs (without pools), and mK.fields: the fields of mK_args, one a line.
 #include <deque>
 #include <fstream>
 #include <iostream>
@@ -78,6 +78,9 @@ void write(const std::string& path, Object& object) {
   const std::vector<uint64_t> generic(object.entries.size(), 3080), typed(object.entries.size(), 904);
   std::ofstream(path + ".h") << c_header(object, {.stack_max = generic, .run_stack_max = typed});
   std::ofstream(path + ".rs") << rust_module(object, false, typed);
+  Object without_pools = object;
+  for (Entry& entry : without_pools.entries) entry.pools.clear();
+  std::ofstream(path + "_safe.rs") << rust_safe_module(without_pools);
   std::ofstream fields(path + ".fields");
   for (const CallField& field : call_fields(object, object.entries[0])) fields << field.name << "\n";
 }

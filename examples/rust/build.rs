@@ -1,0 +1,3 @@
+fn main() {
+    relaxc_build::Model::new("../digits/digits.onnx").dim("n=1..12").compile();
+}
