@@ -32,6 +32,7 @@ struct CompileOptions {
   std::optional<Emit> emit;              ///< nothing: the extension of `output` selects it
   std::string name;                      ///< prefix of every global symbol; empty: the stem of `output`
   std::string opt = "2";                 ///< "0".."3", "s", "z"
+  bool fast_codegen = false;             ///< LLVM takes less time than `opt` would give it, for slower code
   std::string target, cpu, features, float_abi;
   std::string target_from_cc;    ///< a C compiler and its flags: compile for what it compiles for
   codegen_c::Style c_style;      ///< of C text

@@ -160,7 +160,7 @@ class Stack(ProgramTest):
     @unittest.skipIf("-fsanitize" in " ".join(LINK_FLAGS), "frames of sanitized code are larger")
     def test_a_run_takes_no_more_stack_than_is_said(self):
         for text in (NETWORK, DYNAMIC):
-            for flags in (["-O0"], ["-O2"], ["-O3", "--mcpu=native"]):
+            for flags in (["-O0"], ["-O2"], ["-O2", "--fast-codegen"], ["-O3", "--mcpu=native"]):
                 done = self.painted(text, *flags)
                 self.assertGreater(done["used"], 100)
                 self.assertLessEqual(done["used"], done["stack_max"], flags)

@@ -28,7 +28,7 @@ def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
     return y
 """
 
-FLAGS = [(), ("-O0",), ("--threads", "4"), ("-g",), ("--trace", "--poll"), ("--names=none",), ("--emit-selftest",),
+FLAGS = [(), ("-O0",), ("--fast-codegen",), ("--threads", "4"), ("-g",), ("--trace", "--poll"), ("--names=none",), ("--emit-selftest",),
          ("--mcpu=x86-64,x86-64-v3",), ("--weights=w.bin",), ("--pool", "fast=4K"), ("-j", "2")]
 
 

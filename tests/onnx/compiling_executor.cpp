@@ -92,6 +92,7 @@ class CompilingExecutor : public Executor {
     options.input = model;
     options.output = folder_.file(name + extension);
     options.opt = options_.level;
+    options.fast_codegen = options_.fast;
     options.cpu = options_.cpu;
     options.runtime = options_.runtime;
     if (std::string(extension) == ".c") options.c_style.vectors = options_.c_vectors;

@@ -34,6 +34,7 @@ std::unique_ptr<Executor> make_interpreting_executor(bool compile);
 
 struct CompileOptions {
   std::string level = "2";  ///< -O
+  bool fast = false;        ///< --fast-codegen
   std::string cpu;          ///< --mcpu
   std::string c_compiler;   ///< also through C by this compiler, and compare; empty: not
   bool c_vectors = true;    ///< in C, with the vector types of GCC and clang

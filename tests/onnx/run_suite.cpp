@@ -6,9 +6,10 @@
 // --jit compiles definitions instead of interpreting them; --symbolic takes the sizes of all inputs away, so that one
 // program must serve every size (symbolic.h); --c COMPILER goes through C as well and compares the bits.
 //
-// Usage: onnx_suite [--jit] [--symbolic] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--cpu CPU] [--c COMPILER
-// [--plain-c]]] EXCEPTIONS SUITE=FOLDER… --shard runs every N-th test, so that several processes can share the work. A
-// suite whose folder is missing is skipped, and said so: models and test data do not belong to this repository.
+// Usage: onnx_suite [--jit] [--symbolic] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--fast-codegen] [--cpu CPU]
+// [--c COMPILER [--plain-c]]] EXCEPTIONS SUITE=FOLDER… --shard runs every N-th test, so that several processes can
+// share the work. A suite whose folder is missing is skipped, and said so: models and test data do not belong to this
+// repository.
 #include <fmt/format.h>
 #include <stdlib.h>
 
@@ -159,6 +160,8 @@ bool parse(int argc, char** argv, Options& options) {
       options.form.compiled = true;
       options.compile.level = argv[++i];
       options.form.unoptimized = options.compile.level == "0";
+    } else if (arg == "--fast-codegen") {
+      options.compile.fast = true;
     } else if (arg == "--cpu" && i + 1 < argc) {
       options.compile.cpu = argv[++i];
     } else if (arg == "--c" && i + 1 < argc) {
@@ -187,9 +190,10 @@ int main(int argc, char** argv) {
   options.compile.runtime = RELAXC_RUNTIME_LIBRARY;
   options.compile.include = RELAXC_SOURCE_DIR "/runtime-lite/include";
   if (!relaxc::onnx_tests::parse(argc, argv, options)) {
-    std::cerr << "usage: onnx_suite [--jit] [--symbolic] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--cpu CPU] "
-                 "[--c COMPILER [--plain-c]]] "
-                 "EXCEPTIONS SUITE=FOLDER...\n";
+    std::cerr
+        << "usage: onnx_suite [--jit] [--symbolic] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--fast-codegen] "
+           "[--cpu CPU] [--c COMPILER [--plain-c]]] "
+           "EXCEPTIONS SUITE=FOLDER...\n";
     return 2;
   }
   std::string fault;

@@ -48,6 +48,9 @@ void add_code_flags(CLI::App& app, CompileOptions& o) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->check(one_of({"0", "1", "2", "3", "s", "z"}))
       ->capture_default_str();
+  app.add_flag(
+      "--fast-codegen", o.fast_codegen,
+      "compile in less than half of the time, for slower code: LLVM's fast instruction selection and registers");
   app.add_flag("--trace", o.hooks.trace, "call context.trace before and after each kernel");
   app.add_flag("--poll", o.hooks.poll, "call context.poll before each kernel; it can end the run");
   app.add_flag("-g", o.line_tables,

@@ -31,6 +31,7 @@ Status write_binary(const CompileOptions& options, const OutputPlan& plan, const
   emit.stack = &written.stack;
   emit.kind = static_cast<codegen_llvm::OutputKind>(plan.emit);
   emit.opt = options.opt;
+  emit.fast = options.fast_codegen;
   emit.line_tables = options.line_tables;
   emit.jobs =
       options.jobs != 0 ? options.jobs : static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));

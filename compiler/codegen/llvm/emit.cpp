@@ -32,8 +32,9 @@ namespace {
 constexpr uint64_t kWeightsInText = uint64_t{64} << 20;
 constexpr uint64_t kWeightsInObject = uint64_t{2000} << 20;  // beyond, code cannot address them by 32-bit offsets
 
-OptLevel level_of(const std::string& opt) {
+OptLevel level_of(const std::string& opt, bool fast) {
   if (opt == "0") return OptLevel::kO0;
+  if (fast) return OptLevel::kFast;
   if (opt == "1") return OptLevel::kO1;
   if (opt == "3") return OptLevel::kO3;
   if (opt == "s") return OptLevel::kOs;
@@ -72,7 +73,7 @@ class Emission {
                         "{} bytes of weights do not fit {}, where the limit is {}; --weights=FILE keeps them apart",
                         inside, binary ? "an object" : "a text output", limit);
     RELAXC_DO(check_going_on());
-    level_ = level_of(options_.opt);
+    level_ = level_of(options_.opt, options_.fast);
     machine_ = make_machine(target_, level_);
     module_ = make_module(object_.name, context_, *machine_);
     ModuleLowering lowering(*module_, lowering_options(target_, *machine_));

@@ -34,6 +34,7 @@ using TellParts = std::function<void(size_t begun, size_t all)>;
 struct EmitOptions {
   OutputKind kind = OutputKind::kObject;
   std::string opt = "2";          ///< "0", "1", "2", "3", "s", "z": LLVM's pipelines
+  bool fast = false;              ///< LLVM takes as little time as it can, whatever `opt` says
   bool line_tables = false;       ///< DWARF that says which source an instruction comes from
   int32_t jobs = 1;               ///< threads that compile; the object is the same for any number
   std::string runtime, linker;    ///< what to link with, and by what: Linking::runtime, Linking::compiler

@@ -13,7 +13,8 @@
 
 namespace relaxc::codegen_llvm {
 
-enum class OptLevel { kO0, kO1, kO2, kO3, kOs, kOz };
+/// How much work LLVM does. kFast: the passes of kO1, then the instruction selection and register allocation of kO0.
+enum class OptLevel { kO0, kO1, kO2, kO3, kOs, kOz, kFast };
 
 /// Position-independent where there is an operating system, own section for each function and table, strict floating
 /// point. The Target comes from resolve_target.

@@ -54,6 +54,7 @@ llvm::OptimizationLevel level_of(OptLevel level) {
     case OptLevel::kO0:
       return llvm::OptimizationLevel::O0;
     case OptLevel::kO1:
+    case OptLevel::kFast:
       return llvm::OptimizationLevel::O1;
     case OptLevel::kO2:
       return llvm::OptimizationLevel::O2;
@@ -119,11 +120,11 @@ void add_vectors(llvm::FunctionPassManager& passes, int level) {
   passes.addPass(llvm::SimplifyCFGPass());
 }
 
-/// The pipeline of -O1 to -O3 for loops that are scheduled for vectors.
+/// The pipeline of -O1 to -O3 and --fast-codegen for loops that are scheduled for vectors.
 llvm::ModulePassManager pipeline_for_vectors(OptLevel level) {
   llvm::FunctionPassManager each;
   add_simplification(each);
-  if (level == OptLevel::kO1) {
+  if (level == OptLevel::kO1 || level == OptLevel::kFast) {
     add_invariant_motion(each);
     each.addPass(llvm::DSEPass());
     each.addPass(llvm::ADCEPass());
@@ -175,7 +176,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const Target& 
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = level != OptLevel::kO0 && level != OptLevel::kO1;
+  tuning.LoopVectorization = level_of(level).getSpeedupLevel() > 1;
   tuning.SLPVectorization = false;
   llvm::PassBuilder builder(&machine, tuning);
   llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());

@@ -359,7 +359,8 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target, OptLevel
   options.UniqueSectionNames = true;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   options.EmitAddrsig = false;
-  auto effort = level == OptLevel::kO0   ? llvm::CodeGenOptLevel::None
+  bool fast = level == OptLevel::kO0 || level == OptLevel::kFast;
+  auto effort = fast                     ? llvm::CodeGenOptLevel::None
                 : level == OptLevel::kO1 ? llvm::CodeGenOptLevel::Less
                 : level == OptLevel::kO3 ? llvm::CodeGenOptLevel::Aggressive
                                          : llvm::CodeGenOptLevel::Default;
