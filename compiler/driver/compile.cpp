@@ -45,7 +45,8 @@ class Run {
     progress_.clear();
     RELAXC_CHECK(done || diag_.has_errors(), "a step failed without saying why");
     print_diagnostics(diag_, options_, proposals_, findings_);
-    return exit_code(diag_, options_);
+    const int code = exit_code(diag_, options_);
+    return code == 0 && refuted_ ? 1 : code;
   }
 
  private:
@@ -55,6 +56,8 @@ class Run {
     RELAXC_TRY(std::unique_ptr<Artifact> made, api::compile(options_, goal, outputs_, diag, watch()));
     progress_.clear();
     if (mode_ == Mode::kInspect && !options_.tool.explain.empty()) RELAXC_DO(print_explanations(options_, *made, diag));
+    if (mode_ == Mode::kInspect && options_.tool.prove && options_.passes.stop_after.empty())
+      refuted_ = !print_proofs(*made);
     if (goal == Goal::kModule) return Done{};
     if (options_.warnings_are_errors && !diag.all().empty()) return Done{};
     RELAXC_DO(commit(*made, outputs_, diag));
@@ -118,6 +121,7 @@ class Run {
   frontend::Findings findings_;
   std::vector<StateProposal> proposals_;
   Progress progress_;
+  bool refuted_ = false;  ///< a claim of --prove
 };
 
 int print_targets() {

@@ -23,6 +23,7 @@ struct ToolOptions {
   std::string against = "interpreter";  ///< or "onnxruntime": what `verify` compares with
   bool random = false, interpret = false, bisect = false, profile = false,
        machine = false;  ///< `machine`: what `tune` measures
+  bool prove = false;    ///< `inspect` checks the plan of memory
   int64_t seed = 0;
   int32_t threads = 1, repeat = 0;  ///< `repeat` 0: as often as a second takes
   double rtol = 1e-3, atol = 1e-5;

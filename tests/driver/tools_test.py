@@ -236,6 +236,13 @@ int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
         self.assertNotEqual(none.code, 0)
         self.assertIn("--explain=nobody: there is no such kernel; the kernels are: " + ", ".join(kernels), none.err)
 
+    def test_proves_that_tensors_share_no_memory(self):
+        self.write("p.relax", PRODUCT)
+        done = self.relaxc("inspect", "p.relax", "--prove")
+        self.assertEqual(done.code, 0)
+        self.assertRegex(done.out, r"memory   main_call: [1-9]\d* proved, 0 refuted, 0 undecided\n")
+        self.assertNotIn("proved", self.relaxc("inspect", "p.relax").out)
+
 
 class Pages(ProgramTest):
     def test_shells_take_the_completions(self):

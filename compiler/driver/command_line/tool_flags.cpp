@@ -33,6 +33,8 @@ void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* nam
     tool->add_flag("--explain{all}", t.explain,
                    "say which strategy schedules each kernel (--explain=KERNEL: that one), with its plan and estimate, "
                    "and why others do not");
+    tool->add_flag("--prove", t.prove,
+                   "prove that no two tensors in use at one time share memory, for all sizes that the model admits");
     return;
   }
   tool->add_option(

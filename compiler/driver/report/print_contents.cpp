@@ -7,6 +7,7 @@
 
 #include "compiler/api/report/write_reports.h"
 #include "compiler/driver/report/summary.h"
+#include "compiler/proof/frames.h"
 #include "compiler/support/quote.h"
 
 namespace relaxc::driver {
@@ -32,6 +33,21 @@ Status print_explanations(const Options& options, const Artifact& artifact, Diag
   for (const auto& [name, text] : all)
     if (wanted == "all" || name == wanted) fmt::print("\nkernel {}\n{}", printable(name), text);
   return Done{};
+}
+
+bool print_proofs(const Artifact& artifact) {
+  auto find = [&](const std::string& name) -> const tir::PrimFunc* { return artifact.module.find_prim_func(name); };
+  const std::vector<tir::PrimFunc*> all = artifact.module.prim_funcs();
+  bool fine = true;
+  for (const proof::Claims& claims :
+       proof::check_frames({all.begin(), all.end()}, artifact.observed.unplanned, artifact.object, find)) {
+    fmt::print("memory   {}: {} proved, {} refuted, {} undecided\n", printable(claims.function), claims.proved,
+               claims.refuted.size(), claims.undecided.size());
+    for (const std::string& claim : claims.refuted) fmt::print("         refuted: {}\n", printable(claim));
+    for (const std::string& claim : claims.undecided) fmt::print("         undecided: {}\n", printable(claim));
+    fine = fine && claims.refuted.empty();
+  }
+  return fine;
 }
 
 }  // namespace relaxc::driver

@@ -1,0 +1,419 @@
+// host_pair.cpp: two bodies side by side.
+//
+// Planning replaces allocations by views of memory that the function is given; everything else stays, in its order. So
+// the body from before says which tensors there are, which buffers are parts of which, and what is done with them, and
+// the body from after says where each buffer lies. Both are flattened to lists: an Alloc, a View or a Let reaches to
+// the end of its suite. What is left must agree statement by statement in what it calls and which buffers it names. Two
+// things may differ: offsets get names at the begin, and a copy between two buffers of one place is left out.
+//
+// Rejected: the planned body alone, where nothing says whether two buffers of one place are one tensor by intention.
+#include "compiler/proof/host_pair.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "compiler/arith/visit.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc::proof {
+namespace {
+
+using tir::BufferRef;
+using tir::Stmt;
+
+/// The statements of a suite in order, each Alloc, View and Let before what it is around.
+std::vector<Stmt> flat(Stmt s) {
+  std::vector<Stmt> list;
+  while (s) {
+    if (const auto* seq = s.as<tir::Seq>()) {
+      for (size_t i = 0; i + 1 < seq->body.size(); ++i)
+        for (Stmt inner : flat(seq->body[i])) list.push_back(inner);
+      s = seq->body.empty() ? Stmt() : seq->body.back();
+      continue;
+    }
+    list.push_back(s);
+    if (const auto* alloc = s.as<tir::Alloc>())
+      s = alloc->body;
+    else if (const auto* view = s.as<tir::View>())
+      s = view->body;
+    else if (const auto* let = s.as<tir::Let>())
+      s = let->body;
+    else
+      break;
+  }
+  return list;
+}
+
+/// Buffers that the statement's own expressions read, by id.
+std::map<uint32_t, BufferRef> loaded(Stmt s) {
+  std::map<uint32_t, BufferRef> buffers;
+  for (Expr e : tir::expressions(s))
+    arith::for_each_node(e, [&](Expr node) {
+      if (const auto* load = node.as<arith::Load>()) buffers[load->buffer->id] = load->buffer;
+    });
+  return buffers;
+}
+
+bool same_keys(const std::map<uint32_t, BufferRef>& a, const std::map<uint32_t, BufferRef>& b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) { return x.first == y.first; });
+}
+
+class Walk {
+ public:
+  Walk(const tir::PrimFunc& planned, const Parameters& parameters, Inequalities& known, const tir::FindFunction& find,
+       Claims& claims)
+      : planned_(planned), parameters_(parameters), known_(known), find_(find), claims_(claims) {}
+
+  HostPair run(Stmt unplanned, const arith::Facts& facts) {
+    Step entry, exit;
+    for (const tir::Param& param : planned_.params) {
+      if (param.buffer == nullptr) continue;
+      places_[param.buffer->id] = {param.buffer, zero(), 0, zero()};
+      if (parameters_.scratch.count(param.buffer->id) != 0) continue;
+      const size_t tensor = add_tensor(param.buffer, true);
+      if (parameters_.idle.count(param.buffer->id) == 0) entry.touches.push_back(tensor);
+      exit.touches.push_back(tensor);
+    }
+    add(std::move(entry));
+    suite(unplanned, planned_.body, facts);
+    add(std::move(exit));
+    for (const auto& [from, to] : left_out_) claim_one_place(from, to);
+    return std::move(pair_);
+  }
+
+ private:
+  struct Part {
+    size_t tensor = 0;
+    Expr offset;  ///< bytes from its begin
+  };
+  struct Loop {
+    size_t head = 0;
+    std::vector<size_t> leaves;  ///< steps that end it
+  };
+
+  Expr zero() const { return context().index(0); }
+  Context& context() const { return known_.context(); }
+  Expr resolved(Expr e) const { return arith::substitute(e, values_); }
+  Expr bytes_of(BufferRef buffer) const { return resolved(tir::byte_size(context(), *buffer)); }
+
+  size_t add_tensor(BufferRef buffer, bool parameter) {
+    parts_[buffer->id] = {pair_.tensors.size(), zero()};
+    pair_.tensors.push_back({buffer, parameter, {}, bytes_of(buffer)});
+    return pair_.tensors.size() - 1;
+  }
+
+  /// A step that follows those at which the walk has ended so far.
+  size_t add(Step step) {
+    const size_t id = pair_.steps.size();
+    pair_.steps.push_back(std::move(step));
+    for (size_t end : ends_) pair_.steps[end].next.push_back(id);
+    ends_ = {id};
+    return id;
+  }
+
+  void differs(Stmt s) {
+    if (!agrees_) return;
+    agrees_ = false;
+    const auto* invoke = s.as<tir::Invoke>();
+    claims_.add(Verdict::kUndecided,
+                fmt::format("planning changed places alone: the bodies differ at {}",
+                            invoke != nullptr ? "a call of '" + invoke->callee + "'" : "a statement"));
+  }
+
+  void suite(Stmt unplanned, Stmt planned, arith::Facts facts) {
+    const std::vector<Stmt> was = flat(unplanned), is = flat(planned);
+    size_t at = 0;
+    for (Stmt s : was) {
+      if (!agrees_) return;
+      if (declare(s)) continue;
+      while (at < is.size() && place(is[at], s)) ++at;
+      if (at < is.size() && alike(s, is[at]))
+        statement(s, is[at++], facts);
+      else if (!leave_out(s))
+        return differs(s);
+    }
+    while (at < is.size() && place(is[at], {})) ++at;
+    if (at != is.size()) differs(is[at]);
+  }
+
+  /// Whether `s` says what a buffer of the unplanned body is.
+  bool declare(Stmt s) {
+    if (const auto* alloc = s.as<tir::Alloc>()) {
+      if (alloc->buffer->scope != tir::Scope::kGlobal) return true;
+      Step step;
+      step.begins.push_back(add_tensor(alloc->buffer, false));
+      add(std::move(step));
+      return true;
+    }
+    const auto* view = s.as<tir::View>();
+    if (view == nullptr) return false;
+    if (auto base = view->base == nullptr ? parts_.end() : parts_.find(view->base->id); base != parts_.end())
+      parts_[view->buffer->id] = {base->second.tensor, base->second.offset + resolved(view->byte_offset)};
+    return true;
+  }
+
+  /// Whether `s` of the planned body only says where something lies: a View, or a name for an offset. `beside` is what
+  /// comes next in the other body.
+  bool place(Stmt s, Stmt beside) {
+    if (const auto* view = s.as<tir::View>()) {
+      place_view(*view);
+      return true;
+    }
+    if (const auto* alloc = s.as<tir::Alloc>()) return alloc->buffer->scope != tir::Scope::kGlobal;
+    const auto* let = s.as<tir::Let>();
+    const auto* other = beside.as<tir::Let>();
+    if (let == nullptr || (other != nullptr && other->var == let->var) || has_loads(let->value)) return false;
+    values_[let->var] = resolved(let->value);
+    return true;
+  }
+
+  void place_view(const tir::View& view) {
+    auto base = view.base == nullptr ? places_.end() : places_.find(view.base->id);
+    if (base == places_.end()) return;  // the heap's
+    Address at = base->second;
+    const Expr offset = resolved(view.byte_offset);
+    (at.round_up != 0 ? at.beyond : at.offset) = (at.round_up != 0 ? at.beyond : at.offset) + offset;
+    if (view.round_up != 0 && at.round_up != 0)
+      claims_.add(Verdict::kUndecided, fmt::format("'{}' has one place: it is rounded up twice", view.buffer->name));
+    if (view.round_up != 0) at.round_up = view.round_up;
+    auto [known, fresh] = places_.emplace(view.buffer->id, at);
+    // Within a loop or a branch an offset may have other variables than before it: use() compares them.
+    if (!fresh && !(known->second.offset == at.offset && known->second.beyond == at.beyond))
+      checked_.erase(view.buffer->id);
+    known->second = at;
+  }
+
+  /// Whether both do the same with the same buffers.
+  bool alike(Stmt a, Stmt b) const {
+    if (a->kind != b->kind || !same_keys(loaded(a), loaded(b))) return false;
+    if (const auto* let = a.as<tir::Let>()) return let->var == b.as<tir::Let>()->var;
+    if (const auto* store = a.as<tir::Store>()) return store->buffer->id == b.as<tir::Store>()->buffer->id;
+    if (const auto* loop = a.as<tir::For>()) return loop->var == b.as<tir::For>()->var;
+    const auto* invoke = a.as<tir::Invoke>();
+    return invoke == nullptr || alike(*invoke, *b.as<tir::Invoke>());
+  }
+  /// A callee's own memory is another buffer once its size is known.
+  bool alike(const tir::Invoke& a, const tir::Invoke& b) const {
+    if (a.callee != b.callee || a.args.size() != b.args.size()) return false;
+    const tir::PrimFunc* callee = find_(a.callee);
+    for (size_t i = 0; i < a.args.size(); ++i) {
+      const auto *x = std::get_if<BufferRef>(&a.args[i]), *y = std::get_if<BufferRef>(&b.args[i]);
+      if ((x == nullptr) != (y == nullptr)) return false;
+      const bool is_frame = callee != nullptr && callee->host.arena == i;
+      if (x != nullptr && (*x)->id != (*y)->id && !is_frame) return false;
+    }
+    return true;
+  }
+
+  void statement(Stmt was, Stmt is, arith::Facts& facts) {
+    Step step;
+    for (const auto& [_, buffer] : loaded(was)) use(buffer, buffer, step);
+    if (const auto* store = was.as<tir::Store>()) use(store->buffer, store->buffer, step);
+    if (const auto* invoke = was.as<tir::Invoke>()) return call(*invoke, *is.as<tir::Invoke>(), facts, std::move(step));
+    if (const auto* let = was.as<tir::Let>()) {
+      if (!has_loads(is.as<tir::Let>()->value)) values_[let->var] = resolved(is.as<tir::Let>()->value);
+      add(std::move(step));
+    } else if (const auto* branch = was.as<tir::If>()) {
+      add(std::move(step));
+      branches(*branch, *is.as<tir::If>(), facts);
+    } else if (was.as<tir::For>() != nullptr || was.as<tir::While>() != nullptr) {
+      loop(was, is, facts, std::move(step));
+    } else if (const auto* guard = was.as<tir::Guard>()) {
+      add(std::move(step));
+      assume(guard->condition, facts);
+    } else if (was.as<tir::Break>() != nullptr || was.as<tir::Continue>() != nullptr) {
+      jump(was.as<tir::Break>() != nullptr, add(std::move(step)));
+    } else {
+      add(std::move(step));
+    }
+  }
+
+  void assume(Expr condition, arith::Facts& facts) const {
+    if (condition = resolved(condition); !has_loads(condition)) facts.assume(condition);
+  }
+
+  void branches(const tir::If& was, const tir::If& is, const arith::Facts& facts) {
+    const std::vector<size_t> begin = ends_;
+    arith::Facts then_facts = facts, else_facts = facts;
+    assume(was.condition, then_facts);
+    assume(arith::logical_not(was.condition), else_facts);
+    suite(was.then_body, is.then_body, std::move(then_facts));
+    std::vector<size_t> ends = std::exchange(ends_, begin);
+    suite(was.else_body, is.else_body, std::move(else_facts));
+    ends_.insert(ends_.end(), ends.begin(), ends.end());
+  }
+
+  void loop(Stmt was, Stmt is, arith::Facts facts, Step step) {
+    const auto* counted = was.as<tir::For>();
+    // What a For reads, it reads before the first iteration; a While does so before each.
+    if (counted != nullptr) add(std::exchange(step, {}));
+    const size_t head = add(std::move(step));
+    loops_.push_back({head, {}});
+    if (counted != nullptr) {
+      assume(arith::le(counted->min, counted->var), facts);
+      assume(arith::lt(counted->var, counted->min + counted->extent), facts);
+      suite(counted->body, is.as<tir::For>()->body, std::move(facts));
+    } else {
+      suite(was.as<tir::While>()->body, is.as<tir::While>()->body, std::move(facts));
+    }
+    for (size_t end : ends_) pair_.steps[end].next.push_back(head);
+    ends_ = std::move(loops_.back().leaves);
+    ends_.push_back(head);
+    loops_.pop_back();
+  }
+
+  void jump(bool leaves, size_t step) {
+    if (loops_.empty()) return;
+    if (leaves)
+      loops_.back().leaves.push_back(step);
+    else
+      pair_.steps[step].next.push_back(loops_.back().head);
+    ends_.clear();
+  }
+
+  /// `step` touches the tensor that `was` is a part of, which lies where `is` does.
+  void use(BufferRef was, BufferRef is, Step& step) {
+    auto part = parts_.find(was->id);
+    if (part == parts_.end()) return;  // the heap's
+    Tensor& tensor = pair_.tensors[part->second.tensor];
+    if (std::find(step.touches.begin(), step.touches.end(), part->second.tensor) == step.touches.end())
+      step.touches.push_back(part->second.tensor);
+    if (is->id != was->id && tensor.buffer->id == was->id) tensor.bytes = bytes_of(is);
+    if (!checked_.insert(is->id).second) return;
+    auto found = places_.find(is->id);
+    if (found == places_.end())
+      return claims_.add(Verdict::kUndecided,
+                         fmt::format("'{}' lies in some memory: the planned function says of none", was->name));
+    Address begin = found->second;
+    Expr& offset = begin.round_up != 0 ? begin.beyond : begin.offset;
+    if (!part->second.offset.is_constant(0)) offset = arith::simplify(offset - part->second.offset);
+    if (tensor.parameter && !tensor.place) tensor.place = Address{tensor.buffer, zero(), 0, zero()};
+    if (!tensor.place) {
+      tensor.place = begin;
+      return;
+    }
+    claims_.add(same(*tensor.place, begin) ? Verdict::kProved : Verdict::kUndecided,
+                fmt::format("'{}' lies in the place of '{}': their offsets are not proved to be the same", was->name,
+                            tensor.buffer->name));
+  }
+
+  bool same(const Address& a, const Address& b) {
+    return a.memory == b.memory && a.round_up == b.round_up && known_.equal(a.offset, b.offset) &&
+           known_.equal(a.beyond, b.beyond);
+  }
+
+  void call(const tir::Invoke& was, const tir::Invoke& is, const arith::Facts& facts, Step step) {
+    for (size_t i = 0; i < was.args.size(); ++i)
+      if (const auto* buffer = std::get_if<BufferRef>(&was.args[i]))
+        use(*buffer, std::get<BufferRef>(is.args[i]), step);
+    const tir::PrimFunc* callee = find_(was.callee);
+    if (callee != nullptr) allow_in_place(was, is, *callee, step);
+    add(std::move(step));
+    if (callee == nullptr || !callee->is_host()) return;
+    HostCall& made = pair_.calls.emplace_back(HostCall{&is, facts, {}, {}});
+    for (size_t i = 0; i < callee->params.size(); ++i)
+      if (callee->params[i].buffer == nullptr) made.scalars.push_back(resolved(std::get<Expr>(is.args.at(i))));
+    made.frame = bytes_of(std::get<BufferRef>(is.args.at(*callee->host.arena)));
+  }
+
+  /// The operands that the callee may overwrite by its result: those that it gets only as parameters which it says may
+  /// be so, and only where they begin where its result does.
+  void allow_in_place(const tir::Invoke& was, const tir::Invoke& is, const tir::PrimFunc& callee, Step& step) {
+    std::vector<size_t> buffers;
+    for (size_t i = 0; i < callee.params.size(); ++i)
+      if (callee.params[i].buffer != nullptr) buffers.push_back(i);
+    const std::vector<size_t>& allowed = callee.memory.in_place;
+    if (allowed.empty() || buffers.size() <= callee.memory.scratch) return;
+    const size_t result = buffers[buffers.size() - 1 - callee.memory.scratch];
+    const Part* made = part_of(was, result);
+    if (made == nullptr) return;
+    std::map<size_t, bool> operands;  // tensors, and whether every parameter that they are allows it
+    for (size_t i : buffers) {
+      const Part* part = i == result ? nullptr : part_of(was, i);
+      if (part == nullptr || part->tensor == made->tensor) continue;
+      bool fits = std::find(allowed.begin(), allowed.end(), i) != allowed.end() && one_place(is, i, result);
+      auto [known, fresh] = operands.emplace(part->tensor, fits);
+      known->second = known->second && fits;
+    }
+    for (auto [tensor, fits] : operands) {
+      if (!fits) continue;
+      step.in_place.emplace_back(tensor, made->tensor);
+      if (!callee.noalias || callee.memory.copies) continue;
+      claims_.add(Verdict::kRefuted,
+                  fmt::format("'{}' may overwrite '{}': it takes for granted that its buffers share no memory",
+                              callee.name, pair_.tensors[tensor].buffer->name));
+    }
+  }
+
+  const Part* part_of(const tir::Invoke& invoke, size_t argument) const {
+    const auto* buffer = std::get_if<BufferRef>(&invoke.args.at(argument));
+    auto part = buffer == nullptr ? parts_.end() : parts_.find((*buffer)->id);
+    return part == parts_.end() ? nullptr : &part->second;
+  }
+
+  bool one_place(const tir::Invoke& planned, size_t a, size_t b) {
+    auto x = places_.find(std::get<BufferRef>(planned.args.at(a))->id);
+    auto y = places_.find(std::get<BufferRef>(planned.args.at(b))->id);
+    return x != places_.end() && y != places_.end() && same(x->second, y->second);
+  }
+
+  /// Whether `s` is a copy that the planned body may do without.
+  bool leave_out(Stmt s) {
+    const auto* invoke = s.as<tir::Invoke>();
+    const tir::PrimFunc* callee = invoke == nullptr ? nullptr : find_(invoke->callee);
+    if (callee == nullptr || !callee->memory.copies) return false;
+    const Part *from = part_of(*invoke, 0), *to = part_of(*invoke, 1);
+    if (from == nullptr || to == nullptr) return false;
+    left_out_.emplace_back(*from, *to);
+    Step step;
+    step.touches = {from->tensor, to->tensor};
+    step.in_place.emplace_back(from->tensor, to->tensor);
+    add(std::move(step));
+    return true;
+  }
+
+  void claim_one_place(const Part& from, const Part& to) {
+    auto at = [&](const Part& part) {
+      const Tensor& tensor = pair_.tensors[part.tensor];
+      std::optional<Address> place = tensor.place;
+      if (tensor.parameter) place = Address{tensor.buffer, zero(), 0, zero()};
+      if (place)
+        (place->round_up != 0 ? place->beyond : place->offset) =
+            (place->round_up != 0 ? place->beyond : place->offset) + part.offset;
+      return place;
+    };
+    std::optional<Address> a = at(from), b = at(to);
+    claims_.add(a && b && same(*a, *b) ? Verdict::kProved : Verdict::kUndecided,
+                fmt::format("'{}' and '{}', whose copy is left out, lie in one place: no proof was found",
+                            pair_.tensors[from.tensor].buffer->name, pair_.tensors[to.tensor].buffer->name));
+  }
+
+  const tir::PrimFunc& planned_;
+  const Parameters& parameters_;
+  Inequalities& known_;
+  const tir::FindFunction& find_;
+  Claims& claims_;
+  HostPair pair_;
+  bool agrees_ = true;
+  std::unordered_map<uint32_t, Part> parts_;      ///< of the unplanned body, by id
+  std::unordered_map<uint32_t, Address> places_;  ///< of the planned body, by id
+  std::set<uint32_t> checked_;                    ///< buffers that use() has compared, by id
+  arith::Substitution values_;                    ///< what a Let without loads binds
+  std::vector<std::pair<Part, Part>> left_out_;   ///< operands of copies
+  std::vector<size_t> ends_;                      ///< steps that the next one follows
+  std::vector<Loop> loops_;
+};
+
+}  // namespace
+
+HostPair read_pair(tir::Stmt unplanned, const tir::PrimFunc& planned, const Parameters& parameters,
+                   const arith::Facts& facts, Inequalities& known, const tir::FindFunction& find, Claims& claims) {
+  return Walk(planned, parameters, known, find, claims).run(unplanned, facts);
+}
+
+}  // namespace relaxc::proof
