@@ -1,7 +1,8 @@
 /* memory.c: the memory functions that a compiler may call on its own, for programs that have no C library.
  *
  * All are weak, so a program's own win. They are a library of their own (relax_rt_memory): inside relax_rt an archive's
- * memcpy would be found before the C library's fast one. Plain byte loops: small comes first here. Compilers replace
+ * memcpy would be found before the C library's fast one. Words where both ends are aligned, else bytes: small comes
+ * first here, but padding a tensor copies all of it. Compilers replace
  * such loops by calls of these very functions, whatever the flags (GCC at -O2 without -ffreestanding does in memset),
  * but never a loop of volatile stores. Link-time optimization must keep functions that only its own code calls, later.
  */
@@ -14,9 +15,19 @@ void* memcpy(void* to, const void* from, size_t bytes);
 void* memmove(void* to, const void* from, size_t bytes);
 void* memset(void* to, int value, size_t bytes);
 
+#if defined(__GNUC__)
+typedef uint32_t __attribute__((may_alias)) rlx_word;
+#else
+typedef uint32_t rlx_word;
+#endif
+
 RLX_WEAK void* memcpy(void* to, const void* from, size_t bytes) {
   volatile uint8_t* target = (volatile uint8_t*)to;
   const uint8_t* source = (const uint8_t*)from;
+  if ((((uintptr_t)to | (uintptr_t)from) & 3U) == 0) {
+    for (; bytes >= 4; bytes -= 4, target += 4, source += 4)
+      *(volatile rlx_word*)(volatile void*)target = *(const rlx_word*)(const void*)source;
+  }
   while (bytes-- != 0) *target++ = *source++;
   return to;
 }
@@ -34,6 +45,10 @@ RLX_WEAK void* memmove(void* to, const void* from, size_t bytes) {
 
 RLX_WEAK void* memset(void* to, int value, size_t bytes) {
   volatile uint8_t* target = (volatile uint8_t*)to;
+  if (((uintptr_t)to & 3U) == 0) {
+    for (; bytes >= 4; bytes -= 4, target += 4)
+      *(volatile rlx_word*)(volatile void*)target = (uint32_t)(uint8_t)value * 0x01010101U;
+  }
   while (bytes-- != 0) *target++ = (uint8_t)value;
   return to;
 }
