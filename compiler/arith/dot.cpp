@@ -11,9 +11,9 @@ Expr signed_byte(Expr word, int64_t i) {
   return call(Intrinsic::k_shift_right, {top, context.imm(word.dtype(), 24)});
 }
 
-bool is_unsigned_byte(Expr e) {
+bool is_widened(Expr e, DType from) {
   const auto* cast = e.as<Cast>();
-  return cast != nullptr && cast->dtype == DType::i(32) && cast->value.dtype() == DType::u(8);
+  return cast != nullptr && cast->dtype == DType::i(32) && cast->value.dtype() == from;
 }
 
 bool is_byte(Expr e) {
@@ -60,7 +60,10 @@ Expr dot4(const Dot4& dot) {
   return low + (dot.a[3] ? product(2) + product(3) : product(2));
 }
 
-std::optional<Dot4> as_dot4(Expr e) {
+namespace {
+
+/// A sum of products of words' bytes by numbers that were `narrow`.
+std::optional<Dot4> dot4_of(Expr e, DType narrow) {
   const auto* sum = e.as<Add>();
   if (sum == nullptr || e.dtype() != DType::i(32)) return std::nullopt;
   const auto *low = sum->a.as<Add>(), *high = sum->b.as<Add>();
@@ -70,7 +73,7 @@ std::optional<Dot4> as_dot4(Expr e) {
   Dot4 dot;
   for (size_t i = 0; i < products.size(); ++i) {
     const auto* product = products[i].as<Mul>();
-    if (product == nullptr || !is_unsigned_byte(product->a)) return std::nullopt;
+    if (product == nullptr || !is_widened(product->a, narrow)) return std::nullopt;
     dot.a[i] = product->a;
   }
   const auto* last = products.back().as<Mul>()->b.as<Call>();
@@ -78,6 +81,22 @@ std::optional<Dot4> as_dot4(Expr e) {
   dot.b = last->args[0];
   if (const auto* lifted = dot.b.as<Call>(); products.size() < 4 && lifted != nullptr) dot.b = lifted->args[0];
   return dot4(dot) == e ? std::optional(dot) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Dot4> as_dot4(Expr e) {
+  return dot4_of(e, DType::u(8));
+}
+
+Expr pair_dot(const PairDot& dot) {
+  return dot4({{dot.a[0], dot.a[2], dot.a[1], dot.a[3]}, dot.b});
+}
+
+std::optional<PairDot> as_pair_dot(Expr e) {
+  const std::optional<Dot4> dot = dot4_of(e, DType::i(16));
+  if (!dot || !dot->a[3]) return std::nullopt;
+  return PairDot{{dot->a[0], dot->a[2], dot->a[1], dot->a[3]}, dot->b};
 }
 
 Expr dot8(const Dot8& dot) {
@@ -131,6 +150,7 @@ std::optional<BFloatDot> as_bfloat_dot(Expr e) {
 
 Expr word_of_dot(Expr e) {
   if (const std::optional<Dot4> dot = as_dot4(e)) return dot->b;
+  if (const std::optional<PairDot> dot = as_pair_dot(e)) return dot->b;
   if (const std::optional<Dot8> dot = as_dot8(e)) return dot->b;
   if (const std::optional<BFloatDot> dot = as_bfloat_dot(e)) return dot->b;
   return {};

@@ -23,6 +23,17 @@ Expr dot4(const Dot4& dot);
 /// The parts of what `dot4` gave; nothing for any other expression.
 std::optional<Dot4> as_dot4(Expr e);
 
+/// a[0] * b.0 + a[1] * b.2 + a[2] * b.1 + a[3] * b.3 in int32, exact: two instructions that multiply pairs of 16-bit
+/// numbers take a's as they lie, and every other byte of the word each.
+struct PairDot {
+  std::array<Expr, 4> a;  ///< int32, each a cast of an int16
+  Expr b;                 ///< int32: four signed bytes, the first in the lowest bits
+};
+
+Expr pair_dot(const PairDot& dot);
+/// The parts of what `pair_dot` gave; nothing for any other expression.
+std::optional<PairDot> as_pair_dot(Expr e);
+
 /// a[0] * b.0 + … + a[7] * b.7 in int32, exact.
 struct Dot8 {
   std::array<Expr, 8> a;  ///< int32, each a cast of a byte, all signed or all not

@@ -48,6 +48,7 @@ std::string Packing::description() const {
   std::string words = words_axis < 0    ? ""
                       : word_bytes == 4 ? fmt::format(" of words along {}", words_axis)
                                         : fmt::format(" of words of {} bytes along {}", word_bytes, words_axis);
+  if (pairs) words += " in pairs";
   for (const Taps& taps : filtered) words += fmt::format(" at points of F({}, 3) along {}", taps.results, taps.axis);
   return fmt::format("pack [{}]{} in panels of {} along {}, order {}", fmt::join(shape, ", "), words, panel, axis,
                      fmt::join(order, " "));
@@ -62,10 +63,11 @@ std::vector<std::byte> Packing::as_words(std::span<const std::byte> bytes, int64
   size_t words = static_cast<size_t>(shape[axis]), extent = static_cast<size_t>(words_extent);
   size_t outer = bytes.size() / (extent * inner * element);
   std::vector<std::byte> out(outer * words * inner * static_cast<size_t>(word_bytes), std::byte{0});
-  const size_t whole = extent > terms ? extent / terms * terms : extent;
+  const size_t whole = extent > terms && !pairs ? extent / terms * terms : extent;
   for (size_t o = 0; o < outer; ++o)
     for (size_t k = 0; k < extent; ++k) {
-      const size_t at = k < whole ? k % terms : k - (extent - terms);
+      const size_t place = k < whole ? k % terms : k - (extent - terms);
+      const size_t at = pairs && (place == 1 || place == 2) ? 3 - place : place;
       for (size_t i = 0; i < inner; ++i)
         std::copy_n(bytes.data() + ((o * extent + k) * inner + i) * element, element,
                     out.data() + (((o * words + k / terms) * inner + i) * terms + at) * element);

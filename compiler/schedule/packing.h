@@ -25,6 +25,8 @@ struct Packing {
   /// shares with the word before is zero; a single word ends with zeros.
   int64_t words_extent = 0;
   int64_t word_bytes = 4;
+  /// The second and the third byte of each word are swapped (arith::PairDot), and every last word ends with zeros.
+  bool pairs = false;
   /// An axis along which the three taps of float32 filters are taken at the points of F(results, 3) (winograd.h).
   struct Taps {
     size_t axis = 0;

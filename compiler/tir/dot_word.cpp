@@ -32,6 +32,10 @@ const arith::Load* word_of(const arith::Dot4& dot) {
   return first_of(dot.a);
 }
 
+const arith::Load* pairs_of(const arith::PairDot& dot) {
+  return first_of(dot.a);
+}
+
 const arith::Load* octet_of(const arith::Dot8& dot) {
   return first_of(dot.a);
 }

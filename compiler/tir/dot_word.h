@@ -8,6 +8,8 @@ namespace relaxc::tir {
 
 /// The load of the first unsigned byte, if there are four that lie side by side in one buffer; else null.
 const arith::Load* word_of(const arith::Dot4& dot);
+/// The same of the first 16-bit number.
+const arith::Load* pairs_of(const arith::PairDot& dot);
 /// The same of eight bytes.
 const arith::Load* octet_of(const arith::Dot8& dot);
 

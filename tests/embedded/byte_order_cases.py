@@ -85,4 +85,5 @@ def cases(models):
         path = models / name / "model.onnx"
         values = [value if kind == "f4" else int(value * 60) for value in numbers(math.prod(shape), 21)]
         if path.exists():
-            yield Case(name, path, None, [(shape, values, kind)], styles=STYLES[:2], selftest=kind == "f4")
+            styles = STYLES[:2] + ([["--target=cortex-m4"]] if kind == "i1" else [])  # as plain C of products of pairs
+            yield Case(name, path, None, [(shape, values, kind)], styles=styles, selftest=kind == "f4")

@@ -20,8 +20,8 @@ CPUS = ["cortex-m0plus", "cortex-m3", "riscv32imac"]
 # Of Arm's ABI (fadd, i2f, dmul, fcmplt), and of GCC's library (__addsf3, __fixsfsi, __ltdf2); fmaf is one of ours.
 FLOATS = re.compile(r"__aeabi_(f|d|c?[fd]cmp|u?[il]2[fd]|u?l2)\w*$|__\w*[sd]f\w*$|rlx_fmaf?$|\w*(expf?|roundf?|nearbyintf?)$")
 
-INSTRUCTIONS = {  # sums of products, and what stores their results
-    "cortex-m4": ["smlad", "vcvtr.s32.f32", "usat"],
+INSTRUCTIONS = {  # sums of products, bytes that are widened for them, and what stores their results
+    "cortex-m4": ["smlad", "pkhbt", "ldrd", "vcvtr.s32.f32", "usat"],
     "cortex-m55": ["vmlava.s16", "vcvtr.s32.f32", "usat"],
 }
 

@@ -96,11 +96,14 @@ std::string Expressions::rounded(DType dtype, std::string value) {
 
 std::string Expressions::dot(const Binary& n) {
   if (!dots_ || lane_ != nullptr || n.kind != ExprKind::kAdd || n.dtype != DType::i(32)) return "";
-  const std::optional<Dot4> found = as_dot4(n.b);
-  const Load* bytes = found ? tir::word_of(*found) : nullptr;
-  if (bytes == nullptr) return "";
-  return fmt::format("{}({}, &{}, {})", helper("dot4"), text(n.a), element(bytes->buffer, bytes->indices),
-                     text(found->b));
+  auto sum = [&](const char* name, const Load* first, Expr word) {
+    return fmt::format("{}({}, &{}, {})", helper(name), text(n.a), element(first->buffer, first->indices), text(word));
+  };
+  if (const std::optional<Dot4> found = as_dot4(n.b))
+    if (const Load* bytes = tir::word_of(*found)) return sum("dot4", bytes, found->b);
+  if (const std::optional<arith::PairDot> found = arith::as_pair_dot(n.b))
+    if (const Load* pairs = tir::pairs_of(*found)) return sum("pair_dot", pairs, found->b);
+  return "";
 }
 
 std::string Expressions::binary(const Binary& n) {

@@ -221,6 +221,20 @@ constexpr Template kFixed[] = {
      "  const int32_t high = ((int32_t)x[2] * (int8_t)(uint8_t)(b >> 16)) + ((int32_t)x[3] * (int8_t)(uint8_t)(b >> "
      "24));\n"
      "  return (int32_t)((uint32_t)sum + (uint32_t)(low + high));\n}\n#endif\n"},
+    // Four 16-bit numbers at x by the signed bytes of w: the first and second by its even bytes.
+    {"pair_dot",
+     "#if defined(__ARM_FEATURE_SIMD32) && defined(__ARM_FEATURE_UNALIGNED) && !defined(__ARM_BIG_ENDIAN)\n"
+     "#include <arm_acle.h>\n"
+     "static inline int32_t rlx_pair_dot(int32_t sum, const int16_t* x, int32_t w) {\n"
+     "  int32_t low, high;\n  const uint32_t b = (uint32_t)w;\n"
+     "  __builtin_memcpy(&low, x, sizeof low);\n  __builtin_memcpy(&high, x + 2, sizeof high);\n"
+     "  sum = __smlad(low, __sxtb16(w), sum);\n"
+     "  return __smlad(high, __sxtb16((int32_t)((b >> 8) | (b << 24))), sum);\n}\n#else\n"
+     "static inline int32_t rlx_pair_dot(int32_t sum, const int16_t* x, int32_t w) {\n"
+     "  const uint32_t b = (uint32_t)w;\n"
+     "  const int32_t low = (x[0] * (int8_t)(uint8_t)b) + (x[1] * (int8_t)(uint8_t)(b >> 16));\n"
+     "  const int32_t high = (x[2] * (int8_t)(uint8_t)(b >> 8)) + (x[3] * (int8_t)(uint8_t)(b >> 24));\n"
+     "  return (int32_t)((uint32_t)sum + ((uint32_t)low + (uint32_t)high));\n}\n#endif\n"},
     {"checked_add",
      "static inline int64_t rlx_checked_add(int64_t a, int64_t b, int* bad) {\n"
      "  if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) { *bad = 1; return 0; }\n  return a + b;\n}\n"},

@@ -51,6 +51,7 @@
 #include "compiler/schedule/primitives/use_fma.h"
 #include "compiler/schedule/primitives/vectorize.h"
 #include "compiler/schedule/primitives/whole.h"
+#include "compiler/schedule/primitives/widen_bytes.h"
 #include "compiler/schedule/primitives/winograd.h"
 
 namespace relaxc::schedule {
@@ -61,6 +62,6 @@ using Step =
                  MergeRows, FocusNests, OnlineSoftmax, Pack, PadTo, Parallel, PoolRows, Prefetch, Reassociate,
                  ReduceInLanes, Reorder, ReverseComputeAt, ScalarReplace, FocusSection, SimplifySubscripts, Split,
                  StageLoads, StripMineNests, StripMineRows, TensorizeBFloatDot, TensorizeDot4, TensorizeDot8, Tile,
-                 TileMatrixDots, Unroll, UseFma, Vectorize, FocusWhole, Winograd>;
+                 TileMatrixDots, Unroll, UseFma, Vectorize, FocusWhole, WidenBytes, Winograd>;
 
 }  // namespace relaxc::schedule

@@ -26,6 +26,7 @@
 #include "compiler/schedule/strategies/parts/scalar_reduction.h"
 #include "compiler/schedule/strategies/parts/tile_loops.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
+#include "compiler/schedule/strategies/parts/wide_tile.h"
 #include "compiler/schedule/strategies/strategy.h"
 #include "targets/float_unit.h"
 
@@ -224,12 +225,23 @@ struct ScalarTile {
     RELAXC_LEGAL(apply(draft.tree, StageLoads{draft.reduction.block, 0}));
     RELAXC_LEGAL(scalar_replace_results(draft));
     if (axes.rows == 0) RELAXC_LEGAL(unroll_taps(draft));
-    const TileSize size = size_for(draft, axes);
+    TileSize size = size_for(draft, axes);
+    RELAXC_STEP(const int64_t wide, widened(draft, axes));
+    if (wide > 0) size = {wide, 1};
     if (!draft.considered.empty() && draft.considered.back().taken)
       draft.considered.back().plan += fmt::format("; {} by {}", size.rows, size.columns);
-    RELAXC_LEGAL(Tiling(draft, axes, size).run());
+    if (wide == 0) RELAXC_LEGAL(Tiling(draft, axes, size).run());
     RELAXC_FITS(ReductionView(draft).words_are_packed(), "the constant that is read in words could not be packed");
     return Done{};
+  }
+
+ private:
+  /// Rows of a tile whose bytes are widened before all columns that read them; 0: there are none.
+  static Legal<int64_t> widened(Draft& draft, const TileAxes& axes) {
+    const std::vector<uint32_t>& spatial = draft.reduction.spatial;
+    const auto place = [&](uint32_t loop) { return std::find(spatial.begin(), spatial.end(), loop); };
+    if (axes.rows == 0 || place(axes.rows) > place(axes.columns)) return int64_t{0};
+    return tile_of_wide_rows(draft, axes.rows, axes.columns);
   }
 };
 

@@ -80,6 +80,23 @@ TEST_CASE("a dot product is found again, and nothing else is taken for one") {
   CHECK(!arith::as_dot4(context.var("other", DType::i(32)) + sum));
 }
 
+TEST_CASE("a product of pairs is found again, with its numbers as they lie in memory") {
+  arith::Context context;
+  tir::Builder b(context);
+  tir::BufferRef x = b.buffer("x", DType::i(16), {context.index(4)});
+  arith::PairDot dot;
+  for (size_t i = 0; i < 4; ++i) dot.a[i] = cast(DType::i(32), b.load(x, {context.index(static_cast<int64_t>(i))}));
+  dot.b = context.var("word", DType::i(32));
+  const Expr sum = arith::pair_dot(dot);
+  const auto found = arith::as_pair_dot(sum);
+  REQUIRE(found);
+  CHECK(found->a == dot.a);
+  CHECK(found->b == dot.b);
+  CHECK(arith::word_of_dot(sum) == dot.b);
+  CHECK(!arith::as_dot4(sum));
+  CHECK(!arith::as_pair_dot(sum.as<arith::Add>()->a));  // of two products
+}
+
 TEST_CASE("matrix products of bytes are summed four at a time") {
   arith::Context context;
   auto index = [&](int64_t v) { return context.index(v); };
@@ -110,6 +127,30 @@ TEST_CASE("without vectors the last word of a sum overlaps the one before, and t
   same_sums(context, testing::conv_of_bytes(context, 12, 6, 7, 3, 1, false), true, {0});
   for (int64_t size : {6, 7, 9, 10})
     same_sums(context, testing::conv_of_bytes(context, 16, size, 16, 3, 1, true), false, {0});
+}
+
+/// What the strategies do on a machine that multiplies pairs and has no vectors.
+std::string scalar_trace(arith::Context& context, const tir::PrimFunc& f) {
+  tir::PrimFunc scheduled = f;
+  std::vector<schedule::PackedParam> packed;
+  REQUIRE(schedule::schedule_kernel(context, scheduled, target_of(0), {f.params[1].buffer}, packed));
+  return tir::to_string(scheduled);
+}
+
+TEST_CASE("bytes that many columns read are widened once for a tile of rows") {
+  arith::Context context;
+  auto index = [&](int64_t v) { return context.index(v); };
+  auto is_widened = [&](const tir::PrimFunc& f) {
+    same_sums(context, f, true, {0});
+    return scalar_trace(context, f).find("widen_bytes") != std::string::npos;
+  };
+  for (auto [m, n, k] : {std::array<int64_t, 3>{20, 32, 64}, {36, 24, 8}, {9, 40, 12}, {5, 64, 13}, {8, 32, 10}})
+    CHECK(is_widened(testing::matmul_of_bytes(context, index(m), index(n), index(k))));
+  CHECK(is_widened(testing::conv_of_bytes(context, 16, 10, 16, 3, 1, false)));
+  CHECK(is_widened(testing::conv_of_bytes(context, 3, 9, 32, 3, 2, false)));
+  CHECK(is_widened(testing::conv_of_bytes(context, 1, 11, 32, 4, 1, false)));
+  CHECK(!is_widened(testing::matmul_of_bytes(context, index(20), index(4), index(64))));   // few columns
+  CHECK(!is_widened(testing::matmul_of_bytes(context, index(11), index(32), index(64))));  // rows would be left over
 }
 
 }  // namespace

@@ -78,6 +78,13 @@ Target with_dots() {
   return target;
 }
 
+/// Without vectors, by products of pairs of 16-bit numbers.
+Target with_pairs() {
+  Target target;
+  target.vector_bits = 0, target.dots = {DotProduct::kPairs, DotProduct::kNone, DotProduct::kNone};
+  return target;
+}
+
 /// NEON with products of matrices of bytes, and of bfloat16.
 Target with_matrices() {
   Target target = testing::narrow_target();
@@ -143,6 +150,12 @@ tir::PrimFunc many_results(arith::Context& context, int count) {
 }
 
 /// Kernels of all kinds that rules know, small enough for an interpreter.
+/// One after the other for random traces, most often with wide vectors.
+Target machine(size_t number) {
+  if (number % 2 == 0) return testing::wide_target();
+  return number % 8 == 5 ? with_pairs() : number % 4 == 1 ? with_dots() : with_matrices();
+}
+
 std::vector<Case> cases(arith::Context& context) {
   auto index = [&](int64_t v) { return context.index(v); };
   Expr n = context.var("n");
@@ -224,7 +237,8 @@ std::string trace_of(arith::Context& context, const Case& from, const Target& ta
 
 TEST_CASE("a trace that is applied again gives the same kernel") {
   arith::Context context;
-  for (const Target& target : {testing::wide_target(), testing::narrow_target(), with_dots(), with_matrices()})
+  for (const Target& target :
+       {testing::wide_target(), testing::narrow_target(), with_dots(), with_matrices(), with_pairs()})
     for (const Case& one : cases(context)) {
       Case made = one;
       std::vector<schedule::PackedParam> packed, again_packed;
@@ -383,10 +397,7 @@ TEST_CASE("random steps after a part of a trace are refused or keep the meaning"
   const std::vector<Case> all = cases(context);
   std::vector<std::vector<std::string>> traces(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
-    const std::string text = trace_of(context, all[i],
-                                      i % 2 == 0   ? testing::wide_target()
-                                      : i % 4 == 1 ? with_dots()
-                                                   : with_matrices());
+    const std::string text = trace_of(context, all[i], machine(i));
     for (const schedule::StepText& step : schedule::steps_of(text)) traces[i].emplace_back(step.text);
   }
   size_t kept = 0, refused = 0;
@@ -416,10 +427,7 @@ TEST_CASE("a trace with one thing changed is refused or keeps the meaning") {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     Random random(seed);
     const Case& one = all[seed % all.size()];
-    const std::string text = trace_of(context, one,
-                                      seed % 2 == 0   ? testing::wide_target()
-                                      : seed % 4 == 1 ? with_dots()
-                                                      : with_matrices());
+    const std::string text = trace_of(context, one, machine(seed));
     std::vector<std::string> steps;
     for (const schedule::StepText& step : schedule::steps_of(text)) steps.emplace_back(step.text);
     const size_t at = random() % steps.size(), other = random() % steps.size();
@@ -450,7 +458,8 @@ TEST_CASE("rules and tests use every primitive, so that each is read back from w
   arith::Context context;
   std::set<std::string_view> unused;
   for (const schedule::StepInfo& primitive : schedule::primitives()) unused.insert(primitive.name);
-  for (const Target& target : {testing::wide_target(), testing::narrow_target(), with_dots(), with_matrices()})
+  for (const Target& target :
+       {testing::wide_target(), testing::narrow_target(), with_dots(), with_matrices(), with_pairs()})
     for (const Case& one : cases(context)) {
       const std::string text = trace_of(context, one, target);
       for (const schedule::StepText& step : schedule::steps_of(text))

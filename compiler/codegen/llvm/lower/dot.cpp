@@ -5,6 +5,7 @@
 #include <llvm/IR/IntrinsicsARM.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
+#include "compiler/arith/simplify.h"
 #include "compiler/tir/dot_word.h"
 
 namespace relaxc::codegen_llvm {
@@ -12,6 +13,7 @@ namespace relaxc::codegen_llvm {
 using arith::Dot4;
 using arith::Dot8;
 using arith::Expr;
+using arith::PairDot;
 using llvm::Value;
 
 /// What does as many lanes sums at once in this way.
@@ -31,7 +33,7 @@ std::optional<Lanes> DotProducts::sum(const arith::Binary& e) {
 }
 
 std::optional<Lanes> DotProducts::of_bytes(const arith::Binary& e) {
-  if (lanes_.count() == 0) return numeric_.abilities().lane_sums ? of_octets(e) : of_halves(e);
+  if (lanes_.count() == 0) return of_scalars(e);
   if (lanes_.mask() != nullptr || e.dtype != DType::i(32)) return std::nullopt;
   DotProduct kind = numeric_.abilities().dots.of(int64_t{32} * lanes_.count());
   if (kind == DotProduct::kNone) return std::nullopt;
@@ -44,6 +46,12 @@ std::optional<Lanes> DotProducts::of_bytes(const arith::Binary& e) {
   Value* a = word->getType()->isVectorTy() ? word : b_.CreateVectorSplat(lanes_.count(), word);
   if (kind == DotProduct::kPairs) return Lanes{nullptr, 0, b_.CreateAdd(sum, of_pairs(a, b))};
   return Lanes{nullptr, 0, of_quads(intrinsic_of(kind), sum, a, b)};
+}
+
+std::optional<Lanes> DotProducts::of_scalars(const arith::Binary& e) {
+  if (numeric_.abilities().lane_sums) return of_octets(e);
+  std::optional<Lanes> out = of_halves(e);
+  return out ? out : of_pairs_in_memory(e);
 }
 
 /// A single sum, where the instruction set has smlad: even and odd bytes of both words in 16 bits each. What a word
@@ -62,6 +70,30 @@ std::optional<Lanes> DotProducts::of_halves(const arith::Binary& e) {
       return b_.CreateIntrinsic(widen, {}, {word});
     };
     Value *x = half(llvm::Intrinsic::arm_uxtb16, a), *w = half(llvm::Intrinsic::arm_sxtb16, b);
+    sum = b_.CreateIntrinsic(llvm::Intrinsic::arm_smlad, {}, {x, w, sum});
+  }
+  return Lanes{sum, 0, nullptr};
+}
+
+/// The same of numbers that have 16 bits each in memory, by words whose bytes are in the order of such pairs. Two words
+/// are one load where they begin at a multiple of four bytes.
+std::optional<Lanes> DotProducts::of_pairs_in_memory(const arith::Binary& e) {
+  if (!numeric_.abilities().halves || e.dtype != DType::i(32)) return std::nullopt;
+  const std::optional<PairDot> found = arith::as_pair_dot(e.b);
+  const arith::Load* first = found ? tir::pairs_of(*found) : nullptr;
+  if (first == nullptr) return std::nullopt;
+  const Expr place = tir::element_offset(first->indices[0].context(), *first->buffer, first->indices);
+  const llvm::Align align(arith::divisor(place) % 2 == 0 ? 4 : 2);
+  Value* at = memory_.address(first->buffer, memory_.offset_of(first->buffer, first->indices));
+  Value *word = values_.value(found->b).scalar, *sum = values_.value(e.a).scalar;
+  // LLVM keeps a volatile load of 64 bits one load of two registers (ldrd), and does not move it out of a loop over
+  // columns, where it would be spilled.
+  Value* both = b_.CreateAlignedLoad(b_.getInt64Ty(), at, align, align.value() >= 4);
+  for (const bool second : {false, true}) {
+    Value* x = b_.CreateTrunc(second ? b_.CreateLShr(both, 32) : both, b_.getInt32Ty());
+    Value* w =
+        second ? b_.CreateIntrinsic(llvm::Intrinsic::fshr, {word->getType()}, {word, word, b_.getInt32(8)}) : word;
+    w = b_.CreateIntrinsic(llvm::Intrinsic::arm_sxtb16, {}, {w});
     sum = b_.CreateIntrinsic(llvm::Intrinsic::arm_smlad, {}, {x, w, sum});
   }
   return Lanes{sum, 0, nullptr};

@@ -1,6 +1,7 @@
 // memory.cpp: loads and stores in lanes, and their masks.
 #include "compiler/codegen/llvm/lower/memory.h"
 
+#include <llvm/IR/IntrinsicsARM.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 namespace relaxc::codegen_llvm {
@@ -178,8 +179,33 @@ Value* Memory::pointer(Expr address) {
   return b_.CreateIntToPtr(values_.scalar(address), b_.getPtrTy());
 }
 
+/// Four unsigned bytes side by side, as 16-bit numbers, where there are instructions that widen every other byte of a
+/// word (uxtb16) and join halves of two registers (pkhbt, pkhtb). Whether it is such a store.
+bool Memory::store_widened(const tir::Store& s, Lanes offset) {
+  const auto* cast = s.value.as<arith::Cast>();
+  const auto* load = cast != nullptr ? cast->value.as<arith::Load>() : nullptr;
+  if (!numeric_.abilities().halves || lanes_.count() != 4 || lanes_.mask() != nullptr || load == nullptr) return false;
+  const auto side_by_side = [&](tir::BufferRef buffer, const Lanes& place) {
+    return place.vector == nullptr && place.step == 1 && !places_.at(buffer).per_lane;
+  };
+  if (s.buffer->dtype != DType::i(16) || load->dtype != DType::u(8) || !side_by_side(s.buffer, offset)) return false;
+  const Lanes from = offset_of(load->buffer, load->indices);
+  if (!side_by_side(load->buffer, from)) return false;
+  Value* word = b_.CreateAlignedLoad(b_.getInt32Ty(), address(load->buffer, from), llvm::Align(1));
+  Value* turned = b_.CreateIntrinsic(llvm::Intrinsic::fshr, {word->getType()}, {word, word, b_.getInt32(8)});
+  Value* even = b_.CreateIntrinsic(llvm::Intrinsic::arm_uxtb16, {}, {word});
+  Value* odd = b_.CreateIntrinsic(llvm::Intrinsic::arm_uxtb16, {}, {turned});
+  Value* low = b_.CreateOr(b_.CreateAnd(even, 0xFFFF), b_.CreateShl(odd, 16));
+  Value* high = b_.CreateOr(b_.CreateAnd(odd, 0xFFFF0000), b_.CreateLShr(even, 16));
+  Value* at = address(s.buffer, offset);
+  b_.CreateAlignedStore(low, at, align_of(s.buffer));
+  b_.CreateAlignedStore(high, b_.CreateConstInBoundsGEP1_32(b_.getInt32Ty(), at, 1), align_of(s.buffer));
+  return true;
+}
+
 void Memory::store(const tir::Store& s) {
   Lanes offset = offset_of(s.buffer, s.indices);
+  if (store_widened(s, offset)) return;
   const auto* load = s.value.as<arith::Load>();
   bool narrow = s.value.dtype().is_float() && s.value.dtype().bits < 32;
   if (load != nullptr && narrow)  // a copy keeps its bits; there is no need to go through float

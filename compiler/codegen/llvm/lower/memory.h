@@ -44,6 +44,7 @@ class Memory {
   void store_raw(tir::BufferRef buffer, Lanes offset, Lanes value);
   void store_side_by_side(tir::BufferRef buffer, Lanes offset, llvm::Value* stored, bool own);
   Lanes spread(tir::BufferRef buffer, Lanes offset);
+  bool store_widened(const tir::Store& s, Lanes offset);
   bool is_certain(tir::BufferRef buffer, Lanes offset) const;
   bool is_private(tir::BufferRef buffer, Lanes offset) const;
   void prefetch(tir::BufferRef buffer, llvm::Value* address);

@@ -19,6 +19,7 @@ Pack next_packing(const Draft& draft, uint32_t loop, int64_t panel, const std::v
     const auto axis = view.packable_axis(access, view.var(loop));
     const bool done = std::find(packed.begin(), packed.end(), access.buffer) != packed.end();
     if (!axis || step.buffer != nullptr || access.indices.size() < 2 || done) return;
+    if (panel < 2 && view.original(access.buffer) != draft.reduction.words) return;
     step.buffer = access.buffer, step.axis = static_cast<int64_t>(*axis), step.panel = panel;
     for (size_t i = 0; i < access.indices.size(); ++i) {
       const auto at = std::find_if(reduced.begin(), reduced.end(),
@@ -34,7 +35,7 @@ Pack next_packing(const Draft& draft, uint32_t loop, int64_t panel, const std::v
 }  // namespace
 
 Legal<> pack_along(Draft& draft, uint32_t loop, int64_t panel, std::vector<BufferRef>& packed) {
-  while (panel >= 2) {
+  while (panel >= 1) {
     const Pack step = next_packing(draft, loop, panel, packed);
     if (step.buffer == nullptr) break;
     RELAXC_STEP(const BufferRef made, apply(draft.tree, step));

@@ -1,0 +1,267 @@
+// widen_bytes.cpp: bytes in 16 bits each, before the loop that multiplies them.
+//
+// A tile that reads bytes widens each word of them anew for each of its columns: two instructions of the twenty that
+// 2x2 sums of four products take, for each row. Where many columns read the same rows, it is done once for all of them.
+#include "compiler/schedule/primitives/widen_bytes.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "compiler/arith/dot.h"
+#include "compiler/schedule/primitives/conditions.h"
+#include "compiler/schedule/primitives/scratch_copy.h"
+#include "compiler/schedule/tree/edit.h"
+#include "compiler/schedule/tree/names.h"
+#include "compiler/tir/dot_word.h"
+
+namespace relaxc::schedule {
+
+using tir::Indices;
+
+namespace {
+
+constexpr int64_t kQuad = 4;  ///< bytes that a dot product takes
+
+/// Four products of neighbours in `bytes` by a word of memory.
+std::optional<arith::Dot4> dot_of(Expr e, BufferRef bytes) {
+  const std::optional<arith::Dot4> dot = arith::as_dot4(e);
+  const arith::Load* first = dot && dot->a[3] ? tir::word_of(*dot) : nullptr;
+  const bool reads = first != nullptr && first->buffer == bytes && dot->b.as<arith::Load>() != nullptr;
+  return reads ? dot : std::nullopt;
+}
+
+/// What all such products in `s` multiply by; null: several buffers, or none.
+BufferRef words_of(Stmt s, BufferRef bytes) {
+  std::set<BufferRef> found;
+  tir::for_each_stmt(s, [&](Stmt inner) {
+    for (Expr e : tir::expressions(inner))
+      arith::for_each_node(e, [&](Expr node) {
+        if (const auto dot = dot_of(node, bytes)) found.insert(dot->b.as<arith::Load>()->buffer);
+      });
+  });
+  return found.size() == 1 ? *found.begin() : nullptr;
+}
+
+/// The innermost dim of the box that has several elements.
+size_t dim_along(const Region& region) {
+  size_t dim = region.extent.size() - 1;
+  while (dim > 0 && region.extent[dim] == 1) --dim;
+  return dim;
+}
+
+/// The dim of the buffer that `loop` alone counts, one by one, if there is one outside of `along`.
+std::optional<size_t> dim_of_rows(const tir::For& loop, BufferRef buffer, const Region& region, size_t along) {
+  std::optional<size_t> rows;
+  bool same = region.extent[along] % kQuad == 0;
+  for_each_access(loop.body, [&](const Access& access) {
+    for (size_t dim = 0; access.buffer == buffer && dim < access.indices.size(); ++dim) {
+      const Expr place = arith::simplify(access.indices[dim] - region.begin[dim]);
+      if (!depends_on(place, loop.var)) continue;
+      same &= place == loop.var && dim < along && rows.value_or(dim) == dim;
+      rows = dim;
+    }
+  });
+  return same ? rows : std::nullopt;
+}
+
+/// The place in the copy of an element of the box.
+Indices place_in_copy(const WidenBytes::Facts& facts, const Indices& in_box) {
+  if (!facts.rows) return in_box;
+  Indices at;
+  for (size_t dim = 0; dim < facts.along; ++dim)
+    if (dim != *facts.rows) at.push_back(in_box[dim]);
+  at.push_back(arith::simplify(arith::floordiv(in_box[facts.along], kQuad)));
+  at.push_back(in_box[*facts.rows]);
+  at.push_back(arith::simplify(arith::floormod(in_box[facts.along], kQuad)));
+  return at;
+}
+
+/// Of what the last word of a sum lacks, so that it need not overlap the word before.
+int64_t zeros_behind(const WidenBytes::Facts& facts) {
+  return (kQuad - facts.terms % kQuad) % kQuad;
+}
+
+/// Rows begin at multiples of four bytes, which loads of two words need.
+BufferRef buffer_of_copy(const Tree& tree, BufferRef bytes, const WidenBytes::Facts& facts) {
+  std::vector<int64_t> dims = facts.region.extent;
+  if (facts.rows) {
+    dims.resize(facts.along + 1);
+    dims.back() /= kQuad;
+    dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(*facts.rows));
+    dims.push_back(facts.region.extent[*facts.rows]), dims.push_back(kQuad);
+  } else {
+    dims[facts.along] += zeros_behind(facts);
+    dims[facts.along] += dims[facts.along] % 2;
+  }
+  std::vector<Expr> shape;
+  for (int64_t extent : dims) shape.push_back(tree.context().index(extent));
+  tir::Builder build(tree.context());
+  return build.buffer(bytes->name + "_wide", DType::i(16), std::move(shape), tir::Scope::kGlobal, 8);
+}
+
+/// The sums of a loop, as they read the copy.
+class WideSums {
+ public:
+  WideSums(Context& context, BufferRef bytes, const WidenBytes::Facts& facts)
+      : context_(context), bytes_(bytes), facts_(facts) {}
+
+  Stmt of(Stmt loop) {
+    tir::Rewriter rewriter;
+    rewriter.on_expr = [&](Expr e) { return arith::rewrite(e, [&](Expr node) { return widened(node); }); };
+    return tir::rewrite(context_, loop, rewriter);
+  }
+
+ private:
+  Expr widened(Expr e) {
+    const std::optional<arith::Dot4> dot = dot_of(e, bytes_);
+    if (!dot) return e;
+    arith::PairDot pairs{{}, dot->b};
+    for (size_t i = 0; i < pairs.a.size(); ++i) pairs.a[i] = arith::cast(DType::i(32), in_copy(dot->a[i]));
+    return tir::pairs_of(pairs) != nullptr ? arith::pair_dot(pairs) : e;
+  }
+
+  Expr in_copy(Expr byte) const {
+    Indices at = byte.as<arith::Cast>()->value.as<arith::Load>()->indices;
+    if (zeros_behind(facts_) != 0) at[facts_.along] = without_overlap(at[facts_.along]);
+    for (size_t dim = 0; dim < at.size(); ++dim) at[dim] = arith::simplify(at[dim] - facts_.region.begin[dim]);
+    return context_.load(facts_.wide, facts_.wide->dtype, place_in_copy(facts_, at));
+  }
+
+  /// The last word begins behind the one before it, not where it ends with the row.
+  Expr without_overlap(Expr place) const {
+    return arith::rewrite(place, [&](Expr node) {
+      const auto* least = node.as<arith::Min>();
+      if (least == nullptr) return node;
+      if (least->b.is_constant(facts_.terms - kQuad)) return least->a;
+      return least->a.is_constant(facts_.terms - kQuad) ? least->b : node;
+    });
+  }
+
+  Context& context_;
+  const BufferRef bytes_;
+  const WidenBytes::Facts& facts_;
+};
+
+/// The copy: loops over the box in the order that the copy has; along a row four bytes at once, then those that are
+/// left, and zeros behind the last.
+class Copy {
+ public:
+  Copy(Context& context, BufferRef bytes, const WidenBytes::Facts& facts)
+      : context_(context), build_(context), bytes_(bytes), facts_(facts), at_(facts.region.extent.size()) {}
+
+  Stmt made() {
+    std::vector<std::pair<Var, int64_t>> outer;
+    for (size_t dim = 0; dim < at_.size(); ++dim) {
+      if (dim > facts_.along) at_[dim] = context_.index(0);
+      if (dim >= facts_.along) continue;
+      outer.emplace_back(context_.var("c" + std::to_string(dim)), facts_.region.extent[dim]);
+      at_[dim] = outer.back().first;
+    }
+    if (facts_.rows) {  // innermost but for the row's own
+      const auto rows = outer.begin() + static_cast<std::ptrdiff_t>(*facts_.rows);
+      const std::pair<Var, int64_t> loop = *rows;
+      outer.erase(rows);
+      return nest(outer, quads([&](Stmt s) { return nest({loop}, s); }));
+    }
+    const int64_t row = facts_.region.extent[facts_.along];
+    Stmt s = quads([](Stmt inner) { return inner; });
+    s = build_.seq({s, singles(row - row % kQuad, row % kQuad, true), singles(row, zeros_behind(facts_), false)});
+    return nest(outer, s);
+  }
+
+ private:
+  Stmt nest(const std::vector<std::pair<Var, int64_t>>& loops, Stmt s) {
+    for (size_t i = loops.size(); i-- > 0;) s = loop(loops[i].first, loops[i].second, s, tir::LoopKind::kSerial);
+    return s;
+  }
+  Stmt loop(Var var, int64_t extent, Stmt body, tir::LoopKind kind) {
+    tir::For made = made_loop(context_, var, context_.index(extent), body);
+    made.loop_kind = kind;
+    return make_stmt(context_, std::move(made));
+  }
+
+  template <typename F>
+  Stmt quads(F around) {
+    const int64_t count = facts_.region.extent[facts_.along] / kQuad;
+    if (count == 0) return {};
+    const Var quad = context_.var("quad"), lane = context_.var("lane");
+    const Stmt four = loop(lane, kQuad, copied(quad * kQuad + lane, true), tir::LoopKind::kVectorized);
+    return nest({{quad, count}}, around(four));
+  }
+  Stmt singles(int64_t first, int64_t count, bool exist) {
+    if (count == 0) return {};
+    const Var rest = context_.var("rest");
+    return loop(rest, count, copied(rest + first, exist), tir::LoopKind::kUnrolled);
+  }
+
+  Stmt copied(Expr along, bool exists) {
+    at_[facts_.along] = along;
+    Indices there;
+    for (size_t dim = 0; dim < at_.size(); ++dim) there.push_back(arith::simplify(facts_.region.begin[dim] + at_[dim]));
+    const DType wide = facts_.wide->dtype;
+    tir::Block block;
+    block.name = facts_.wide->name;
+    block.body = build_.store(facts_.wide, place_in_copy(facts_, at_),
+                              exists ? arith::cast(wide, build_.load(bytes_, there)) : context_.zero(wide));
+    return build_.block(std::move(block));
+  }
+
+  Context& context_;
+  tir::Builder build_;
+  const BufferRef bytes_;
+  const WidenBytes::Facts& facts_;
+  Indices at_;  ///< the place in the box
+};
+
+/// Whether all of the box are elements of the buffer.
+bool exists(const Tree& tree, BufferRef buffer, const Region& region) {
+  arith::Facts facts = facts_of_loops(tree.root());
+  Indices first, last;
+  for (size_t dim = 0; dim < region.begin.size(); ++dim) {
+    first.push_back(region.begin[dim]);
+    last.push_back(arith::simplify(region.begin[dim] + (region.extent[dim] - 1)));
+  }
+  return !inside(buffer, first, facts) && !inside(buffer, last, facts);
+}
+
+}  // namespace
+
+Legal<WidenBytes::Facts> WidenBytes::legal(const Tree& tree) const {
+  const Stmt around(&tree.loop(loop));
+  RELAXC_REQUIRE(buffer->dtype == DType::u(8), buffer->name + " has no unsigned bytes");
+  RELAXC_STEP(const Region region, is_cacheable(tree, buffer, loop));
+  RELAXC_REQUIRE(!is_stored(tree, stands_in(tree, loop, tir::LoopKind::kParallel) ? tree.root() : around, buffer),
+                 fmt::format("{} is stored to while loop '{}' runs", buffer->name, loop_name(tree, loop)));
+  RELAXC_REQUIRE(exists(tree, buffer, region), fmt::format("a part of what loop '{}' reads may lie outside of {}",
+                                                           loop_name(tree, loop), buffer->name));
+  const BufferRef words = words_of(around, buffer);
+  RELAXC_REQUIRE(words != nullptr, fmt::format("loop '{}' takes no dot products of four of {} by words of one constant",
+                                               loop_name(tree, loop), buffer->name));
+  Facts facts;
+  RELAXC_STEP(facts.operand, own_operand(tree, words));
+  const Packing& packing = tree.operands()[facts.operand].made;
+  facts.region = region, facts.along = dim_along(region), facts.terms = packing.words_extent;
+  if (zeros_behind(facts) == 0) facts.rows = dim_of_rows(tree.loop(loop), buffer, region, facts.along);
+  facts.wide = buffer_of_copy(tree, buffer, facts);
+  facts.sums = WideSums(tree.context(), buffer, facts).of(around);
+  bool only_sums = true;
+  for_each_access(facts.sums, [&](const Access& access) { only_sums &= access.buffer != buffer; });
+  RELAXC_REQUIRE(only_sums, fmt::format("loop '{}' reads {} for something else than dot products of four, too",
+                                        loop_name(tree, loop), buffer->name));
+  size_t inner = 0, all = 0;
+  for_each_access(around, [&](const Access& access) { inner += access.buffer == words ? 1 : 0; });
+  for_each_access(tree.root(), [&](const Access& access) { all += access.buffer == words ? 1 : 0; });
+  RELAXC_REQUIRE(inner == all && !packing.pairs, words->name + " is read by other products, too");
+  return facts;
+}
+
+WidenBytes::Made WidenBytes::apply(Tree& tree, const Facts& facts) const {
+  tir::Builder build(tree.context());
+  tree.operands()[facts.operand].made.pairs = true;
+  const Stmt copy = Copy(tree.context(), buffer, facts).made();
+  tree.edit_loop(loop, [&](const tir::For&) { return build.alloc(facts.wide, build.seq({copy, facts.sums})); });
+  return Done{};
+}
+
+}  // namespace relaxc::schedule

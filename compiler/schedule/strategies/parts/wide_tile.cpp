@@ -1,0 +1,80 @@
+// wide_tile.cpp: see wide_tile.h.
+//
+// Four products of a row and a column take two instructions of pairs. Their operands come by a load of two words for a
+// row that has 16 bits an element already, and for a column by a load and two instructions that widen its bytes. A tile
+// of one column needs the fewest registers for that: a sum for each row, and two pairs of each operand.
+#include "compiler/schedule/strategies/parts/wide_tile.h"
+
+#include <algorithm>
+
+#include "compiler/arith/dot.h"
+#include "compiler/schedule/primitives/jam.h"
+#include "compiler/schedule/primitives/simplify_subscripts.h"
+#include "compiler/schedule/primitives/unroll.h"
+#include "compiler/schedule/primitives/widen_bytes.h"
+#include "compiler/schedule/strategies/parts/pack_constants.h"
+#include "compiler/schedule/strategies/parts/reduction_view.h"
+#include "compiler/schedule/strategies/parts/tile_loops.h"
+#include "compiler/tir/dot_word.h"
+
+namespace relaxc::schedule {
+namespace {
+
+constexpr int64_t kMostRows = 5;  ///< whose sums stay in registers beside two operands, two addresses and a counter
+constexpr double kWidenCycles = 2.75;    ///< of a byte: load, store, and a share of the loop
+constexpr double kNarrowProduct = 1.25;  ///< cycles of a product in tiles of 2x2 that widen what they read
+
+/// Cycles of a product in tiles of these rows.
+double wide_product(int64_t rows) {
+  const auto n = static_cast<double>(rows);
+  return (3 * n + 3) / (4 * n);
+}
+
+/// As many rows as the registers hold that leave none over.
+int64_t rows_of(const ReductionView& view, uint32_t loop) {
+  const int64_t* extent = view.extent(loop);
+  int64_t rows = extent != nullptr ? kMostRows : 0;
+  while (rows > 0 && *extent % rows != 0) --rows;
+  return rows;
+}
+
+/// The bytes that the sum reads.
+BufferRef bytes_of(const Draft& draft) {
+  const std::optional<arith::Dot4> dot = arith::as_dot4(update_of(ReductionView(draft).store()).value);
+  const arith::Load* first = dot ? tir::word_of(*dot) : nullptr;
+  return first != nullptr ? first->buffer : nullptr;
+}
+
+double elements(const Region& region) {
+  double count = 1;
+  for (int64_t extent : region.extent) count *= static_cast<double>(extent);
+  return count;
+}
+
+}  // namespace
+
+Legal<int64_t> tile_of_wide_rows(Draft& draft, uint32_t rows, uint32_t columns) {
+  constexpr int64_t kWord = 4;
+  const ReductionView view(draft);
+  const BufferRef bytes = draft.reduction.words != nullptr ? bytes_of(draft) : nullptr;
+  const int64_t count = rows_of(view, rows);
+  if (bytes == nullptr || count < 2) return int64_t{0};
+  const double products = view.terms() * static_cast<double>(kWord * count * *view.extent(columns));
+  const Tree before = draft.tree;
+  RELAXC_STEP(const std::vector<AxisPart> parts, cut_axis(draft.tree, rows, count));
+  const WidenBytes widen{bytes, parts[0].inner};
+  const Legal<WidenBytes::Facts> facts = widen.legal(draft.tree);
+  if (!facts || products * (kNarrowProduct - wide_product(count)) < elements(facts->region) * kWidenCycles) {
+    draft.tree = before;
+    return int64_t{0};
+  }
+  std::vector<BufferRef> packed;
+  RELAXC_LEGAL(apply(draft.tree, widen));
+  RELAXC_LEGAL(pack_along(draft, columns, 1, packed));
+  RELAXC_LEGAL(apply(draft.tree, Unroll{parts[0].inner}));
+  RELAXC_LEGAL(apply(draft.tree, Jam{parts[0].inner}));
+  for (BufferRef buffer : packed) RELAXC_LEGAL(apply(draft.tree, SimplifySubscripts{buffer}));
+  return count;
+}
+
+}  // namespace relaxc::schedule
