@@ -140,11 +140,12 @@ if [[ $kind == chroot ]]; then
   echo "deb http://deb.debian.org/debian-security bookworm-security main" >>"$folder/root/etc/apt/sources.list"
   cp /etc/apt/apt.conf.d/* "$folder/root/etc/apt/apt.conf.d"
   cp "$folder"/packed/relaxc_*.deb "$folder/root/relaxc.deb"
+  cp "$folder"/packed/librelax-rt-dev_*.deb "$folder/root/runtime.deb"
   cp -r "$folder/work" "$folder/root/work"
   cp "$0" "$folder/root/installed_test.sh"
   # With /proc, as every Debian has it; the mount ends with the namespace.
   unshare --mount --propagation private bash -ec 'mount -t proc proc "$0/proc" && exec chroot "$0" bash -ec "$1"' "$folder/root" "apt-get -qq update
-    DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends /relaxc.deb gcc g++ libc6-dev make cmake \
+    DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends /relaxc.deb /runtime.deb gcc g++ libc6-dev make cmake \
       pkg-config python3-numpy rustc-web gcc-arm-none-eabi qemu-system-arm gcc-riscv64-unknown-elf >/dev/null
     bash /installed_test.sh / / inside" || fail "in a Debian of its own"
   exit 0
@@ -153,6 +154,7 @@ fi
 if command -v dpkg-shlibdeps >/dev/null; then
   pack
   dpkg -x "$folder"/packed/relaxc_*.deb "$folder/root"
+  dpkg -x "$folder"/packed/librelax-rt-dev_*.deb "$folder/root"
   prefix=$folder/root/usr
 else
   cmake --install "$build" --prefix "$folder/prefix" >"$folder/install.log"
