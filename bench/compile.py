@@ -6,7 +6,7 @@ compiles every FOLDER/*/model.onnx (or FOLDER/*.onnx) and prints a Markdown tabl
 often they are called, the arena next to what no plan can go below (the worst ratio over the sizes that --report looks
 at), bytes of weights next to the model's file, and how long the passes took, with the slowest of them. All of it is read
 from `relaxc --report`; only the last two columns depend on the machine. They are the processor's time. C is written, so
-that nobody waits for LLVM.
+that LLVM takes no time.
 """
 
 import argparse

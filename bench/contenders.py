@@ -30,8 +30,8 @@ def relaxc(path, inputs, threads, pool_path):
 
 
 def onnxruntime(path, inputs, threads, _):
-    """Outputs are bound in advance, so that nothing is copied; threads spin during a run, and are told to stop spinning
-    between runs, because then it is another contender's turn."""
+    """Outputs are bound in advance, so that nothing is copied; threads spin during a run, and are asked to stop
+    spinning between runs, because then it is another contender's turn."""
     import onnxruntime as ort
 
     options = ort.SessionOptions()

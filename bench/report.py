@@ -53,7 +53,7 @@ def cell(record, peer):
 
 
 def table(records):
-    """A row a model and size; the columns of one number of threads stand side by side."""
+    """A row a model and size; the columns of one number of threads are side by side."""
     counts = sorted({record["threads"] for record in records})
     peers = [peer for peer in PEERS if any(peer in record for record in records)]
     heads, rows = ["model"], {}
@@ -92,7 +92,7 @@ def start_table(file):
 
 
 def compile_table(groups, least=1.0):
-    """What relaxc took for the models that took it at least so many seconds; the limit is 1.5 times the model + 300 MB."""
+    """What relaxc took for models of at least this many seconds; the limit is 1.5 times the model + 300 MB."""
     lines = ["| model | seconds of the processor | peak MB | limit MB |", "|---|---:|---:|---:|"]
     once = {record["name"]: record for records in groups.values() for record in records}
     for name, record in sorted(once.items(), key=lambda item: -item[1]["compile_cpu_s"]):

@@ -5,7 +5,7 @@ The problem: a shared machine is noisy, and its noise lasts longer than one run,
 other are compared as much by luck as by code. The method: all are loaded at once, in processes of one group on the
 same cores, and take turns; pair i is one window of two of them, a few milliseconds apart, and which of them goes first
 alternates. A pair shares its noise, so the ratio is the median over pairs; its 95% interval comes from a bootstrap over
-pairs. The minimum tells what the code can do, the median what it does. Rejected: means, which one interruption spoils,
+pairs. The minimum shows what the code can do, the median what it does. Rejected: means, which one interruption spoils,
 and two separate programs run in sequence.
 
 Usage: run.py MODEL.onnx … [--threads 1,2] [--pairs 40] [--peers onnxruntime,openvino] [--json OUT]; --help lists the rest.

@@ -95,7 +95,7 @@ function(relaxc_machine_flags result asked)
   set(${result} ${printed} PARENT_SCOPE)
 endfunction()
 
-# Quotes find a header that lies beside the file that includes it, whatever the compiler is told.
+# Quotes find a header that is beside the file that includes it, whatever the compiler is told.
 function(relaxc_warn_of_stray_header path)
   if(EXISTS ${path})
     file(STRINGS ${path} first LIMIT_COUNT 1)
@@ -158,7 +158,7 @@ function(relaxc_add_model target)
     endif()
   endif()
   target_include_directories(${target} INTERFACE ${folder})
-  # Directories of -iquote are looked through before those of -I, whoever gives them and in whatever order.
+  # Directories of -iquote are searched before those of -I, wherever they are given and in whatever order.
   target_compile_options(${target} INTERFACE
     $<$<OR:$<COMPILE_LANG_AND_ID:C,GNU,Clang,AppleClang>,$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>>:-iquote${folder}>)
   relaxc_warn_of_stray_header(${CMAKE_CURRENT_SOURCE_DIR}/${ARG_NAME}.h)

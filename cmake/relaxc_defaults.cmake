@@ -37,7 +37,7 @@ if(RELAXC_WERROR)
   add_compile_options(-Werror)
 endif()
 if(RELAXC_SANITIZE)
-  # A place beyond a container's end may still lie in its memory.
+  # A place beyond a container's end may still be in its memory.
   add_compile_definitions($<$<COMPILE_LANGUAGE:CXX>:_GLIBCXX_ASSERTIONS>)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   # A read through null or a wild pointer is a fault that the address sanitizer reports anyway, and every `->` pays for

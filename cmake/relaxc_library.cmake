@@ -1,5 +1,5 @@
 # relaxc_library(NAME DEPS a b …): the library of the current folder, made of every .cpp below it.
-# Includes are written from the repository's root ("compiler/arith/expr.h"), so an include names its room.
+# Includes are written from the repository's root ("compiler/arith/expr.h"), so an include names its component.
 function(relaxc_library name)
   cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)

@@ -1,8 +1,8 @@
 # relaxc_op_names(TARGET FOLDER): the names of all operators as data, for relax::OpName (compiler/relax/op_name.h).
 #
-# The op families in FOLDER/*.cpp are the one place that names operators, and the rooms below compiler/ops must know the
-# names without including it. So this file, run as a script while building, reads them from the families' tables and
-# writes generated/compiler/relax/op_name_list.inc, one `OP("name")` a line in byte order. A change of a family runs it
+# The op families in FOLDER/*.cpp are the one place that names operators, and the components below compiler/ops must
+# know the names without including it. So this file, run as a script while building, reads them from the families'
+# tables and writes generated/compiler/relax/op_name_list.inc, one `OP("name")` a line in byte order. A change of a family runs it
 # again; only another set of names makes what includes the list compile again.
 #
 # A table is what RELAXC_OPERATORS(family, table) names. clang-format starts its rows in column 5, and a row's first

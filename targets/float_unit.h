@@ -6,7 +6,7 @@
 namespace relaxc {
 
 /// Whether float32 arithmetic is calls of functions (__aeabi_fmul, __mulsf3): ARM by a triple without "hf", and RISC-V
-/// without F. Where the triple does not tell, as of a CPU that has a unit and passes floats in integer registers, the
+/// without F. Where the triple does not say it, as of a CPU that has a unit and passes floats in integer registers, the
 /// answer is yes: integers are then as good.
 bool calls_float_functions(const Target& target);
 

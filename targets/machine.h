@@ -2,7 +2,7 @@
 //
 // A description holds what LLVM cannot know or should not guess: which CPU a bare triple means, how large caches are.
 // Everything that follows from CPU and features (registers, fused multiply-add, pointer size) is asked of LLVM, so that
-// no number stands in two places.
+// no number is in two places.
 #pragma once
 
 #include <optional>

@@ -1,12 +1,12 @@
 // machine_model.h: the numbers of a machine that schedules count with.
 //
 // The problem: a tile, a copy or a task pays on one machine and not on another, and what decides is a few dozen
-// numbers. Where they stand in the rules, a second machine needs a second rule.
+// numbers. Where they are in the rules, a second machine needs a second rule.
 //
 // The method: one struct, and one table of its fields. The table is what descriptions in files are read by, what their
-// messages come from, and what the documentation and the tests go through, so a number more is a member and a row.
-// Numbers that are judgement and no property of a machine (how often an element must be read for a copy to pay) stay
-// with the strategy that judges.
+// messages come from, and what the documentation and the tests go through, so a new number takes a member and a row.
+// Heuristics that are not properties of a machine (how often an element must be read for a copy to pay) stay with their
+// strategy.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace relaxc {
 
-/// What rules ask of a machine besides what its instruction set has. The values here are those of a machine that
-/// nothing else is known of; model_fields() has what each is, its unit and where it comes from.
+/// The numbers of a machine that its instruction set does not imply. The values here are those of an unknown machine;
+/// model_fields() has the meaning, the unit and the source of each.
 struct MachineModel {
   int64_t l1_bytes = 32 * 1024, l2_bytes = 512 * 1024;
   int64_t l1_ways = 12, l1_period_bytes = 4096;
@@ -48,7 +48,7 @@ struct ModelField {
   std::string_view name;
   std::variant<int64_t MachineModel::*, double MachineModel::*> member;
   double least, most;       ///< what a description may say
-  bool power_of_two;        ///< and nothing between
+  bool power_of_two;        ///< other numbers are errors
   std::string_view what;    ///< with its unit
   std::string_view source;  ///< of the value that a MachineModel begins with
 

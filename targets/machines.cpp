@@ -10,7 +10,7 @@
 namespace relaxc {
 namespace {
 
-/// The model that rules begin with, but for the sizes of two caches, in kilobytes.
+/// The model that rules begin with, except for the sizes of two caches, in kilobytes.
 constexpr MachineModel caches(int64_t l1, int64_t l2) {
   return {.l1_bytes = 1024 * l1, .l2_bytes = 1024 * l2};
 }

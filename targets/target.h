@@ -26,7 +26,7 @@ struct DotProducts {
   }
 };
 
-/// Of which registers there are instructions that add products of pairs of bfloat16 to float32 (vdpbf16ps, bfdot).
+/// The register widths with instructions that add products of pairs of bfloat16 to float32 (vdpbf16ps, bfdot).
 struct BFloatDots {
   bool bits128 = false, bits256 = false, bits512 = false;
 

@@ -1,15 +1,15 @@
 #!/bin/bash
-# Installs what is missing, builds, and runs the tests. Sources are compiled several in one unit, which takes half the time;
-# a second run builds only what changed.
+# Installs what is missing, builds, and runs the tests. Sources are compiled several in one unit, which takes half the
+# time; a second run builds only what changed.
 #
 #   run.sh              all tests in a release, then those that sanitizers can see under the address and
 #                       undefined-behaviour sanitizers
 #   run.sh release      one of the two
 #   run.sh asan-ubsan   the other
-#   run.sh all          both, and the long run: whole sweeps of which the ordinary run has a sample by seed
+#   run.sh all          both, and the long run: whole sweeps, from which the ordinary run takes a sample by seed
 #
-# Without a network, packages must be there already; what needs Python packages that pip cannot fetch is left out, and CMake
-# says which tests that are. With CI set, that is an error.
+# Without a network, packages must be there already; what needs Python packages that pip cannot fetch is left out, and
+# CMake says which tests that are. With CI set, that is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,8 @@ esac
 
 cmake/install_packages.sh test
 
-# What tests in Python import, kept away from the system's packages; the copy of the lists inside tells whether it is current.
+# What tests in Python import, kept away from the system's packages; the copy of the lists inside shows whether it is
+# current.
 wanted=(tests/requirements.txt tests/tvm/requirements.txt)
 pip_install() { build/venv/bin/pip install --quiet --disable-pip-version-check -r "$1"; }
 if ! cat "${wanted[@]}" | cmp -s - build/venv/requirements.txt; then

@@ -12,7 +12,7 @@ FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 
 class Graph:
-    """Values are names. Every node has one output unless told otherwise."""
+    """Values are names. Every node has one output by default."""
 
     def __init__(self, seed=0):
         self.random = np.random.default_rng(seed)

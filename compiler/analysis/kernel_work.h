@@ -24,7 +24,7 @@ class Numbers {
 
 struct Work {
   double flops = 0;         ///< operations on floats that run, one a lane; a fused multiply-add is two
-  double integer_ops = 0;   ///< operations on integers that are no indices; a product of bytes and its sum are two
+  double integer_ops = 0;   ///< operations on integers that are not indices; a product of bytes and its sum are two
   double bytes = 0;         ///< of all arguments, each read or written once
   double weight_bytes = 0;  ///< of those that are model data
 };

@@ -105,7 +105,7 @@ void for_each_part(const KernelShape& shape, F f) {
   f(shape.nest);
 }
 
-/// How many leading dims the sum of one nest leaves alone; 0 if it is no sum over the dims behind them.
+/// How many leading dims the sum of one nest leaves alone; 0 if it is not a sum over the dims behind them.
 size_t rows_of_sum(const Nest& nest) {
   const std::vector<Expr>& own = nest.store->indices;
   size_t rows = own.size();

@@ -15,7 +15,7 @@ enum class Pattern : uint8_t {
   kElementwise,  ///< reads every operand at the result's own index
   kBroadcast,    ///< reads operands at a part of the result's index (some dims left out or 0)
   kInjective,    ///< computes each element of the result once, from anywhere
-  kReduction,    ///< nests of which some reduce; the last writes the result, each element once and in its own place
+  kReduction,    ///< nests, some of which reduce; the last writes the result, each element once and in its own place
   kOpaque,       ///< anything else
 };
 
@@ -83,7 +83,7 @@ bool keeps_last_axis(const Nest& nest);
 bool picks_rows(const Nest& nest);
 /// Whether every subscript of `buffer` is one axis, as in a product of matrices and unlike in a convolution.
 bool reads_along_axes(const Nest& nest, tir::BufferRef buffer);
-/// The same, but for axes of one element, as a convolution by filters of one element has them.
+/// The same except for axes of one element, as a convolution by filters of one element has them.
 bool reads_along_wide_axes(const Nest& nest, tir::BufferRef buffer);
 /// The parameters whose elements are multiplied with each other in a sum, as in a product of matrices or a convolution;
 /// none if no sum is of such products.

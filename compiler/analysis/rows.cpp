@@ -1,6 +1,6 @@
 // rows.cpp: loops as subscripts see them.
 //
-// A nest's loops are those that stand perfectly inside of each other; what comes below (the scan of a maximum's place)
+// A nest's loops are those that are perfectly inside of each other; what comes below (the scan of a maximum's place)
 // may be anything. Subscripts in terms of a block's axes are put in terms of loops first.
 #include "compiler/analysis/rows.h"
 

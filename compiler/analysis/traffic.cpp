@@ -1,6 +1,6 @@
 // traffic.cpp: counting loads and stores in the loops that run.
 //
-// A load counts each time that it stands in the program as scheduled: what a tile keeps in registers is loaded once
+// A load counts each time that it is in the program as scheduled: what a tile keeps in registers is loaded once
 // there, and what a cache would catch is not known to be caught, since the machines that ask for this have none.
 // Extents are numbers as kernel_work.cpp takes them.
 #include "compiler/analysis/traffic.h"

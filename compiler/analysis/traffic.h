@@ -10,7 +10,7 @@
 
 namespace relaxc::analysis {
 
-/// Bytes that `body` loads and stores, by the parameter or allocation that they lie in. Loops count as often as they
+/// Bytes that `body` loads and stores, by the parameter or allocation that they are in. Loops count as often as they
 /// run, called functions (`find` gives them) as often as they are called, and what is not known (an external function)
 /// as if it touched each byte once.
 std::map<tir::BufferRef, double> traffic(tir::Stmt body, Numbers numbers,

@@ -81,7 +81,7 @@ class Compilation {
 
   TellBounds bounds() const { return made_->plan.emit == Emit::kExecutable ? TellBounds() : watch_.bounds; }
 
-  /// The program again for each lesser CPU. Reading it a second time tells the user nothing new.
+  /// The program again for each lesser CPU. Messages of the second reading would repeat those of the first.
   Status add_lesser_levels() {
     Diagnostics& diag = diag_;
     interface::Object& object = made_->object;

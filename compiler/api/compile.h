@@ -1,6 +1,6 @@
 // compile.h: the compiler as a function: a program and options in, an artifact out.
 //
-// The command line stands on it. It keeps no state between calls; limits and signals belong to the program that calls
+// The command line is built on it. It keeps no state between calls; limits and signals belong to the program that calls
 // it.
 #pragma once
 

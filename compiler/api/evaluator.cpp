@@ -15,7 +15,7 @@ namespace {
 /// Statements that take the interpreter about as long as LLVM needs for a kernel.
 constexpr double kMostInterpreted = 4e6;
 
-/// How many statements a run executes, as far as the scalars tell; what is not known counts as `kMostInterpreted`.
+/// How many statements a run executes, as far as scalars determine it; what is not known counts as `kMostInterpreted`.
 class Work {
  public:
   Work(const tir::PrimFunc& function, std::span<const int64_t> scalars) {

@@ -5,7 +5,7 @@
 
 namespace relaxc::api {
 
-/// A path of the tree that this program, or the library that this code is in, lies in: PREFIX/lib/… beside PREFIX/bin;
+/// A path of the tree that this program, or the library that this code is in, is in: PREFIX/lib/… beside PREFIX/bin;
 /// empty if it is not there.
 std::string installed(const char* path);
 

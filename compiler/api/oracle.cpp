@@ -14,7 +14,7 @@ extern "C" {
 namespace relaxc::api {
 namespace {
 
-/// What a reader of the compiled model's record is told.
+/// What is reported to a reader of the compiled model's record.
 std::string fault_text(const relax::RunFault& fault) {
   const char* nodes[] = {fault.text.c_str()};
   rlx_function function{};

@@ -35,7 +35,7 @@ struct Observations {
 /// A note on dims that the user could bound, as soon as memory is planned.
 using TellBounds = std::function<void(const std::vector<lower::HelpfulBounds>&)>;
 
-/// Is told what is done now, "after fuse_ops", as it changes.
+/// Is called with the current step, "after fuse_ops", when it changes.
 using TellProgress = std::function<void(std::string_view)>;
 
 /// Runs the passes on `module` and fills `object`; `observed` may be null. Reports what the passes report, and with

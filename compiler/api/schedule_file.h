@@ -39,7 +39,7 @@ std::string schedule_file_text(const ScheduleFile& file);
 Result<ScheduleFile> read_schedule_file(const std::string& path, Sources& sources, Diagnostics& diag);
 
 /// Tells the pass that schedules kernels what `file`, that of the options, says of those of the module. Fails
-/// (unbound_name) where a name without a key is no kernel's.
+/// (unbound_name) where a name without a key is not a kernel's.
 Status hand_out(const ScheduleFile& file, const CompileOptions& options, relax::Module& module, PassContext& context);
 
 }  // namespace relaxc::api

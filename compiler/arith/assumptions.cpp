@@ -95,7 +95,7 @@ void Assumptions::solve_equalities(const std::vector<Expr>& assumptions) {
   for (Expr var : variables) transfer(var);
 }
 
-/// Makes the youngest variable that stands alone in `zero` an expression of the rest, which must not mention it; null
+/// Makes the youngest variable that is alone in `zero` an expression of the rest, which must not mention it; null
 /// if there is none.
 Expr Assumptions::solve(const Polynomial& zero) {
   Expr best;
@@ -162,7 +162,7 @@ void Assumptions::read(const std::vector<Expr>& assumptions) {
     for (size_t i = first; i < nonpositive_.size(); ++i) narrow_variables(nonpositive_[i]);
 }
 
-/// What p <= 0 says of a variable that stands alone in p, by the range of the rest: from 0 <= y and y < m, 1 <= m.
+/// What p <= 0 says of a variable that is alone in p, by the range of the rest: from 0 <= y and y < m, 1 <= m.
 void Assumptions::narrow_variables(const Polynomial& p) {
   for (const auto& [monomial, coefficient] : p.terms) {
     bool alone = monomial.size() == 1 && monomial[0].as<VarNode>() && (coefficient == 1 || coefficient == -1);

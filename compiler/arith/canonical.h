@@ -7,8 +7,8 @@
 // into polynomials and back; its parts know conditions, division, ranges, assumptions and proofs.
 //
 // What a question costs is counted in steps, a step being a term that is looked at, so that an answer depends on no
-// clock. Each node of an expression and each proof has an allowance, of which all proofs that it starts take their
-// steps. What is left open for want of steps stays as it is, or is "not proved", and is forgotten with the question
+// clock. Each node of an expression and each proof has an allowance of steps, from which all proofs that it starts take
+// theirs. What is left open for want of steps stays as it is, or is "not proved", and is forgotten with the question
 // unless it is the answer itself: another question may have more steps left.
 //
 // Rejected: a set of rewrite rules run to a fixpoint (the order of rules decides what is found, and it may not end).
@@ -68,7 +68,7 @@ class Canonical {
   /// stays. Proofs are forgotten.
   void bring_back(Memory memory);
 
-  /// Gives a question its steps, unless it is part of another one, of whose steps it takes.
+  /// Gives a question its steps, unless it is part of another one, whose steps it shares.
   class Question {
    public:
     Question(Canonical& canonical, int64_t steps);

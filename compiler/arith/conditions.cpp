@@ -31,7 +31,7 @@ Expr inverse(Expr condition) {
   }
 }
 
-/// Everything that is no index: comparisons of indices are decided or put in canonical form, the rest is kept.
+/// Everything that is not an index: comparisons of indices are decided or put in canonical form, the rest is kept.
 Expr Conditions::condition(Expr e) {
   bool compares = e->kind >= ExprKind::kEq && e->kind <= ExprKind::kLe;
   if (compares) {

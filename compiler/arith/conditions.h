@@ -9,7 +9,7 @@
 
 namespace relaxc::arith {
 
-/// The comparison that holds where `condition` does not; null if it is no comparison of indices.
+/// The comparison that holds where `condition` does not; null if it is not a comparison of indices.
 Expr inverse(Expr condition);
 
 class Conditions : public CanonicalPart {
@@ -17,7 +17,7 @@ class Conditions : public CanonicalPart {
   using Memory = std::unordered_map<Expr, std::vector<Expr>>;  ///< members of minima and maxima
 
   explicit Conditions(Canonical& canonical) : CanonicalPart(canonical) {}
-  /// The canonical form of an expression that is no index.
+  /// The canonical form of an expression that is not an index.
   Expr condition(Expr e);
   /// \param kind  kMin or kMax
   Polynomial minimum(ExprKind kind, const Polynomial& a, const Polynomial& b);

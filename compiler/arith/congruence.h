@@ -21,7 +21,7 @@ std::optional<Congruence> intersect(Congruence a, Congruence b);
 bool contains(Congruence set, int64_t value);
 /// The greatest number that divides every member; 0 if the only member is 0.
 int64_t divisor(Congruence set);
-/// `range` without the ends that are no members; lower > upper if no member is left.
+/// `range` without the ends that are not members; lower > upper if no member is left.
 Range tighten(Range range, Congruence set);
 
 }  // namespace relaxc::arith

@@ -27,7 +27,7 @@ std::optional<Polynomial> Division::divide(const Polynomial& a, const Polynomial
   return negated ? divide_by_constant(*negated, -*c) : std::nullopt;
 }
 
-/// Takes out what divides by itself: multiples of c, and terms whose remainder the facts tell.
+/// Takes out what divides by itself: multiples of c, and terms whose remainder the facts determine.
 std::optional<Polynomial> Division::divide_by_constant(const Polynomial& a, int64_t c) {
   if (c == 1) return a;
   Polynomial whole, rest;

@@ -1,7 +1,7 @@
 // dot.h: sums of a few products, the step that dot-product instructions do at once: four of bytes (vpdpbusd, usdot),
 // eight (smmla), two of bfloat16 (vdpbf16ps, bfdot).
 //
-// It is no node of its own but a form of plain arithmetic: whoever meets it can compute it as it stands, and a
+// It is not a node of its own but a form of plain arithmetic: any pass or backend can compute it as it is, and a
 // backend that has the instruction finds it again. Since expressions are hash-consed, "is this it?" is to build it anew
 // from its parts and compare.
 #pragma once

@@ -195,7 +195,7 @@ Expr Context::cast(DType dtype, Expr value) {
 
 Expr Context::load(const tir::Buffer* buffer, DType dtype, std::vector<Expr> indices) {
   for (Expr index : indices) RELAXC_CHECK(index.dtype().is_index(), "a subscript that is not an index");
-  // The address tells kernels with equal subscripts apart. Only equality is asked of the table, so no order comes of
+  // The address distinguishes kernels with equal subscripts. Only equality is asked of the table, so no order comes of
   // it.
   size_t hash = mix(hash_of(ExprKind::kLoad, dtype, {}), std::hash<const tir::Buffer*>{}(buffer));
   for (Expr index : indices) hash = mix(hash, std::hash<Expr>{}(index));

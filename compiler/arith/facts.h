@@ -1,4 +1,4 @@
-// facts.h: what is known of variables where an expression stands.
+// facts.h: what is known of variables at the place of an expression.
 //
 // Guards, annotations (`tir_var_upper_bound`), `--dim seq=1..512:64` and loop ranges become facts; simplify, bounds and
 // the provers take them as assumptions. A Facts is a value: copy it to add what holds in an inner scope.
@@ -70,7 +70,7 @@ class Facts {
     Known known;
     size_t mentions = 0;  ///< 1 + the place of the latest in variables_; 0: no assumption mentions it
   };
-  /// Where a variable of an assumption stands, and where the same variable was mentioned before, as in Variable.
+  /// Where a variable of an assumption is, and where the same variable was mentioned before, as in Variable.
   struct Mention {
     size_t assumption = 0, earlier = 0;
   };

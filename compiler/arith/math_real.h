@@ -30,7 +30,7 @@ class Real {
 
   /// c0 + c1 x + c2 x^2 + …, by Horner's scheme in fmas.
   Expr polynomial(Expr x, std::initializer_list<double> coefficients) const;
-  /// The same in pairs of terms, by Horner's scheme in x2 = x * x: as many fmas, of which half as many wait for
+  /// The same in pairs of terms, by Horner's scheme in x2 = x * x: as many fmas, but half as many wait for
   /// another.
   Expr polynomial_in_pairs(Expr x, Expr x2, std::initializer_list<double> coefficients) const;
   /// x * 2^n for an integral float n with |n| <= 2 * the exponent's range; two steps, so that subnormal results round

@@ -1,4 +1,4 @@
-// math_trig.cpp: circular functions, in float64 (float32 goes through it and is then correctly rounded but for rare
+// math_trig.cpp: circular functions, in float64 (float32 goes through it and is then correctly rounded except in rare
 // ties).
 //
 // The argument is reduced by multiples of pi/2 in three parts with fma. Below 2^32 the rest is then right to a rounding

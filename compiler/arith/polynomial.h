@@ -1,6 +1,6 @@
 // polynomial.h: the ring of polynomials with int64 coefficients over atoms; internal to arith.
 //
-// An atom is an expression that is no sum and no product: a variable, a division, a minimum, … Operations that would
+// An atom is an expression that is not a sum and no product: a variable, a division, a minimum, … Operations that would
 // overflow or grow past kMostTerms give nothing, and their caller keeps the expression as an atom instead: so neither
 // exact arithmetic nor linear time is ever lost.
 #pragma once

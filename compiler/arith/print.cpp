@@ -3,7 +3,7 @@
 // The grammar is Python's, so parentheses follow Python's levels; the right operand of a left-associative operator gets
 // them also at its own level, because float arithmetic must read back in the order it was written. Constants of `index`
 // are bare numbers, all others say their dtype. Text comes from a stack of pending pieces, so a chain of ten thousand
-// additions is no ten thousand frames.
+// additions does not take ten thousand frames.
 #include "compiler/arith/print.h"
 
 #include <fmt/format.h>

@@ -8,7 +8,7 @@
 
 namespace relaxc::arith {
 
-/// How variables and buffers are called. Whoever prints a whole function gives names that are unique in it.
+/// How variables and buffers are called. To print a whole function, give names that are unique in it.
 struct Names {
   std::function<std::string(Var)> var;
   std::function<std::string(const tir::Buffer*)> buffer;

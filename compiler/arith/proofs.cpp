@@ -18,7 +18,7 @@
 namespace relaxc::arith {
 namespace {
 
-/// A minimum, maximum or select that stands alone in its term: null if there is none. Those of which `both` cases must
+/// A minimum, maximum or select that is alone in its term: null if there is none. Those of which `both` cases must
 /// hold come first, since which case of another serves may differ between them.
 struct Choice {
   const Monomial* monomial = nullptr;
@@ -96,7 +96,7 @@ bool Proofs::nonpositive(const Polynomial& p, Search& search, int depth) {
          std::any_of(own.begin(), own.end(), cancels);
 }
 
-/// Splits by a minimum, maximum or select that stands alone in its term; nothing if there is none.
+/// Splits by a minimum, maximum or select that is alone in its term; nothing if there is none.
 std::optional<bool> Proofs::nonpositive_by_cases(const Polynomial& p, Search& search, int depth) {
   const auto [chosen, both] = Choice(p);
   if (chosen == nullptr) return std::nullopt;

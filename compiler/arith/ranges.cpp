@@ -125,7 +125,7 @@ Range Ranges::range_by_terms(const Polynomial& p) {
   return total;
 }
 
-/// Resolves the first atom that has cases and stands alone in its term.
+/// Resolves the first atom that has cases and is alone in its term.
 Range Ranges::range_by_cases(const Polynomial& p, int depth) {
   for (const auto& [monomial, coefficient] : p.terms) {
     if (monomial.size() != 1 || coefficient == INT64_MIN) continue;
@@ -150,7 +150,7 @@ Range Ranges::range_by_cases(const Polynomial& p, int depth) {
     const auto* n = e.as<FloorDiv>();
     const int64_t* c = n == nullptr ? nullptr : n->b.constant();
     if (c == nullptr || *c <= 0) continue;
-    // c * p, where c * (x // c) lies in x - c + 1 .. x.
+    // c * p, where c * (x // c) is in x - c + 1 .. x.
     Polynomial old;
     old.add(monomial, coefficient);
     auto rest = sum(p, old, -1);

@@ -1,4 +1,4 @@
-// compile.cpp: one run of the program: what the API makes, told and put in its place.
+// compile.cpp: one run of the program: calls the API, prints messages and puts files in place.
 #include "compiler/driver/compile.h"
 
 #include <fmt/format.h>

@@ -140,7 +140,7 @@ bool on_terminal() {
 void print_diagnostics(const Diagnostics& diagnostics, const Options& options, const std::vector<StateProposal>& states,
                        const frontend::Findings& findings) {
   if (options.check == CheckFormat::kJson) {
-    // Names from a model may be any bytes; what is no UTF-8 is replaced.
+    // Names from a model may be any bytes; what is not UTF-8 is replaced.
     fmt::print("{}\n", visible_json(
                            as_json(diagnostics, states, findings).dump(2, ' ', false, Json::error_handler_t::replace)));
     return;

@@ -12,7 +12,7 @@ using namespace api;  // the driver is a front of the API and speaks of little e
 
 enum class CheckFormat { kNone, kText, kJson };
 
-/// What `relaxc run`, `verify`, `bench`, `tune` and `inspect` are told beyond what compiling needs.
+/// Options of `relaxc run`, `verify`, `bench`, `tune` and `inspect` beyond those of compiling.
 struct ToolOptions {
   enum Kind { kNone, kRun, kVerify, kBench, kInspect, kTune } kind = kNone;
   std::vector<std::string> data;       ///< files and folders of inputs: FILE or NAME=FILE

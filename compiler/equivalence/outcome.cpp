@@ -106,7 +106,7 @@ Externals::Externals(const relax::Module& program) {
       if (op->kind == relax::OpKind::kCallExternal && op->results.empty()) effectful_.insert(op->callee);
 }
 
-/// An element as an external function was told it. One NaN is as good as another.
+/// An element as an external function received it. One NaN is as good as another.
 static std::string told(DType dtype, const uint8_t* element) {
   if (dtype.is_float() && std::isnan(relax::decode_scalar(dtype, reinterpret_cast<const std::byte*>(element))))
     return "nan";
@@ -134,7 +134,7 @@ int32_t Externals::call(const std::string& name, std::span<const tir::ExternalAr
   if (args.empty()) return 0;
   tir::ExternalArg out = args.back();
   if (tir::ExternalResult* made = out.result; made != nullptr) {
-    // Two of everything; a handle is told from none by its bytes alone.
+    // Two of everything; a handle is distinguished from none by its bytes alone.
     std::fill(made->shape.begin(), made->shape.end(), 2);
     out = {nullptr, made->dtype, made->shape, 0};
     bool handle = made->dtype == DType::handle();

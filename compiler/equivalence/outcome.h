@@ -25,7 +25,7 @@ struct Tolerance {
 };
 
 /// Empty if both have the same outputs to the bit, or both ended early with one code; else what differs. Which payload
-/// a NaN has is no part of a program's meaning: NaNs of one dtype are equal.
+/// a NaN has is not part of a program's meaning: NaNs of one dtype are equal.
 std::string difference(const Outcome& a, const Outcome& b, const Tolerance& tolerance = {});
 
 /// Whether a schedule changed the order of a reduction, or it or a pass rounds differently: then bits may differ from

@@ -1,4 +1,4 @@
-// call_order.cpp: functions of an object that call each other in a circle.
+// call_order.cpp: functions of an object that call each other in a cycle.
 #include "compiler/interface/call_order.h"
 
 #include <set>

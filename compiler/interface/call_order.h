@@ -1,4 +1,4 @@
-// call_order.h: functions of an object that call each other in a circle.
+// call_order.h: functions of an object that call each other in a cycle.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
-// entry_functions.h: the functions that stand between C and the prim funcs of an object, as TIR.
+// entry_functions.h: the functions that are between C and the prim funcs of an object, as TIR.
 //
 // A program calls `name_run` with a struct of pointers; runtime-lite calls what rlx_function_private points to with
-// arrays. Prim funcs take each pointer and symbol as a parameter. What lies between is made here, once, and both
+// arrays. Prim funcs take each pointer and symbol as a parameter. What is between is made here, once, and both
 // backends print it as they print a kernel.
 #pragma once
 

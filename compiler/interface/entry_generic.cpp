@@ -1,6 +1,6 @@
 // entry_generic.cpp: the functions that loaders find in the tables, and the self-test.
 //
-// runtime-lite does their work by an entry's tables; what it needs beside them is scratch. That stands in the frames of
+// runtime-lite does their work by an entry's tables; what it needs beside them is scratch. That is in the frames of
 // these functions, so that the use of stack is known when compiling.
 #include "compiler/interface/entry_functions.h"
 #include "compiler/interface/entry_steps.h"

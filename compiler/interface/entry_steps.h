@@ -47,7 +47,7 @@ class EntrySteps {
   };
   void require(Expr holds, Status status, const Found& found);
   void require(Expr holds, Status status) { require(holds, status, Found{}); }
-  /// That `value` lies within the bounds of symbol `k`.
+  /// That `value` is within the bounds of symbol `k`.
   void require_bounds(const Entry& entry, size_t k, Expr value);
   Expr let(const std::string& name, Expr value);
   /// The memory at an address, of unknown size.
@@ -69,7 +69,7 @@ class EntrySteps {
 
   /// Guards and calls from here on write to the rlx_error at this address.
   void report_to(Expr address);
-  /// Where the pools of a call lie; null of which the call needs nothing.
+  /// The addresses of a call's pools; null for a pool that the call does not need.
   std::vector<tir::Argument> pools(const Entry& entry, BufferRef context);
   /// The first weight: in the object, or behind the header of the file that the context points at.
   BufferRef weights(const Weights& weights, BufferRef context);

@@ -19,7 +19,7 @@ struct HeaderFacts {
 
 /// Comments, size and index macros, the struct of arguments and the typed call of every entry; prototypes of external
 /// functions. Needs relax_rt.h, and is valid C99, C11 and C++11. The text depends on what the object promises alone,
-/// not on weights or code, but for `facts`.
+/// not on weights or code, except for `facts`.
 std::string c_header(const Object& object, const HeaderFacts& facts = {});
 
 }  // namespace relaxc::interface

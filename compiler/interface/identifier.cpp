@@ -30,7 +30,7 @@ std::string escaped(char c) {
   return {'_', 'x', kDigits[byte >> 4], kDigits[byte & 15], '_'};
 }
 
-/// True if the underscore at `i` would be read as the begin of an escaped byte.
+/// True if the underscore at `i` would be read as the start of an escaped byte.
 bool reads_as_escape(std::string_view name, size_t i) {
   return name.size() > i + 4 && name[i + 1] == 'x' && is_hex(name[i + 2]) && is_hex(name[i + 3]) &&
          !is_alphanumeric(name[i + 4]);

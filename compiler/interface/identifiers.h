@@ -27,7 +27,7 @@ bool is_function_name(std::string_view name);
 /// keep them; of others that become one, the later get a number.
 void assign_identifiers(Object& object);
 
-/// Whether the name of a dim is longer than what C tells apart in a file (63 characters, C99 5.2.4.1). Exporters make
+/// Whether the name of a dim is longer than what C distinguishes in a file (63 characters, C99 5.2.4.1). Exporters make
 /// such names of expressions; C calls the dim by its position, and the header says what it is.
 bool is_long_dim(std::string_view name);
 /// For each symbol the name of its field or macro, for each output that of the field of its dims. By the rule of

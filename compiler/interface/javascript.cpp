@@ -76,7 +76,7 @@ bool elements_give_shape(const Tensor& tensor) {
   return open == 0 || (open == 1 && !empty);
 }
 
-/// The URL of a file that lies beside the one that refers to it.
+/// The URL of a file that is beside the one that refers to it.
 std::string relative_url(const std::string& file) {
   std::string url = "./";
   for (char c : file) {

@@ -8,7 +8,7 @@
 
 namespace relaxc::interface {
 
-/// An ES module whose `load` loads the file `wasm`, which lies beside it, by relax_rt.mjs, which does too. It refuses a
+/// An ES module whose `load` loads the file `wasm`, which is beside it, by relax_rt.mjs, which does too. It refuses a
 /// file that another compilation wrote.
 std::string javascript_module(const Object& object, const std::string& wasm);
 

@@ -1,4 +1,4 @@
-// layout.h: where the fields of the ABI's records lie, for any target.
+// layout.h: where the fields of the ABI's records are, for any target.
 //
 // The records of relax_rt.h and rlx_internal.h are written down once more here, as lists of fields, because a compiler
 // for another machine cannot ask its own sizeof. A test compares the lists with the headers.

@@ -26,7 +26,7 @@ struct Symbol {
 
 /// An rlx_quant: stored integers that stand for real = (stored - zero_point) * scale.
 struct Quantization {
-  int32_t axis = -1;                ///< along which scales and zero points lie, one each; -1: one of both for all
+  int32_t axis = -1;                ///< along which scales and zero points are, one each; -1: one of both for all
   std::vector<float> scale;         ///< as many as there are places
   std::vector<int32_t> zero_point;  ///< the same number
   friend bool operator==(const Quantization&, const Quantization&) = default;
@@ -121,9 +121,9 @@ struct Selftest {
   uint64_t arena_bytes = 0;     ///< that it asks for
 };
 
-/// Hooks of the context that stand around every call of a kernel.
+/// Hooks of the context that surround every call of a kernel.
 struct Hooks {
-  bool trace = false;  ///< told when the kernel begins and ends
+  bool trace = false;  ///< called when the kernel begins and ends
   bool poll = false;   ///< asked before it whether to go on
 
   /// Whether a call with this tir::Invoke::trace_node has any.

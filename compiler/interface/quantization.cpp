@@ -1,4 +1,4 @@
-// quantization.cpp: the attribute's text, both ways. Floats are written with as many digits as tell them apart.
+// quantization.cpp: the attribute's text, both ways. Floats are written with as many digits as distinguish them.
 #include "compiler/interface/quantization.h"
 
 #include <fmt/format.h>

@@ -10,7 +10,7 @@ bool is_keyword(std::string_view name);
 
 /// Whether some C or C++ compiler, one of the standard headers or relax_rt.h may take `name` for something else: a
 /// keyword, a type, a macro, or what the standards reserve for those (`__x`, `_X`, `INT…_MAX`). Also macros of other
-/// headers of a system, but for those that `looks_like_a_macro` finds.
+/// headers of a system, except those that `looks_like_a_macro` finds.
 bool is_reserved(std::string_view name);
 
 /// Whether `name` is written as C programs and systems write macros: in capitals, two or more, with digits and

@@ -59,8 +59,8 @@ class EntryTables {
         facts_(facts),
         out_(out) {}
 
-  /// `self`: where this entry's rlx_function will be; `hash` gives the object's, of which weights that are separate
-  /// must have the same.
+  /// `self`: where this entry's rlx_function will be; `hash` gives the object's hash, which separate
+  /// weights must have, too.
   Address private_record(Address self, const std::function<Address()>& hash) {
     const Weights& weights = object_.weights;
     const Constant sources = symbol_sources(), call = function("call", made_.call(entry_));

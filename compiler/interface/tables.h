@@ -47,7 +47,7 @@ struct Addresses {
 struct Records {
   Record record;
   std::vector<std::vector<Constant>> rows;
-  bool is_array = true;  ///< else it is its only row
+  bool is_array = true;  ///< false: it is its only row
 };
 /// A function that a record points to, and the definitions that it names in CFunction::data. "weights" is none of
 /// them.
@@ -62,7 +62,7 @@ struct Definition {
   std::string name;           ///< unique in the entry: "inputs.0.dims"
   std::variant<Text, Numbers, Floats, Addresses, Records, TableFunction> what;
 
-  /// Whether it has an address in it of what stands behind `place`, its own place in the list.
+  /// Whether it has an address in it of what follows `place`, its own place in the list.
   bool refers_beyond(size_t place) const;
 };
 
@@ -73,7 +73,7 @@ struct CodeFacts {
 };
 
 /// The last one is the rlx_model, called "model"; the array of rlx_function, "functions", is the only one that refers
-/// to what stands behind it. `made` makes the functions, of the same object.
+/// to what follows it. `made` makes the functions, of the same object.
 std::vector<Definition> object_tables(const Object& object, EntryFunctions& made, const CodeFacts& facts);
 
 }  // namespace relaxc::interface

@@ -1,4 +1,4 @@
-// handles.h: what stands behind the opaque types of relaxc.h.
+// handles.h: what the opaque types of relaxc.h point to.
 #pragma once
 
 #include <relaxc.h>

@@ -1,7 +1,7 @@
 // conv.cpp: convolution over 1, 2 or 3 spatial dims (cross-correlation, as all frameworks mean it), in groups.
 //
 // Layouts are N C spatial… for data and O I/groups spatial… for weights. One reduce block over input channels and the
-// window; what lies in the padding is read as zero through a clamped subscript, so that no load leaves its buffer even
+// window; what is in the padding is read as zero through a clamped subscript, so that no load leaves its buffer even
 // where both sides of a select are evaluated. A bias is a separate add, which fusion turns into an epilogue.
 //
 // The transposed form gathers: each result element sums the inputs whose windows cover it, which needs a division by

@@ -1,7 +1,7 @@
 // conv_integer.cpp: sums of products of integers over windows, in int32 or int64.
 //
 // Channels come last, in data [N, spatial…, C] and in weights [window…, C/groups, O]: then the four neighbours that a
-// dot-product instruction multiplies lie side by side, and the output channels of a weight fill vector lanes. There is
+// dot-product instruction multiplies are side by side, and the output channels of a weight fill vector lanes. There is
 // no padding, because what pads a quantized tensor is its zero point, which is data: pad it before. Zero points are
 // not known here either; passes subtract what they contribute. Weights may be of 16 bits, for differences of bytes,
 // which no dot product takes; there are few in a group that is one channel wide. Every sum is exact (it wraps beyond

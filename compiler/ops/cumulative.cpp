@@ -19,7 +19,7 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, *x->shape, *x->dtype));
 }
 
-/// Of rows that lie side by side, all are at the same place: the inner loop is along them, and one row of totals is
+/// Of rows that are side by side, all are at the same place: the inner loop is along them, and one row of totals is
 /// kept.
 template <bool Product>
 Stmt define(DefineContext& d) {

@@ -184,7 +184,7 @@ class Contraction {
     return term;
   }
 
-  /// The axes in the order of `labels`, all of which it has.
+  /// The axes in the order of `labels`; it has all of them.
   Value* ordered(const Term& term, const Labels& labels) {
     if (labels == term.labels) return term.value;
     std::vector<int64_t> axes;

@@ -1,9 +1,9 @@
 // matmul_packed_i8.cpp: products of two matrices of bytes that are both known at run time only.
 //
 // Instructions that sum products of bytes take four neighbours along the inner dim from each operand. In the left
-// matrix they lie side by side; in the right one they lie a row apart. So the right matrix is first rewritten as words
+// matrix they are side by side; in the right one they are a row apart. So the right matrix is first rewritten as words
 // of four rows (`vnni_pack`), which costs as much as reading it once, and the product reads those. Words are of signed
-// bytes: unsigned ones are stored less 128, of which whoever makes the product takes account. Beyond the end of the
+// bytes: unsigned ones are stored less 128, which the caller that makes the product accounts for. Beyond the end of the
 // inner dim words hold 0, and the left matrix anything.
 //
 // Constant right operands need none of this: schedules have them packed when compiling.

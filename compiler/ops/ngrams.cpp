@@ -1,9 +1,9 @@
 // ngrams.cpp: how often sequences of symbols hold the n-grams of a dictionary.
 //
-// `grams` lists where each n-gram begins in `pool` and which column counts it; those of one length stand together, in
+// `grams` lists where each n-gram begins in `pool` and which column counts it; those of one length are together, in
 // lexicographic order, and `lengths` says from where to where: rows of (length, begin, end). So every place of a row is
 // looked up by halving the list, and the work grows with the logarithm of the dictionary. An n-gram may be spread over
-// the row: its symbols then stand 2, 3, … max_skip + 1 apart; single symbols count once. Subscripts that a table should
+// the row: its symbols then are 2, 3, … max_skip + 1 apart; single symbols count once. Subscripts that a table should
 // not have are cut to it.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/indexing.h"

@@ -1,4 +1,4 @@
-// nonzero.cpp: where a tensor is not zero, and what stands where a mask is true: results whose extent is known only
+// nonzero.cpp: where a tensor is not zero, and what is where a mask is true: results whose extent is known only
 // from the data.
 //
 // `nonzero` counts in a first pass, because its result [rank, count] is compact and its rows begin at multiples of the

@@ -5,8 +5,8 @@
 
 namespace relaxc::ops {
 
-/// Every operator. Made once by whoever runs the compiler (or a test) and handed on by reference; nothing is registered
-/// and nothing is global.
+/// Every operator. Made once by the program that runs the compiler (or a test) and handed on by reference; nothing is
+/// registered and nothing is global.
 relax::OpTable op_table();
 
 }  // namespace relaxc::ops

@@ -41,7 +41,7 @@ Expr extreme_key(Expr element) {
   return Largest ? key : call(Intrinsic::k_bitwise_not, key);
 }
 
-/// Of rows whose elements lie side by side: the greatest key, which vectors find, and then where it is.
+/// Of rows whose elements are side by side: the greatest key, which vectors find, and then where it is.
 template <bool Largest>
 Stmt define_arg_of_rows(DefineContext& d) {
   tir::Builder& b = d.builder;
@@ -68,7 +68,7 @@ Stmt define_arg_of_rows(DefineContext& d) {
   });
 }
 
-/// Of columns: all at the same place, row by row, so that vectors lie across them.
+/// Of columns: all at the same place, row by row, so that vectors are across them.
 template <bool Largest>
 Stmt define_arg_of_columns(DefineContext& d, size_t axis) {
   tir::Builder& b = d.builder;

@@ -69,7 +69,7 @@ Expr fill_value(DefineContext& d) {
   return d.builder.load(d.input(2), Indices(d.input(2)->shape.size(), d.context().index(0)));
 }
 
-/// Fills the result, then copies what of x lies in it.
+/// Fills the result, then copies what of x is in it.
 Stmt fill_and_copy(DefineContext& d, const std::vector<Axis>& axes) {
   tir::Builder& b = d.builder;
   BufferRef x = d.input(0), y = d.output();

@@ -126,7 +126,7 @@ struct Pool {
     Expr last = x->shape[axis + 2] + (pad - 1);
     Tap t;
     t.position = o * w.strides[axis] + offset - pad;
-    // By steps of 1 the clamped position lies in the window, whose maximum may see an element twice.
+    // By steps of 1 the clamped position is in the window, whose maximum may see an element twice.
     if (!largest || w.dilations[axis] > 1) t.inside = arith::le(offset, last);
     t.clamped = o * w.strides[axis] + arith::min(offset, last) - pad;
     if (pad > 0) {

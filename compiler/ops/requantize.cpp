@@ -7,7 +7,7 @@
 // result, closer than its dtype where a relu or a clip came before.
 //
 // Between the bounds, adding 1.5 * 2^23 leaves the rounded number in the low bits of the sum: that is round and
-// conversion in one addition. x is no NaN.
+// conversion in one addition. x is not NaN.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 

@@ -4,7 +4,7 @@
 // coordinate mode. `nearest` reads one element. The others sum over a few taps an axis, weighted by a kernel of the
 // distance (a hat for linear, Keys 1981 for cubic). The weights are products of one for each axis, so places and
 // weights are tables of each axis, made once; and where the last axis is resized, the others come first: whole rows are
-// mixed, and elements are picked out of one mixed row and not out of all that went into it. What lies outside reads the
+// mixed, and elements are picked out of one mixed row and not out of all that went into it. What is outside reads the
 // edge, or (exclude_outside) has no weight; then, and with antialias, where the kernel is widened to the scale of a
 // reduction, the weights are normalized by their sum.
 //
@@ -83,7 +83,7 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, std::move(sizes), *x->dtype));
 }
 
-/// One axis of a resize: where the result's elements lie in x.
+/// One axis of a resize: where the result's elements are in x.
 class Axis {
  public:
   Axis(DefineContext& d, size_t k)
@@ -145,7 +145,7 @@ class Axis {
     return middle - half;
   }
 
-  /// How often each element of x is repeated, if it is the nearest of so many in a row; 0: not so.
+  /// How often each element of x is repeated, if it is the nearest of that many in a row; 0: not so.
   int64_t repeats(const std::string& rounding) const {
     const auto whole = static_cast<int64_t>(known_scale_);
     if (known_scale_ < 2 || known_scale_ > 1024 || static_cast<double>(whole) != known_scale_) return 0;
@@ -155,7 +155,7 @@ class Axis {
     return (floors || rounds) && arith::prove_equal(out_, in_ * whole, {}) ? whole : 0;
   }
 
-  /// Whether a position lies outside of x.
+  /// Whether a position is outside of x.
   Expr outside(Expr position) const {
     return arith::logical_or(arith::lt(position, number(0)), arith::lt(cast(kF64, last()), position));
   }

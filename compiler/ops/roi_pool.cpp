@@ -1,7 +1,7 @@
 // roi_pool.cpp: the largest element in each cell of regions that the data gives, as Fast R-CNN defines it.
 //
 // Corners are scaled and rounded to elements, halves away from zero, and both belong to the region, so that none is
-// empty. Cells overlap where they do not divide it. What lies outside of the image does not count; a cell that lies
+// empty. Cells overlap where they do not divide it. What is outside of the image does not count; a cell that is
 // there as a whole is 0. How many elements a cell has depends on the data, so that its loops are opaque.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/indexing.h"

@@ -5,7 +5,7 @@
 // halves write it.
 //
 // With the pairs in a dim of their own this is x * cos + flip(x) * (-sin, sin): maps over one tensor, which become one
-// kernel with what stands around them. Written as slices and a concatenation the halves are kernels of their own, and a
+// kernel with what surrounds them. Written as slices and a concatenation the halves are kernels of their own, and a
 // third puts them side by side.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/expansion_builder.h"
@@ -51,8 +51,8 @@ Value* in_pairs(ExpansionBuilder& chain, Value* x, Expr width, bool neighbours) 
   Expr each = chain.builder().context().index(channels ? 2 : 1);
   dims.back() = neighbours ? pairs : each;
   dims.push_back(neighbours ? each : pairs);
-  // A transpose of what stands before moves whole rows: pairs are taken apart in front of it, where a view costs
-  // nothing, so that it stands next to the maps.
+  // A transpose of what precedes moves whole rows: pairs are taken apart in front of it, where a view costs
+  // nothing, so that it is next to the maps.
   if (x->op != nullptr && x->op->is("permute_dims")) {
     std::vector<int64_t> axes = x->op->attrs.ints("axes");
     Value* before = x->op->operand(0);

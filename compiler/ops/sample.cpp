@@ -1,7 +1,7 @@
 // sample.cpp: images read at real positions that the data gives: a grid of points, or regions.
 //
 // grid_sample sums over the taps around a point, weighted by a kernel of the distance, as one reduce block; positions
-// are computed in float64. Points that are no numbers read the edge: every subscript is cut to its axis before it is
+// are computed in float64. Points that are not numbers read the edge: every subscript is cut to its axis before it is
 // used. roi_align averages (or takes the largest of) bilinear samples on a raster inside each cell of a region; how
 // fine the raster is may depend on the region, so that its loops are opaque.
 #include <array>
@@ -105,7 +105,7 @@ class GridSample {
   static Expr index(Expr real) { return cast(DType::index(), real); }
   Expr extent(size_t k) const { return x_->shape[k + 2]; }
 
-  /// Where the point of result element `i` lies along spatial axis `k`, in elements of x.
+  /// Where the point of result element `i` is along spatial axis `k`, in elements of x.
   Expr position(const Indices& i, size_t k) const {
     Indices at{i[0]};
     at.insert(at.end(), i.begin() + 2, i.end());
@@ -128,7 +128,7 @@ class GridSample {
     return select(arith::le(t, one), near, select(arith::lt(t, two), far, number(0)));
   }
 
-  /// The element of x at spatial subscripts that may lie outside.
+  /// The element of x at spatial subscripts that may be outside.
   Expr value(const Indices& i, const Indices& at) const {
     Indices from{i[0], i[1]};
     Expr inside = d_.context().boolean(true);
@@ -226,7 +226,7 @@ class RoiAlign {
     return b_.let("begin", begin, [&](Var from) {
       return b_.let("cell", size / number(cells), [&](Var cell) {
         Expr samples = b_.index(ratio);
-        // A region of a size that is no number, or absurd, is sampled as coarsely as its cells allow.
+        // A region of a size that is not a number, or absurd, is sampled as coarsely as its cells allow.
         if (ratio == 0)
           samples = arith::max(b_.index(0), arith::min(cast(DType::index(), call(Intrinsic::k_ceil, cell)), limit(k)));
         return b_.let("samples", samples, [&](Var count) { return use({from, cell, count, k + 2}); });
@@ -258,7 +258,7 @@ class RoiAlign {
     return axis.begin + cast(dtype_, cell) * axis.cell + inside;
   }
 
-  /// Adds the sample at a position to `total`; what lies more than one element outside counts as 0.
+  /// Adds the sample at a position to `total`; what is more than one element outside counts as 0.
   Stmt bilinear(const Indices& plane, Expr y, Expr x, BufferRef total) {
     std::array<Expr, 2> at{y, x}, low, high, part;
     Expr outside = d_.context().boolean(false);

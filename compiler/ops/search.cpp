@@ -1,4 +1,4 @@
-// search.cpp: where values stand in a sorted list, found by halving it.
+// search.cpp: where values are in a sorted list, found by halving it.
 //
 // NaN counts as larger than all numbers, as in a sort. A list that is not sorted gives some position of it.
 #include "compiler/ops/common/element.h"

@@ -3,7 +3,7 @@
 // A float is written with the fewest digits that read back as the same number, plainly or, outside of 1e-4 .. 1e16,
 // with an exponent, as NumPy does. Digits come from float64 arithmetic with a table of powers of ten, which has enough
 // to spare for floats of up to 32 bits; float64 itself can be read, to its last unit where there are more than 15
-// digits, but not written. A string that is no number ends the run.
+// digits, but not written. A string that is not a number ends the run.
 #include <cmath>
 
 #include "compiler/ops/common/element.h"
@@ -179,7 +179,7 @@ class Format {
     return b_.seq({search, round});
   }
 
-  /// `digits` times 10^point. As text the point stands behind `whole` digits.
+  /// `digits` times 10^point. As text the point is behind `whole` digits.
   Stmt write_digits() {
     return b_.let("whole", count_.get() + point_.get(), [&](Var whole) {
       Expr zero = b_.index(0), one = b_.index(1), power = whole - 1;
@@ -299,7 +299,7 @@ class Parse {
         {kind_.set(kNone), b_.branch(three, word("inf", kInfinite, word("nan", kNotANumber, number)), number)});
   }
 
-  /// Digits of which 19 count, a point among them, and an exponent.
+  /// Digits (19 of them count), a point among them, and an exponent.
   Stmt read_number() {
     Expr one = b_.index(1);
     Expr digit = cast(kU64, here() - decimal_.byte('0'));

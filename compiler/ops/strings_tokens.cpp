@@ -1,4 +1,4 @@
-// strings_tokens.cpp: the tokens of texts by a finite automaton: what it matches, or what stands between its matches.
+// strings_tokens.cpp: the tokens of texts by a finite automaton: what it matches, or what is between its matches.
 //
 // Matches are the leftmost and of those the longest, none over another. Whether a match may begin or end somewhere can
 // depend on the bytes at both sides (\b), so an automaton has a state to begin in for each kind of byte before, and
@@ -126,7 +126,7 @@ class Tokens {
     auto token = [&](Expr from, Expr to) {
       return b_.branch(arith::le(least, characters_.get()), emit(begin + from, to - from, on_token));
     };
-    // An empty match, and one that is too short, go on behind the character that they stand at.
+    // An empty match, and one that is too short, go on behind the character that they are at.
     Expr step = start_.get() + character(begin, start_.get());
     Stmt skip = at_.set(step), go_on = at_.set(hit_.get());
     Stmt behind = b_.branch(arith::lt(start_.get(), hit_.get()), go_on, skip_at_end(length, skip));
@@ -146,7 +146,7 @@ class Tokens {
     return b_.branch(arith::lt(start_.get(), length), skip, at_.set(length + 1));
   }
 
-  /// Bytes of the UTF-8 character at a position that lies before the end.
+  /// Bytes of the UTF-8 character at a position that is before the end.
   Expr character(Expr begin, Expr at) {
     Expr byte = x_.byte(begin + at);
     auto from = [&](int64_t value) { return arith::le(d_.context().imm(kByte, value), byte); };

@@ -2,7 +2,7 @@
 //
 // For each image and class the boxes whose scores are high enough are taken in order of their scores, equal ones in
 // order of position (a stable sort); a box stays unless it covers one that stayed by more than the threshold. What
-// stays is a row (image, class, box), so rows are written one after another and nobody counts first. A NaN score is
+// stays is a row (image, class, box), so rows are written one after another without counting first. A NaN score is
 // above no threshold. Boxes without an area overlap with nothing. The bound is `most` boxes for each image and class,
 // or all.
 #include "compiler/ops/common/element.h"

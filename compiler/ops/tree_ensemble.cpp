@@ -3,7 +3,7 @@
 // The trees are tables, not code: a model may have a hundred thousand nodes, and one loop that walks them is smaller
 // than its cache, where branches for each node are not. Node i is an inner node if branches[i] holds two nodes (what
 // follows if its condition fails, and if it holds), and a leaf if they are negative. ranges[i] is where its leaf's
-// weights begin and end in `weights`, whose targets stand beside them, or, of a node that asks for membership, its
+// weights begin and end in `weights`, whose targets are beside them, or, of a node that asks for membership, its
 // values in `members`. Subscripts that a table should not have are cut to it, and no walk is longer than `depth`, so
 // that bad tables give bad numbers and nothing else. Weights are summed in the order of the trees.
 #include "compiler/ops/common/element.h"

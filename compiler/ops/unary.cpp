@@ -90,7 +90,7 @@ Stmt define_astype(DefineContext& d) {
                            [&](const Indices& i) { return cast(d.output()->dtype, d.builder.load(d.input(0), i)); });
 }
 
-/// Bits of an element; a truth value has 8, of which it uses one.
+/// Bits of an element; a bool has 8 and uses one.
 uint32_t width(DType dtype) {
   return dtype.is_bool() ? 8 : dtype.bits;
 }

@@ -1,6 +1,6 @@
 // schedule_kernels.cpp: schedules as a pass.
 //
-// It stands here because it joins two rooms that do not know each other: passes do not see schedules, and schedules do
+// It is here because it joins two components that do not know each other: passes do not see schedules, and schedules do
 // not see passes. Kernels are independent of each other. A parameter that is a
 // constant at every call may come back packed; then each call gets a constant that is packed when its bytes are
 // written, so that nothing is packed at run time.

@@ -1,6 +1,6 @@
 // donors.cpp: outputs as scratch: an output whose memory is used before its own contents are written is a donor.
 //
-// The problem: a network that gives images or sequences is handed large outputs, which lie idle until the last kernels
+// The problem: a network that gives images or sequences is handed large outputs, which are idle until the last kernels
 // write them, while the arena holds activations of the same size.
 //
 // The method: one donor after the other, the largest first. It takes the pieces that end before its own contents
@@ -9,10 +9,10 @@
 // a program with small outputs is what it was.
 //
 // What needs a line of cache to begin at finds it in a donor that has none: it is rounded up to, which takes up to a
-// line of what is donated. All that lies there then counts from it.
+// line of what is donated. All that is there then counts from it.
 //
 // What is proved is that `offset + size <= size of the donor`. Offsets are numbers, or multiples of one product of
-// symbols where all that lies below is a multiple of it, too; a piece of any other size lies at offset 0, or above
+// symbols where all that is below is a multiple of it, too; a piece of any other size is at offset 0, or above
 // pieces of constant size.
 //
 // Rejected: donors as bins of one packing with the arena. What fits a bin of symbolic height would have to be proved
@@ -63,8 +63,8 @@ class Donation {
     return {placed.offset, placed.scaled ? pieces_[placed.piece].size.factors : std::vector<Expr>()};
   }
 
-  /// Whether what lies below the piece, and the piece, are at most what the donor has. `lines`: from a line on, which
-  /// costs nothing where nothing is there to lie.
+  /// Whether what is below the piece, and the piece, are at most what the donor has. `lines`: from a line on, which
+  /// costs nothing where nothing is there to be.
   bool fits(const Placed& placed, const Donor& donor, bool lines) const {
     Size offset = offset_of(placed), size = pieces_[placed.piece].size;
     if (lines) size.coefficient += std::max<int64_t>(0, kAlignment - donor.alignment);

@@ -11,10 +11,10 @@ namespace relaxc::plan {
 struct Donor {
   Size size;
   uint32_t until = 0;
-  int64_t alignment = 1;  ///< that its begin is known to have
+  int64_t alignment = 1;  ///< that its start is known to have
 };
 
-/// Storage of pieces of which some lie in donated memory.
+/// Storage of pieces, some of which are in donated memory.
 struct DonatedStorage {
   Storage storage;          ///< offsets of donated pieces are those in their donor
   std::vector<int> donors;  ///< of each piece; -1: the arena

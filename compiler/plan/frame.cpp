@@ -174,11 +174,11 @@ std::vector<Piece> joined(const std::vector<Piece>& pieces, const std::vector<Li
   return result;
 }
 
-/// Where pieces lie: in pools, donors or the arena.
+/// Where pieces are: in pools, donors or the arena.
 struct Places {
   std::vector<BufferRef> donors;  ///< of each piece; null: the arena
-  std::vector<bool> lines;        ///< of each piece: it lies from a line of cache on
-  Storage storage;                ///< of the arena; offsets are those in whatever each piece lies
+  std::vector<bool> lines;        ///< of each piece: it is from a line of cache on
+  Storage storage;                ///< of the arena; offsets are those in whatever each piece is
   std::vector<int64_t> pool_bytes;
 };
 
@@ -220,7 +220,7 @@ class Assignment {
   Comparisons known_;
 };
 
-/// Of each piece, of which lifetime `i` is a part of `piece_of[i]`.
+/// For each piece; lifetime `i` is a part of piece `piece_of[i]`.
 std::vector<double> traffic_of(const std::vector<Lifetime>& lives, const std::vector<size_t>& piece_of,
                                const Pools& pools) {
   std::vector<double> traffic(piece_of.size());

@@ -12,11 +12,11 @@
 
 namespace relaxc::plan {
 
-/// Where an allocation lies.
+/// The place of an allocation.
 struct Placement {
   tir::BufferRef buffer = nullptr;
   Piece piece;
-  Expr offset;                     ///< bytes from the begin of the arena or of `donor`
+  Expr offset;                     ///< bytes from the start of the arena or of `donor`
   tir::BufferRef donor = nullptr;  ///< a parameter whose memory it has; null: the arena's
   bool lines = false;              ///< from the first line of cache on that begins in the donor
 };
@@ -32,19 +32,19 @@ struct Frame {
   std::vector<Placement> placements;
   Expr bytes;                       ///< the high-water mark, over entry symbols
   std::vector<int64_t> pool_bytes;  ///< that of each pool, at most
-  std::set<std::string> in_place;   ///< callees of which a call writes memory that it reads
+  std::set<std::string> in_place;   ///< callees whose calls write memory that they read
 };
 
 /// Places all global allocations of `body`, whose sizes must be expressions of the function's parameters. Fails
 /// (reported at `location`) if they cannot be added up in int64. Calls that `in_place` allows to write what they read
 /// do so where that makes the frame no larger. `donors` are parameters whose contents do not count before `body` names
-/// them, and which share no byte with others: allocations that are not needed any more by then may lie there, where
+/// them, and which share no byte with others: allocations that are not needed any more by then may be there, where
 /// that makes the frame smaller. What `pools` take is in none of the others.
 Result<Frame> plan_frame(Context& context, tir::Stmt body, const arith::Facts& facts, Location location,
                          Diagnostics& diag, const Calls& calls = {}, const std::vector<tir::BufferRef>& donors = {},
                          const Pools& pools = {});
 
-/// `body` with every global Alloc replaced by a view of `arena` as `frame` says. Views stand around the statements that
+/// `body` with every global Alloc replaced by a view of `arena` as `frame` says. Views surround the statements that
 /// use them and nowhere else, so that the nesting does not grow with the length of the body. `old_arena` is replaced.
 tir::Stmt place_in_arena(Context& context, tir::Stmt body, const Frame& frame, tir::BufferRef old_arena,
                          tir::BufferRef arena);

@@ -1,6 +1,6 @@
 // lifetime.cpp: intervals over the statement tree.
 //
-// Statements are numbered as they stand in the text. That makes frames of branches and loop bodies come out by
+// Statements are numbered as they are in the text. That makes frames of branches and loop bodies come out by
 // themselves: what is allocated in one branch ends before the other begins, so the two share memory, and what a loop
 // body allocates lives within one iteration. What is allocated outside a loop and touched inside must outlive all
 // iterations, so its interval grows to the whole loop.
@@ -117,7 +117,7 @@ class Walk {
     }
   }
 
-  /// An allocation, or a view from its begin on.
+  /// An allocation, or a view of its first bytes.
   bool whole(tir::BufferRef buffer) const { return allocated_.count(buffer) != 0 || wholes_.count(buffer) != 0; }
 
   void offer(const tir::Invoke& invoke) {

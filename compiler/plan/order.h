@@ -26,7 +26,7 @@ struct Memory {
 int64_t peak_of(const std::vector<Step>& steps, const std::vector<Memory>& memories,
                 const std::vector<uint32_t>& order);
 
-/// An order whose peak is below that of the steps as they stand; nothing if none was found.
+/// An order whose peak is below that of the steps as they are; nothing if none was found.
 std::optional<std::vector<uint32_t>> find_lower_order(const std::vector<Step>& steps,
                                                       const std::vector<Memory>& memories);
 

@@ -77,12 +77,12 @@ Packing first_fit(const std::vector<Rectangle>& all, const Order& order) {
   return result;
 }
 
-/// Memory of which parts are taken and given back; what lies behind the last part has no end.
+/// Memory whose parts are allocated and released; what is behind the last part has no end.
 class Gaps {
  public:
   Gaps() { add(0, INT64_MAX); }
 
-  /// The begin of `size` bytes in the smallest gap that has them.
+  /// The start of `size` bytes in the smallest gap that has them.
   int64_t take(int64_t size) {
     auto [length, begin] = *by_size_.lower_bound({size, 0});
     remove(begins_.find(begin));

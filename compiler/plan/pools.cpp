@@ -1,6 +1,6 @@
 // pools.cpp: tightly coupled memory, and memories behind it.
 //
-// The problem: a microcontroller has a few kilobytes that answer in one cycle and many that take ten. Which buffers lie
+// The problem: a microcontroller has a few kilobytes that answer in one cycle and many that take ten. Which buffers are
 // in the first ones decides how long a model takes, and no linker script can say it of the inside of one arena.
 //
 // The method: a byte of fast memory is worth as many moves as go through it, so pieces compete by traffic for each byte

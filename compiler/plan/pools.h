@@ -7,7 +7,7 @@
 
 namespace relaxc::plan {
 
-/// Which pieces lie in which pool, and where.
+/// Which pieces are in which pool, and where.
 struct Pooled {
   std::vector<int> pools;        ///< of each piece; -1: none
   std::vector<int64_t> offsets;  ///< in its pool

@@ -7,7 +7,7 @@
 
 namespace relaxc::relax {
 
-/// Symbols that stand alone in `formal` take the values of `actual`, unless they have one.
+/// Symbols that are alone in `formal` take the values of `actual`, unless they have one.
 void solve_bare(const std::vector<arith::Expr>& formal, const std::vector<arith::Expr>& actual,
                 arith::Substitution& found);
 

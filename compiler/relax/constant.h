@@ -35,7 +35,7 @@ class ConstantData {
  public:
   static std::shared_ptr<const ConstantData> inline_bytes(DType dtype, std::vector<int64_t> shape,
                                                           std::vector<std::byte> bytes);
-  /// `offset` in bytes; the slice must lie in the file. Data is little-endian, compact row-major.
+  /// `offset` in bytes; the slice must be in the file. Data is little-endian, compact row-major.
   static std::shared_ptr<const ConstantData> file_slice(DType dtype, std::vector<int64_t> shape,
                                                         std::shared_ptr<const MappedFile> file, uint64_t offset);
   static std::shared_ptr<const ConstantData> transformed(DType dtype, std::vector<int64_t> shape,

@@ -48,7 +48,7 @@ class Effects {
   std::unordered_set<const Value*> closures_;  ///< those that may have an effect, and tuples that hold them
 };
 
-/// A piece of what R.print writes: text, and after it a value, but for the last piece.
+/// A piece of what R.print writes: text, and after it a value, except in the last piece.
 struct PrintPiece {
   std::string text;
   bool has_value = false;
@@ -61,7 +61,7 @@ struct PrintFormat {
 /// values with blanks between. The last piece ends the line.
 PrintFormat read_print_format(std::string_view format, size_t values);
 
-/// How rlx_print is told what a value is (runtime-lite/include/relax_rt.h).
+/// How rlx_print learns what a value is (runtime-lite/include/relax_rt.h).
 enum PrintKind : int32_t { kPrintNothing = 0, kPrintTensor = 1, kPrintShape = 2, kPrintScalar = 3 };
 PrintKind print_kind(Info info);
 

@@ -1,6 +1,6 @@
 // function_attrs.h: how the text IR spells what frontends and passes know of a Relax function.
 //
-// They tell each other what they know in fields of Function. The text IR has one entry of R.func_attr for each field
+// They pass on what they know in fields of Function. The text IR has one entry of R.func_attr for each field
 // that differs from its default, and one table says how each is printed and parsed. Names that are not in the table are
 // attributes of other compilers; they are kept as they are. compiler/tir/func_attrs.h is the same for prim funcs.
 #pragma once

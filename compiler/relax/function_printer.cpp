@@ -127,7 +127,7 @@ void FunctionPrinter::attributes() {
   std::vector<Var> mentioned = mentioned_;
   for (const auto& [key, value] : attribute_values(function_)) add(key, attr_text(value));
   std::string bounds = bounds_of(function_.symbols);
-  mentioned_ = mentioned;  // the bounds stand above the declarations and need none
+  mentioned_ = mentioned;  // the bounds are above the declarations and need none
   if (!bounds.empty()) entries += (entries.empty() ? "" : ", ") + bounds;
   if (!entries.empty()) line("R.func_attr({" + entries + "})");
 }

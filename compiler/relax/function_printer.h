@@ -42,7 +42,7 @@ class FunctionPrinter {
   void print_if(const Op& op);
   void print_branch(const Region& region, const Op& op);
   void print_loop(const Op& op);
-  /// What stands to the right of the equals sign.
+  /// What is to the right of the equals sign.
   std::string expression(const Op& op);
   std::string shape(const Op& op);
   std::string call_closure(const Op& op);

@@ -2,7 +2,7 @@
 //
 // The prim func of a data-dependent operator fills buffers of its upper bounds, and writes the true extents into
 // buffers that follow the results; hoist_scratch adds memory for temporaries behind those. Symbols of the callee are
-// scalars, dims that stand alone, or parts of dims whose other side the call's types have.
+// scalars, dims that are alone, or parts of dims whose other side the call's types have.
 #include <algorithm>
 
 #include "compiler/relax/call_symbols.h"
@@ -42,7 +42,7 @@ bool Frame::run_call_tir(const Op& op) {
   return solve_symbols(call) && make_buffers(call) && run_prim_func(call) && bind_results(call);
 }
 
-/// A prim func on operands of which some are written. `fresh` receives the results with memory of their own.
+/// A prim func that writes some of its operands. `fresh` receives the results with memory of their own.
 bool Frame::call_inplace(const Op& op, const Parts& tensors, const std::vector<int64_t>& scalars,
                          std::vector<std::shared_ptr<HostTensor>>& fresh) {
   const tir::PrimFunc* function = program_.module.find_prim_func(op.callee);

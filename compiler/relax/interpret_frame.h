@@ -15,7 +15,7 @@
 
 namespace relaxc::relax::interpreter {
 
-/// A function as a value: one leaf, which is no tensor but travels as one.
+/// A function as a value: one leaf, which is not a tensor but travels as one.
 struct Closure : HostTensor {
   const Function* function = nullptr;
   Parts captured;

@@ -99,7 +99,7 @@ class DefineContext {
 /// Gives the body. Temporaries are Allocs inside it.
 using Define = tir::Stmt (*)(DefineContext&);
 
-/// Gives the results as other operators, with the builder standing where the op stands.
+/// Gives the results as other operators, with the builder's insertion point at the op.
 using Expand = Result<std::vector<Value*>> (*)(GraphBuilder&, const Op&);
 
 /// For a data-dependent operator: the largest value of the op's `index`-th bound symbol, over symbols known before it;

@@ -58,7 +58,7 @@ class OpName {
     bool here = found != std::end(kOpNames) && *found == text;
     return here ? static_cast<uint16_t>(found - std::begin(kOpNames)) : kNone;
   }
-  /// No constant expression: what the C++ compiler complains of when a literal is no name.
+  /// No constant expression: what the C++ compiler complains of when a literal is not a name.
   static void no_operator_has_the_name(std::string_view) {}
 
   uint16_t index_;

@@ -61,8 +61,8 @@ class InfoPrinter {
     for (Var var : arith::free_vars(e)) quoted |= own_.count(var.node()) != 0;
     return quoted && e.constant() == nullptr ? "\"" + text + "\"" : text;
   }
-  /// Its own symbols are quoted, those of the function around are bare: that is how they are told apart. In a quoted
-  /// expression (the size of what data decide) either may stand; there an own symbol has a name that is new.
+  /// Its own symbols are quoted, those of the function around are bare, which distinguishes them. In a quoted
+  /// expression (the size of what data decide) either may be; there an own symbol has a name that is new.
   std::string callable(const CallableInfo& callable) const {
     std::set<std::string> taken;
     for (Var var : symbols_of(&callable)) taken.insert(names_.var(var));

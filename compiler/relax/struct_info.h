@@ -63,7 +63,7 @@ struct TupleInfo : InfoOf<InfoKind::kTuple> {
   std::vector<Info> fields;
 };
 /// A function as a value. `symbols` are its own: each call solves them by its arguments, or brings them into being with
-/// its result; the others are those of the function that it stands in.
+/// its result; the others are those of the function that it is in.
 struct CallableInfo : InfoOf<InfoKind::kCallable> {
   std::vector<Var> symbols;
   std::vector<Info> params;

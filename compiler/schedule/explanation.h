@@ -13,7 +13,7 @@ enum class Stage : uint8_t {
   kKernel,    ///< the kernel as fusion left it: is it cut into blocks of rows?
   kNests,     ///< a nest, or a reduction with its consumers
   kOperands,  ///< a reduction whose axes are in order: how are its operands read?
-  kLanes,     ///< the same, once its operands lie as they will: which axis is in lanes?
+  kLanes,     ///< the same, after its operands are settled: which axis is in lanes?
   kRows,      ///< nests one behind the other over the same rows
   kTasks,     ///< the kernel with all of its loops: what is shared among cores?
 };
@@ -26,7 +26,7 @@ struct Considered {
   Stage stage = Stage::kKernel;
   bool taken = false;
   std::string plan = {};    ///< what it would do; empty: it has no plan
-  double cycles = 0;        ///< what it would take, about; 0: it has no plan
+  double cycles = 0;        ///< estimate; 0: it has no plan
   std::string reason = {};  ///< why it was not taken; empty: it was, or one before it was
 };
 

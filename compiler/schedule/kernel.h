@@ -12,7 +12,7 @@
 namespace relaxc::schedule {
 
 /// Gives every nest of the kernel's body the schedule that fits; what no strategy fits stays as it is. The attribute
-/// `schedule` tells what was done, the attribute `choices`, where there is one, what was decided of what
+/// `schedule` records what was done, the attribute `choices`, if there is one, the decisions and their options
 /// (strategies/parts/knobs.h). False: nothing changed.
 ///
 /// \param constants  parameters that are constants at every call. Those that `packed` then lists are replaced by packed
@@ -26,7 +26,7 @@ bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Targe
 /// The same for a kernel whose operands stay as they are.
 bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target);
 
-/// Does these steps (trace.h) to the kernel, and nothing else; the attribute `schedule` tells them.
+/// Applies these steps (trace.h) to the kernel, and nothing else; the attribute `schedule` records them.
 ///
 /// \param sources  gets the places that messages point to
 /// Fails (invalid_value, at the step) if a step cannot be done, and leaves the kernel as it was.

@@ -19,10 +19,10 @@ struct Packing {
   size_t axis = 0;
   int64_t panel = 1;
   std::vector<size_t> order;  ///< the other axes, outermost first
-  /// What stands side by side along this axis is one integer of `word_bytes`: `shape` counts words along it. -1: no.
+  /// What is side by side along this axis is one integer of `word_bytes`: `shape` counts words along it. -1: no.
   int64_t words_axis = -1;
-  /// Elements along it. Where they are no multiple of a word's, the last of several words ends with them, and what it
-  /// shares with the word before is zero; a single word ends with zeros.
+  /// Elements along it. Where they are not a multiple of a word's, the last of several words ends with them, and what
+  /// it shares with the word before is zero; a single word ends with zeros.
   int64_t words_extent = 0;
   int64_t word_bytes = 4;
   /// The second and the third byte of each word are swapped (arith::PairDot), and every last word ends with zeros.

@@ -2,7 +2,7 @@
 //
 // A kernel as fusion leaves it is a sequence of nests inside allocations. A reduction takes with it the nest that fills
 // in its neutral element (the tile begins with it anyway) and the consumers that follow over the same axes; results
-// that nobody else reads then never reach memory.
+// that nothing else reads then never reach memory.
 #include "compiler/schedule/scheduler.h"
 
 #include <set>
@@ -48,7 +48,7 @@ std::vector<size_t> section_ends(const std::vector<Stmt>& parts) {
   return ends;
 }
 
-/// How many statements what is in focus has become, where it stands among `others`.
+/// How many statements what is in focus has become, where it is among `others`.
 size_t statements_among(Stmt made, size_t others) {
   if (others == 0) return statements_of(made).size();
   const auto* seq = made.as<tir::Seq>();

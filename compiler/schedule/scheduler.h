@@ -22,7 +22,7 @@ class Scheduler {
   Legal<> in_blocks();
   void in_sections();
   void share_among_tasks(std::vector<uint32_t> done);
-  /// All that is seen but the last `others` statements.
+  /// All statements in focus except the last `others`.
   void schedule_whole(size_t others);
   /// The nests of a block of rows, and how many tasks share the blocks.
   Legal<> schedule_block(const RowBlock& block);
@@ -32,7 +32,7 @@ class Scheduler {
   /// The parts that `all` of the kernel begins with: each group as its strategy says, then those over the same rows
   /// together.
   void schedule_parts(const std::vector<Stmt>& parts, const Place& all);
-  /// Gives how many statements each part has become.
+  /// Returns how many statements each part has become.
   std::vector<size_t> schedule_group(const NestGroup& group);
   /// False: all is as it was.
   bool schedule_nests(const NestGroup& group, std::vector<size_t>& sizes);
@@ -41,7 +41,7 @@ class Scheduler {
 
   Draft& draft_;
   KernelExplanation* explanation_;
-  size_t statements_ = 0;  ///< that stand in the place of the parts, one behind the other
+  size_t statements_ = 0;  ///< the number of statements that replaced the parts
 };
 
 }  // namespace relaxc::schedule

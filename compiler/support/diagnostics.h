@@ -1,4 +1,4 @@
-// diagnostics.h: what relaxc tells a user about the user's program.
+// diagnostics.h: messages about the user's program.
 //
 // Errors are collected, not thrown: a stage goes on to find the next one where that makes sense. A Failure can only be
 // made by reporting, and a failed Result only from a Failure, so no error is ever swallowed without a message.

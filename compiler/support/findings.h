@@ -1,7 +1,7 @@
 // findings.h: what a check at run time finds, as a sentence.
 //
 // A check that the compiler could not decide fails in somebody's program, where the two numbers are all that is known
-// of it besides what stands here. So each kind of finding has its sentence in this list, and a check cannot be made
+// of it besides what is here. So each kind of finding has its sentence in this list, and a check cannot be made
 // without one. `{what}` is filled in when the check is made: a dim, an axis, a quantity. `{expected}` and `{actual}`
 // stay until the error record has the numbers; docs/abi.md ("Messages") says how a reader puts them in.
 #pragma once

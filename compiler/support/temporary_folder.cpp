@@ -1,7 +1,8 @@
 // temporary_folder.cpp: folders with a lock, so that abandoned ones are known.
 //
 // The lock of a folder ends with the process that made it, however that ends. A folder is locked after it is made; in
-// between another process may take it for abandoned, so whoever has the lock looks whether the folder is still there.
+// between another process may take it for abandoned, so the process that has the lock checks whether the folder is
+// still there.
 #include "compiler/support/temporary_folder.h"
 
 #include <fcntl.h>

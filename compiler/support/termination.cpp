@@ -121,7 +121,7 @@ void handle(int number, void (*handler)(int)) {
   ::sigaction(number, &action, nullptr);
 }
 
-/// Whoever ignores one of them, or handles it, wants it so.
+/// A process that ignores or handles one of them keeps its choice.
 void handle_ends() {
   for (int number : {SIGHUP, SIGINT, SIGTERM}) {
     struct sigaction now {};

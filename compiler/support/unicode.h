@@ -14,7 +14,7 @@ namespace relaxc {
 
 /// One character of a text in UTF-8.
 struct Character {
-  char32_t code = 0;   ///< U+FFFD where the bytes are no UTF-8
+  char32_t code = 0;   ///< U+FFFD where the bytes are not UTF-8
   size_t length = 1;   ///< in bytes, at least 1
   bool valid = false;  ///< whether the bytes are UTF-8
 };
@@ -26,7 +26,7 @@ Character character_at(std::string_view text, size_t at);
 /// joining, invisible), no separator of lines, no variation selector, no surrogate and no noncharacter.
 bool is_visible(const Character& character);
 
-/// `text` with `shown(bytes)` in place of each character that is not visible and of each byte that is no UTF-8.
+/// `text` with `shown(bytes)` in place of each character that is not visible and of each byte that is not UTF-8.
 std::string with_visible(std::string_view text, const std::function<std::string(std::string_view bytes)>& shown);
 
 /// JSON as nlohmann's dump writes it, with characters that are not visible as \uXXXX.

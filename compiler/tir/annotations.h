@@ -3,7 +3,7 @@
 
 namespace relaxc::tir {
 
-/// On a vectorized loop, bytes: with each vector whose lanes lie side by side in memory, the line that lies so far
+/// On a vectorized loop, bytes: with each vector whose lanes are side by side in memory, the line that is so far
 /// behind it is asked for, which need not be part of the buffer.
 inline constexpr const char* kPrefetch = "prefetch";
 

@@ -26,7 +26,7 @@ class Builder {
   /// A field of element `at` of an array of structs.
   Expr field(BufferRef records, Expr at, std::string_view name);
   Expr field(BufferRef records, std::string_view name) { return field(records, index(0), name); }
-  /// Where an array of structs lies; 0 is C's null pointer.
+  /// Where an array of structs is; 0 is C's null pointer.
   Expr address(BufferRef records) { return context_.load(records, DType::index(), {}); }
 
   Stmt seq(

@@ -1,4 +1,4 @@
-// dot_word.h: products of bytes of which one operand is a word of memory.
+// dot_word.h: products of bytes where one operand is a word of memory.
 #pragma once
 
 #include "compiler/arith/dot.h"
@@ -6,7 +6,7 @@
 
 namespace relaxc::tir {
 
-/// The load of the first unsigned byte, if there are four that lie side by side in one buffer; else null.
+/// The load of the first unsigned byte, if there are four that are side by side in one buffer; else null.
 const arith::Load* word_of(const arith::Dot4& dot);
 /// The same of the first 16-bit number.
 const arith::Load* pairs_of(const arith::PairDot& dot);

@@ -1,6 +1,6 @@
 // func_attrs.h: how the text IR spells what passes know of a prim func.
 //
-// Passes tell each other what they know in fields of PrimFunc. The text IR has one entry of T.func_attr for each field
+// Passes pass on what they know in fields of PrimFunc. The text IR has one entry of T.func_attr for each field
 // that differs from its default, and one table says how each is printed and parsed. Names that are not in the table are
 // attributes of other compilers; they are kept as they are.
 #pragma once

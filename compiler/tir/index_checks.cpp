@@ -111,7 +111,7 @@ void IndexRanges::bind(Expr var, Range range) {
   widened_ = true;
 }
 
-/// Guards that stand directly behind the Let speak of all that follows.
+/// Guards that are directly behind the Let speak of all that follows.
 Range IndexRanges::range_of_let(const Let& let) {
   Range range = known(let.value).range;
   Stmt next = let.body;
@@ -226,7 +226,7 @@ int64_t most_that_fits(Expr size, Expr var, std::unordered_map<Expr, Range> rang
   int64_t fits = all.lower, never = all.upper;
   size_t steps = std::clamp(kBudget / (nodes * ranges.size()), kFewest, kEnough);
   for (; steps > 0 && never - fits > 1; --steps) {
-    // Powers of two first: few steps tell the order of magnitude.
+    // Powers of two first: few steps find the order of magnitude.
     int high = std::bit_width(static_cast<uint64_t>(never)), low = std::bit_width(static_cast<uint64_t>(fits));
     int64_t middle = high - low > 1 ? int64_t{1} << ((high + low) / 2) : fits + (never - fits) / 2;
     middle = std::clamp(middle, fits + 1, never - 1);

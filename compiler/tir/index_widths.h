@@ -4,7 +4,7 @@
 // two registers and several instructions for each counter and each subscript. There, backends keep the value of an
 // expression in 32 bits if its range fits, and compute an operation in the widest type among its result and its
 // operands: so no operation overflows that would not in 64 bits, whatever is in between. What the ranges do not bound
-// stays in 64 bits, value by value. What bounds the dims of kernels is told by the pass bound_kernel_dims.
+// stays in 64 bits, value by value. The pass bound_kernel_dims says what bounds the dims of kernels.
 #pragma once
 
 #include "compiler/tir/index_checks.h"
@@ -16,7 +16,7 @@ class IndexWidths {
  public:
   explicit IndexWidths(const PrimFunc& function) : ranges_(function) {}
 
-  /// Whether 32 bits hold `e` whatever the variables are; false of all that is no index.
+  /// Whether 32 bits hold `e` whatever the variables are; false of all that is not an index.
   bool is_narrow(Expr e) { return e.dtype().is_index() && holds(ranges_.range(e)); }
   /// Whether 32 bits hold the loop's counter with its bounds.
   bool is_narrow(const For& loop) {

@@ -64,7 +64,7 @@ class Interpreter final : public Evaluator {
     return r;
   }
 
-  /// The address of an element; out of bounds is a bug of what made the program, but for a lenient load.
+  /// The address of an element; out of bounds is a bug of what made the program, except for a lenient load.
   std::byte* element(const Program& program, const Register* r, const Instruction& n, int64_t bytes) const {
     int64_t at = r[n.b].i;
     bool outside = at < 0 || at >= r[n.extra].i;

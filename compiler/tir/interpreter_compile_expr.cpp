@@ -199,7 +199,7 @@ uint32_t Compiler::load(const Load& n, size_t level) {
       level, {load_op(n.dtype), lenient, n.dtype, code_.fresh(), base, at, name_.at(n.buffer), size_.at(n.buffer)});
 }
 
-/// Where a field lies on this machine, counted in fields of its size.
+/// Where a field is on this machine, counted in fields of its size.
 uint32_t Compiler::field_offset(const Load& n) {
   const DataModel machine{sizeof(void*), alignof(int64_t)};
   const auto field = static_cast<uint32_t>(*n.indices[1].constant());

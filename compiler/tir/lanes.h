@@ -31,7 +31,8 @@ class Lanes {
   bool is_private(BufferRef buffer) const { return private_.count(buffer) != 0 && !is_shared(buffer); }
   /// Allocated inside of the loop, and one for all lanes: what stores to it is to run once.
   bool is_shared(BufferRef buffer) const { return shared_.count(buffer) != 0; }
-  /// The block does the same in all lanes, but for what it stores: axes grow by constant steps, none decides anything.
+  /// The block does the same in all lanes, except for what it stores: axes grow by constant steps, none decides
+  /// anything.
   bool has_even_axes(const Block& block) const;
 
  private:

@@ -77,7 +77,7 @@ class Walk {
 
   static bool is_always(const Way& way) { return way.from == kAlways && !way.condition; }
 
-  /// The one way through the guard that `way` stands behind, if nothing but that guard is asked.
+  /// The one way through the guard that `way` is behind, if nothing but that guard is asked.
   std::optional<Way> only_way(const Way& way) const {
     if (way.condition || way.from == kAlways || result_.guards[way.from].size() != 1) return std::nullopt;
     return result_.guards[way.from].front();

@@ -19,7 +19,7 @@ struct Way {
 };
 
 /// When the nodes of some expressions are computed. A guard is open if one of its ways is; it names guards in front of
-/// it only, so that what they have in common is said once, however deep selects lie in selects.
+/// it only, so that what they have in common is said once, however deep selects are in selects.
 struct LazyNodes {
   std::vector<std::vector<Way>> guards;
   std::unordered_map<arith::Expr, int> guard_of;  ///< index into `guards`; nodes that are always computed have none

@@ -1,7 +1,7 @@
 // print.cpp: prim funcs in the newest settled spelling of the text IR.
 //
 // What TVMScript has a form for is written in it: T.grid, T.sblock, T.axis.remap, T.alloc_buffer, T.match_buffer. An
-// allocation or binding holds to the end of the suite it stands in. What TVMScript has no form for is spelled so:
+// allocation or binding holds to the end of the suite it is in. What TVMScript has no form for is spelled so:
 //
 //   V = T.decl_buffer((n, 4), "float32", data=base.data, byte_offset=64)      a View
 //   V = T.decl_buffer((n,), "float32", data=T.reinterpret("handle", a))       a View at an address

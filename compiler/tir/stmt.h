@@ -118,7 +118,7 @@ struct Store : StmtOf<StmtKind::kStore> {
 /// known, and no schedule touches the block; kScan: one after the other.
 enum class IterKind : uint8_t { kSpatial, kReduce, kOpaque, kScan };
 
-/// A block's own axis: `var` takes the value `binding` (over the loops around) and lies in min .. min + extent - 1.
+/// A block's own axis: `var` takes the value `binding` (over the loops around) and is in min .. min + extent - 1.
 struct IterVar {
   Var var;
   Expr min, extent;

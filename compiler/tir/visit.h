@@ -29,7 +29,7 @@ std::vector<Stmt> children(Stmt s);
 std::vector<Expr> expressions(Stmt s);
 
 /// Rebuilds a tree: `on_expr` maps every expression, `on_stmt` sees every statement after its children were rebuilt and
-/// gives what stands in its place (null: removed). Loops, blocks keep their ids. Either may be empty.
+/// gives what is in its place (null: removed). Loops, blocks keep their ids. Either may be empty.
 struct Rewriter {
   std::function<Expr(Expr)> on_expr;
   std::function<Stmt(Stmt)> on_stmt;

@@ -1,4 +1,4 @@
-// concat_parts.cpp: where the operands of a concatenation lie.
+// concat_parts.cpp: where the operands of a concatenation are.
 #include "compiler/transform/concat_parts.h"
 
 namespace relaxc {

@@ -1,4 +1,4 @@
-// concat_parts.h: concatenations whose operands lie one behind the other in memory.
+// concat_parts.h: concatenations whose operands are one behind the other in memory.
 #pragma once
 
 #include <optional>

@@ -62,7 +62,7 @@ struct PassContext {
   int64_t max_recursion = 1000;  ///< most calls of recursive functions that have not ended (--max-recursion)
   /// Steps that schedule kernels instead of the strategies, by the kernel's name (--schedules).
   std::map<std::string, TextSpan, std::less<>> traces = {};
-  /// Is told of each kernel which strategies were asked for it and what they answered; empty: not wanted.
+  /// Receives for each kernel which strategies were asked and what they answered; empty: not wanted.
   std::function<void(const std::string& kernel, std::string text)> explain = {};
   std::vector<interface::Pool> pools = {};  ///< memories beside the arena, and how large each is (--pool)
 };

@@ -33,10 +33,10 @@ inline constexpr PassOption kFixedPointEverywhere{
     "1: on every target without vectors also where results next to a tie may differ from those of float32"};
 inline constexpr PassOption kFixedPointQuantizationOptions[] = {kFixedPointEverywhere};
 
-// graph/: on Relax functions. Passes may leave operations that nobody uses any more; the rows of the pipeline name the
+// graph/: on Relax functions. Passes may leave operations that nothing uses any more; the rows of the pipeline name the
 // clean-ups that run behind them.
 
-/// Gives parameters of unknown shape the one that a match_cast wants of them. Before infer.
+/// Gives parameters of unknown shape the type that their match_cast asks for. Before infer.
 Result<Changed> infer_parameter_types(relax::Module&, PassContext&);
 /// Deduces the struct info of every value anew, in order. Gives kTyped. Reports what does not fit.
 Result<Changed> infer(relax::Module&, PassContext&);
@@ -45,13 +45,14 @@ Result<Changed> infer(relax::Module&, PassContext&);
 Result<Changed> resolve_closures(relax::Module&, PassContext&);
 /// Makes a loop of a function that calls itself in tail position. Needs kTyped.
 Result<Changed> tail_call_to_loop(relax::Module&, PassContext&);
-/// Tuples that branches and loops give or carry cross as their parts. Needs kTyped.
+/// Splits tuples that branches yield and loops carry into their fields. Needs kTyped.
 Result<Changed> split_tuples(relax::Module&, PassContext&);
-/// Makes integers of float inputs that are only quantized, and of float outputs that are only dequantized, if the
-/// option asks for it, and says what they stand for in the function's attribute "quantized". Reports functions without
-/// any. Needs kTyped.
+/// Replaces float inputs that are only quantized, and float outputs that are only dequantized, by integers if the
+/// option asks for it, and records scales and zero points in the function's attribute "quantized". Reports functions
+/// without any. Needs kTyped.
 Result<Changed> quantized_io(relax::Module&, PassContext&);
-/// Replaces what exporters write out in small operators by the operator that means it: norms, activations, softmax.
+/// Replaces groups of small operators, as exporters write them, by the one operator that they compute: norms,
+/// activations, softmax.
 /// Rounds differently. Needs kTyped.
 Result<Changed> recognize_patterns(relax::Module&, PassContext&);
 /// Replaces two products with a softmax between by attention, as it is written by many exporters. Rounds differently.
@@ -60,10 +61,10 @@ Result<Changed> recognize_attention(relax::Module&, PassContext&);
 /// Replaces attention of keys and values that are repeated for groups of heads by attention to those that the groups
 /// share. Bits stay. Needs kTyped.
 Result<Changed> recognize_grouped_queries(relax::Module&, PassContext&);
-/// Replaces what exporters write out to turn pairs of channels by the operator that does it. Bits stay. Needs
+/// Replaces the small operators that exporters write for rotary embeddings by `nn.rotary_embedding`. Bits stay. Needs
 /// kTyped.
 Result<Changed> recognize_rotary(relax::Module&, PassContext&);
-/// Replaces every operator that means other operators by them.
+/// Replaces every operator that has an expansion by the operators of its expansion.
 Result<Changed> expand_ops(relax::Module&, PassContext&);
 /// Removes operations that do nothing and joins neighbouring ones: reshapes, transposes, casts, slices, tuples.
 Result<Changed> canonicalize(relax::Module&, PassContext&);
@@ -77,9 +78,9 @@ Result<Changed> fold_scales(relax::Module&, PassContext&);
 Result<Changed> reduce_strength(relax::Module&, PassContext&);
 /// Multiplies chains of matrices in the order that is proved to multiply least. Rounds differently. Needs kTyped.
 Result<Changed> reorder_matmul_chain(relax::Module&, PassContext&);
-/// Computes once what is computed several times. Needs kTyped.
+/// Merges common subexpressions. Needs kTyped.
 Result<Changed> common_subexpressions(relax::Module&, PassContext&);
-/// Moves what every iteration of a loop computes alike in front of the loop. Needs kTyped.
+/// Moves loop-invariant operations in front of the loop. Needs kTyped.
 Result<Changed> hoist_invariants(relax::Module&, PassContext&);
 /// Evaluates operators whose operands are all constant, within a size budget.
 Result<Changed> fold_constants(relax::Module&, PassContext&);
@@ -91,32 +92,32 @@ Result<Changed> fixed_point_quantization(relax::Module&, PassContext&);
 /// Turns products of quantized tensors by constant weights into sums of products of bytes. Results differ from those
 /// of exact arithmetic on the stored integers by at most one quantum. Needs kTyped.
 Result<Changed> recognize_quantization(relax::Module&, PassContext&);
-/// Makes matmuls and convolutions of one tensor by several constant weights one, whose results are read where they lie.
+/// Merges matmuls and convolutions of one tensor by several constant weights; parts of the result are read in place.
 /// Needs kTyped.
 Result<Changed> fuse_horizontal_matmuls(relax::Module&, PassContext&);
 /// Gives products operands of 16 bits and keeps their sums in float32, if the option asks for it. Rounds differently.
 /// Needs kTyped.
 Result<Changed> mixed_precision(relax::Module&, PassContext&);
-/// Removes operations whose results nobody uses, and private functions that nobody calls.
+/// Removes operations whose results nothing uses, and private functions that nothing calls.
 Result<Changed> dead_code(relax::Module&, PassContext&);
 /// Turns every operator that has a kernel into a call_tir of its definition. Gives kLegal.
 Result<Changed> legalize(relax::Module&, PassContext&);
 /// Groups calls of prim funcs so that values stay in registers. Needs kTyped, kLegal; gives kFused.
 Result<Changed> fuse_ops(relax::Module&, PassContext&);
-/// Makes kernels that go through the same rows of the same tensors one kernel with several results. Needs kTyped,
+/// Merges kernels that go through the same rows of the same tensors into one with several results. Needs kTyped,
 /// kLegal.
 Result<Changed> horizontal_fusion(relax::Module&, PassContext&);
-/// Says of kernels which operands their result may overwrite: KernelMemory::in_place. Before
+/// Records which operands the result of each kernel may overwrite: KernelMemory::in_place. Before
 /// schedule_kernels, which must keep that each element is read before it is written. Needs kLegal.
 Result<Changed> mark_in_place(relax::Module&, PassContext&);
-/// Makes kernels that are the same program one.
+/// Merges kernels that are the same program.
 Result<Changed> deduplicate_kernels(relax::Module&, PassContext&);
 
 // lower/: from Relax functions to prim funcs, and inside prim funcs.
 
 /// Replaces exp, tanh and the like by arithmetic. Gives kScalarMath.
 Result<Changed> lower_scalar_math(relax::Module&, PassContext&);
-/// Tells kernels for machines of 32 bits which ranges their callers' dims have. Needs kPlanned.
+/// On 32-bit machines, gives kernels the ranges that their callers' dims have. Needs kPlanned.
 Result<Changed> bound_kernel_dims(relax::Module&, PassContext&);
 
 // lower/: from Relax functions to host prim funcs.

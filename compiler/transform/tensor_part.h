@@ -21,7 +21,7 @@ size_t axis_at(int64_t axis, size_t rank);
 /// The one axis that a slice cuts, and where. Nothing for what is no such slice, or has numbers that are not known when
 /// compiling.
 std::optional<Part> part_of(const relax::Op* op);
-/// For a slice whose elements lie one behind the other in what it is a slice of (all dims before the axis are 1): the
+/// For a slice whose elements are one behind the other in what it is a slice of (all dims before the axis are 1): the
 /// byte offset at which they begin. Nothing for any other op.
 std::optional<arith::Expr> contiguous_part(const relax::Op& op);
 

@@ -1,4 +1,4 @@
-/* main.c: runs peaks.onnx, two of whose operators are C functions of this program. */
+/* main.c: runs peaks.onnx, of which two operators are C functions of this program. */
 #include <stdio.h>
 
 #include "peaks.h"

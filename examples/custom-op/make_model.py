@@ -1,6 +1,6 @@
 """Writes peaks.onnx: a signal is smoothed by an operator that no framework knows, doubled, and its peaks are found.
 
-Run once, with onnx installed; the model lies beside this file.
+Run once, with onnx installed; the model is beside this file.
 """
 from onnx import TensorProto, checker, helper, save
 

@@ -1,7 +1,7 @@
 /* decode.c: writes letters with a model that remembers: each call takes the letter before and the cache of keys and
  * values that the call before left, which grows by a row.
  *
- * One object serves every length up to 64, and one arena. The cache grows where it lies: input and output of a step are
+ * One object serves every length up to 64, and one arena. The cache grows where it is: input and output of a step are
  * the same memory, of which it writes the new row and nothing else. */
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-// attention.h: the parts of which every kind of attention is made. Defined in ops/attention.cpp.
+// attention.h: the parts that every kind of attention is made of. Defined in ops/attention.cpp.
 #pragma once
 
 #include "frontends/onnx/node.h"
@@ -9,7 +9,7 @@ namespace relaxc::frontend {
 Result<Value*> heads_first(Node& node, Value* x, int64_t heads);
 /// The inverse of heads_first for rank 3.
 Result<Value*> heads_last(Node& node, Value* x);
-/// Keys or values [B, kv, T, X] for `heads` of queries, of which each group in a row shares one: [B, heads, T, X].
+/// Keys or values [B, kv, T, X] for `heads` of queries, where each group in a row shares one: [B, heads, T, X].
 Result<Value*> shared_heads(Node& node, Value* x, Expr heads);
 /// What scores are multiplied by, if it is known when compiling: the attribute `scale`, or where it is absent or 0 the
 /// inverse square root of the head's size.

@@ -84,7 +84,7 @@ std::vector<Expr> with_ones(Node& node, const std::vector<Expr>& dims, const std
 }
 
 std::vector<Expr> without(Node& node, const std::vector<Expr>& dims, const std::vector<Expr>& axes) {
-  // Dim j of the result is the dim i that is no axis and has j others before it.
+  // Dim j of the result is the dim i that is not an axis and has j others before it.
   std::vector<Expr> result;
   for (size_t j = 0; j + axes.size() < dims.size(); ++j) {
     Expr picked = node.index(1);

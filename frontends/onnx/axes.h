@@ -17,7 +17,7 @@ Status expect(Node& node, Expr holds);
 /// operand says so.
 Result<std::vector<Expr>> axis_exprs(Node& node, size_t input, std::string_view what, int64_t rank,
                                      std::optional<int64_t> count = {});
-/// Refuses a run in which one of `axes`, negative ones counted from the end already, is none of `rank` dims or stands
+/// Refuses a run in which one of `axes`, negative ones counted from the end already, is none of `rank` dims or is
 /// there twice. `count`: the axes from here on are fill, and may be anything.
 Status expect_axes(Node& node, const std::vector<Expr>& axes, int64_t rank, Expr count = {});
 /// All of them as numbers, if they are.

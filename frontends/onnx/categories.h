@@ -1,4 +1,4 @@
-// categories.h: where keys stand in lists that are known when compiling.
+// categories.h: where keys are in lists that are known when compiling.
 //
 // The lists are sorted here and searched by the program. Of keys that are given twice the first counts.
 #pragma once

@@ -9,7 +9,7 @@ namespace relaxc::frontend {
 
 /// Holds the node against the operator's signature: how many inputs and outputs it has, which of them are left out, and
 /// its attributes: known, given once, of the declared type, there if required, and of a value that the operator can
-/// have (attribute_limits.h). `function`: the model-local function that the node stands in, whose attributes it may
+/// have (attribute_limits.h). `function`: the model-local function that the node is in, whose attributes it may
 /// refer to; null outside of functions. `called`: the attributes of the function's call are known; if not, what refers
 /// to them counts as given. Fails with a report for each fault.
 Status check_node(Node& node, const Signature& signature, const onnx::FunctionProto* function, bool called = true);

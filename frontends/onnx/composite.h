@@ -1,7 +1,7 @@
 // composite.h: strings, sequences and optionals while a model is imported.
 //
 // A compiled program knows tensors of numbers only. A tensor of strings is two of them: spans [..., 2], where each
-// string begins and how long it is, and the bytes that they lie in. A sequence whose length is known when compiling is
+// string begins and how long it is, and the bytes that they are in. A sequence whose length is known when compiling is
 // a list of them and costs nothing. Any other is packed: its elements one after another in a vector, and the shape of
 // each as a row of a matrix. A sequence of strings is one of their spans, with the bytes of all. Maps are keys, and
 // values in the same order. An optional is a flag and its content, which is of any admissible shape and not looked at
@@ -21,7 +21,7 @@ struct Sequence {
   std::vector<Value*> items;  ///< listed: the elements
   Value* elements = nullptr;  ///< packed: [total]
   Value* shapes = nullptr;    ///< packed: [length, rank] of int64; the rank is a symbol where it is not known
-  Value* bytes = nullptr;     ///< of strings: what the elements, which are their spans [dims…, 2], lie in
+  Value* bytes = nullptr;     ///< of strings: what the elements, which are their spans [dims…, 2], are in
 };
 
 struct Strings {
@@ -62,12 +62,12 @@ const Sequence* sequence_in(const NamedValue& slot);
 const Composite* optional_in(const NamedValue& slot);
 const Strings* strings_in(const NamedValue& slot);
 const Maps* maps_in(const NamedValue& slot);
-/// "a sequence": what a slot holds that is no tensor of numbers.
+/// "a sequence": what a slot holds that is not a tensor of numbers.
 std::string_view form_of(const NamedValue& slot);
 /// What is put behind a name for each of the tensors that the slot is flattened to: "" for a tensor.
 std::vector<std::string> flattened_suffixes(const NamedValue& slot);
 
-/// The operations, emitted where the importer's builder stands.
+/// The operations, emitted where the importer's builder is.
 class Composites {
  public:
   explicit Composites(GraphImporter& importer) : importer_(importer), diag(importer.diagnostics()) {}

@@ -1,6 +1,6 @@
 // composite_sequences.cpp: what is done with sequences.
 //
-// Where an element of a packed sequence lies is the sum of the sizes before it, which is read from the shapes each
+// Where an element of a packed sequence is is the sum of the sizes before it, which is read from the shapes each
 // time: a sequence has few elements, and one more tensor to carry would cost more.
 #include <algorithm>
 

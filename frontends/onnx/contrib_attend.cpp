@@ -78,7 +78,7 @@ Value* padding(ConversionBuilder& c, Value* mask, Expr batch, Expr keys) {
   auto is = [&](Expr count) { return arith::prove_equal(dims[0], node.simplify(count), node.facts()); };
   auto column = [&](Value* list) { return c.reshape(c.as(list, DType::i(64)), {batch, one, one, one}); };
   if (dims.size() == 1) {
-    // A list that cannot be told from lengths is taken for them, and guarded to be as many.
+    // A list that cannot be distinguished from lengths is taken for them, and guarded to be as many.
     bool pairs = is(batch * 2), sums = is(batch * 3 + 2);
     Value* key = positions(c, zero, keys, {one, keys});
     seen = c.call("less", {key, column(pairs || sums ? c.slice(mask, 0, zero, batch) : mask)});

@@ -58,7 +58,7 @@ class ById {
     return Done{};
   }
 
-  /// Children, and the roots: of each tree, in the order in which they appear, the first node that is no child.
+  /// Children, and the roots: of each tree, in the order in which they appear, the first node that is not a child.
   Status connect() {
     Ints yes = node_.ints_attr("nodes_truenodeids"), no = node_.ints_attr("nodes_falsenodeids");
     if (yes.size() != trees_.size() || no.size() != trees_.size())
@@ -144,7 +144,7 @@ class ByPlace {
         return node_.error(Kind::invalid_attribute, "mode {} of a node is not known", modes[i]);
       size_t at = forest_.add_node(features[i], mode, splits[i], !missing.empty() && missing[i] != 0);
       if (kModes[static_cast<size_t>(mode)] != "BRANCH_MEMBER") continue;
-      // The sets stand one after another, each ended by a NaN.
+      // The sets are one after another, each ended by a NaN.
       forest_.ranges[2 * at] = static_cast<double>(forest_.members.size());
       for (; next < members.size() && members[next] == members[next]; ++next) forest_.members.push_back(members[next]);
       ++next;

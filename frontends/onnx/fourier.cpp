@@ -2,7 +2,7 @@
 //
 // A transform is a product with a matrix of cosines and one of sines, over whatever length the model gives, known when
 // compiling or not. Their angles are reduced modulo the length in integers and turned into waves in float64, so that
-// what should cancel does. A fast transform would win from lengths of about a hundred on; nothing here stands in its
+// what should cancel does. A fast transform would win from lengths of about a hundred on; nothing here is in its
 // way.
 #include "frontends/onnx/fourier.h"
 

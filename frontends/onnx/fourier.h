@@ -17,7 +17,7 @@ struct Transform {
 
 /// Of x [B, axis, A, 1 or 2] along its axis: [B, K, A, 2], or [B, length, A, 1] for the inverse of a one-sided one.
 Result<Value*> transform(Node& node, Value* x, const Transform& t);
-/// The same of x [..., 1 or 2] along `axis`, all of whose elements are the signal (one-sided ones come from signals of
+/// The same of x [..., 1 or 2] along `axis`, whose elements are all the signal (one-sided ones come from signals of
 /// even length).
 Result<Value*> fourier(Node& node, Value* x, int64_t axis, bool inverse, bool onesided);
 

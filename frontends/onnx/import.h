@@ -31,7 +31,7 @@ struct ImportOptions {
   std::vector<DimOverride> dims;
   /// Operators that the user declares; they take precedence over ours.
   std::vector<CustomOp> custom_ops;
-  /// External data may lie outside of the model's folder.
+  /// External data may be outside of the model's folder.
   bool allow_external_outside = false;
   /// A model with external data is refused.
   bool refuse_external_data = false;

@@ -44,7 +44,7 @@ std::string label(const onnx::NodeProto& node, int number);
 /// Its operator, with the domain before it if that is not ai.onnx.
 std::string qualified(const onnx::NodeProto& node);
 
-/// What a Squeeze without axes makes of an open dim, of which only the run will say whether it is 1.
+/// What a Squeeze without axes makes of an open dim, which is 1 or not only at run time.
 enum class OpenSqueeze : uint8_t {
   kNotOne,   ///< it stays; a run in which it is 1 is refused, since the rank would be another
   kKept,     ///< it stays, even if it is 1: what the model declares has the rank that follows
@@ -69,7 +69,7 @@ class GraphImporter {
   int wrong_ranks = 0;  ///< outputs and values of the graph whose declared rank is not what the nodes give
 
   /// The values of `graph`'s outputs, with its nodes converted at `block` and its inputs bound to `arguments`. For the
-  /// bodies of control flow; `block` null: where the builder stands.
+  /// bodies of control flow; `block` null: at the insertion point.
   Result<std::vector<NamedValue>> inline_graph(const onnx::GraphProto& graph, std::vector<NamedValue> arguments,
                                                relax::Block* block);
 

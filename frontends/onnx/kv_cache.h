@@ -1,4 +1,4 @@
-// kv_cache.h: how keys and values of earlier calls lie in a cache: as they are, or as integers or narrow floats times a
+// kv_cache.h: how keys and values of earlier calls are in a cache: as they are, or as integers or narrow floats times a
 // scale, which is one number or one for each head and channel.
 #pragma once
 
@@ -27,7 +27,7 @@ class StoredCache {
 /// A cache that holds the last tokens of a sequence alone: at least a window of them, and when it is full, only that.
 ///
 /// Of n tokens the cache holds L(n) = n while they fit into its capacity C; then whole rounds of G = C - window + 1 are
-/// dropped: L(n) = n - G ceil((n - C) / G). They lie in order from row 0 on. What is attended to is the cache as it
+/// dropped: L(n) = n - G ceil((n - C) / G). They are in order from row 0 on. What is attended to is the cache as it
 /// came in with the new tokens behind it: C + S rows.
 class SlidingWindow {
  public:

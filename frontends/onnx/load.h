@@ -18,7 +18,7 @@ class ModelFiles {
   ModelFiles(std::string path, std::shared_ptr<const relax::MappedFile> model, relax::MemoryFiles memory = {})
       : path_(std::move(path)), model_(std::move(model)), memory_(std::move(memory)) {}
 
-  /// Lets external data lie anywhere.
+  /// Lets external data be anywhere.
   void allow_outside() { outside_ = true; }
   /// Refuses external data, also such as is in memory.
   void refuse_external() { alone_ = true; }
@@ -26,7 +26,7 @@ class ModelFiles {
   const std::string& path() const { return path_; }
   const std::shared_ptr<const relax::MappedFile>& model() const { return model_; }
   /// The file at `location`, relative to the model's folder. Refuses absolute paths, "..", and symbolic links that
-  /// lead out of the folder, unless it is allowed: a model must not read what lies elsewhere on the machine that
+  /// lead out of the folder, unless it is allowed: a model must not read what is elsewhere on the machine that
   /// compiles it.
   Result<std::shared_ptr<const relax::MappedFile>> external(const std::string& location, Location where,
                                                             Diagnostics& diag);

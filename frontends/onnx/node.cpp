@@ -114,7 +114,7 @@ Result<std::vector<Expr>> Node::ints(size_t index, std::optional<int64_t> count)
   }
   if (shape.empty() && count.value_or(1) != 1)
     return error(Kind::shape_mismatch, "input '{}' must have {} numbers, found 1", name, *count);
-  // What stands outside of a loop is read there, so that sizes which depend on it are one for all iterations.
+  // What is outside of a loop is read there, so that sizes which depend on it are one for all iterations.
   Value* read = nullptr;
   if (relax::Op* outer = holder(value, builder().block())) {
     relax::GraphBuilder before(importer_.module(), importer_.ops(), outer, diag);

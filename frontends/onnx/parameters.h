@@ -19,7 +19,7 @@ class Parameters {
              arith::Context& context, Location file, Diagnostics& diag)
       : options_(options), function_(function), builder_(builder), context_(context), file_(file), diag(diag) {}
 
-  /// The tensors that a caller passes for one input: see composite.h for inputs that are no tensors.
+  /// The tensors that a caller passes for one input: see composite.h for inputs that are not tensors.
   Result<NamedValue> add(const onnx::TypeProto& type, const std::string& name);
   /// Fails, with a report, where the options have a dim that no input has.
   Status unused_overrides();

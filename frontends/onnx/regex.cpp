@@ -127,7 +127,7 @@ class Thompson {
   const Tree& tree_;
 };
 
-/// What stands beside a position: the end of the string, a letter, digit or underscore, or another byte.
+/// What is beside a position: the end of the string, a letter, digit or underscore, or another byte.
 enum class Side : uint8_t { kEdge, kWord, kOther };
 
 Side side_of(int byte) {

@@ -16,7 +16,7 @@ struct Automaton {
   std::vector<uint8_t> accepts;  ///< [states]: whether a string that ends there matches as a whole
 };
 
-/// Finds matches within a text: a run begins anywhere, and every byte behind which the text so far matches is told.
+/// Finds matches within a text: a run begins anywhere, and every byte behind which the text so far matches is reported.
 /// What is beside a position: 0 is an end of the text, 1 a letter, digit or underscore, 2 another byte.
 struct Searcher {
   std::vector<int32_t> steps;       ///< [states, 256]: the state after a byte

@@ -12,7 +12,7 @@ void discard(Node& node, relax::Op* op);
 /// What a region gives; constants and contents become tensors inside it.
 Result<std::vector<NamedValue>> fill(Node& node, relax::Region* region, const onnx::GraphProto& graph,
                                      std::vector<NamedValue> arguments);
-/// The tensors that a region's results consist of, each in the form of what stands at its place in `likes`.
+/// The tensors that a region's results consist of, each in the form of what is at its place in `likes`.
 Result<std::vector<Value*>> flattened(Node& node, relax::Region* region, const std::vector<NamedValue>& slots,
                                       const std::vector<NamedValue>& likes);
 /// Fails if `dims`, those of what a loop collects, have symbols that get their values in an iteration.

@@ -8,7 +8,7 @@
 namespace relaxc::frontend {
 namespace {
 
-/// What stands before the next `end` of `rest`, which is taken off with it.
+/// What precedes the next `end` of `rest`, which is taken off with it.
 std::string_view take(std::string_view& rest, char end) {
   size_t length = std::min(rest.find(end), rest.size());
   std::string_view word = rest.substr(0, length);

@@ -4,7 +4,7 @@
 // stands for it: all strings that go in are put into one list, the node is converted with the positions in that list in
 // their place, and what comes out are positions, by which spans are taken from the list. No byte is moved, and no such
 // operator knows of strings. Rejected: applying the operator to spans, since each axis, index and shape would have to
-// be told of the dim of 2 behind the others.
+// know of the dim of 2 behind the others.
 #include "frontends/onnx/string_permutation.h"
 
 #include "frontends/onnx/conversion_builder.h"

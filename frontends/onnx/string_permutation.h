@@ -5,7 +5,7 @@
 
 namespace relaxc::frontend {
 
-/// Converts a node of which an input is a tensor of strings by a row that does not look at elements: what is moved are
+/// Converts a node that has a tensor of strings as an input, by a row that does not look at elements: what is moved are
 /// their positions (Strings::kMoved), or only sizes are asked for (kSized).
 Status convert_on_positions(const Converter& converter, Node& node);
 

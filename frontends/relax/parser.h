@@ -18,7 +18,7 @@ namespace relaxc::frontend {
 /// What `metadata["relax.expr.Constant"][i]` refers to, by i.
 using NumberedConstants = std::map<int64_t, relax::ConstantRef>;
 
-/// Model data that lies beside a text.
+/// Model data that is beside a text.
 struct BesideText {
   /// Given by the user; goes before what the text says.
   NumberedConstants constants;

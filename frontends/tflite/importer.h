@@ -57,7 +57,7 @@ class Importer {
   /// The variables' values, and back.
   std::vector<Value*> variable_values() const;
   void set_variable_values(const std::vector<Value*>& values);
-  /// The outputs of a subgraph, with its operators converted where the builder stands.
+  /// The outputs of a subgraph, with its operators converted at the insertion point.
   Result<std::vector<Value*>> inline_subgraph(int64_t index, const std::vector<TensorValue>& arguments);
 
   /// While it lives, what is emitted goes to the end of `block`.

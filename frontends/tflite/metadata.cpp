@@ -24,7 +24,7 @@ std::vector<std::string> metadata_remarks(const Model& model) {
   std::vector<std::string> remarks;
   auto found = model.notes.find("TFLITE_METADATA");
   if (found == model.notes.end()) return remarks;
-  // The buffer need not lie at an address that its numbers may be read at.
+  // The buffer need not be at an address that its numbers may be read at.
   std::vector<std::byte> bytes(found->second.begin(), found->second.end());
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
   flatbuffers::Verifier verifier(data, bytes.size());

@@ -59,8 +59,8 @@ struct Subgraph {
 struct Model {
   std::string path;
   relax::FileRef file;
-  std::vector<uint64_t> tables;     ///< the file again, where its bytes do not lie as its numbers must; else empty
-  std::vector<Subgraph> subgraphs;  ///< at least one; the first is the model
+  std::vector<uint64_t> tables;  ///< the file again, where its bytes are not aligned as its numbers must be; else empty
+  std::vector<Subgraph> subgraphs;                          ///< at least one; the first is the model
   std::map<std::string, std::span<const std::byte>> notes;  ///< metadata by name
 };
 

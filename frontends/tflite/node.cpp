@@ -32,7 +32,7 @@ Node::Node(Importer& importer, const Subgraph& graph, const Operator& op, Locati
     : importer(importer), graph(graph), op(op), location(location), diag(importer.diagnostics()) {}
 
 const void* Node::empty_table() {
-  // A table of FlatBuffers that has no fields: its list of fields, of four bytes, and how far behind that it lies.
+  // A table of FlatBuffers that has no fields: its list of fields, of four bytes, and how far behind that it is.
   alignas(8) static constexpr uint8_t kBytes[] = {4, 0, 4, 0, 4, 0, 0, 0};
   return kBytes + 4;
 }

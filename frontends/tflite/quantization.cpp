@@ -1,4 +1,4 @@
-// quantization.cpp: see quantization.h. All of it is integer arithmetic, but for the tables that TFLite itself computes
+// quantization.cpp: see quantization.h. All of it is integer arithmetic, except the tables that TFLite itself computes
 // in double precision.
 #include "frontends/tflite/quantization.h"
 

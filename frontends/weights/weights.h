@@ -1,4 +1,4 @@
-// weights.h: model data that lies in a file of its own beside a program: `.npz` and `.safetensors`.
+// weights.h: model data that is in a file of its own beside a program: `.npz` and `.safetensors`.
 //
 // A tensor of such a file is a reference to its bytes, so that reading gigabytes of weights costs address space only.
 #pragma once
@@ -15,7 +15,7 @@ namespace relaxc::frontend {
 /// Tensors by the names that their file gives them.
 using NamedConstants = std::map<std::string, relax::ConstantRef>;
 
-/// Reads the file, by its extension. Reports (malformed_model) a file that is cut, whose parts lie outside of it or
+/// Reads the file, by its extension. Reports (malformed_model) a file that is cut, whose parts are outside of it or
 /// over each other, whose checksums are wrong, or that holds a name twice; (unsupported) an extension or a dtype that
 /// is not read.
 Result<NamedConstants> read_weights(const std::string& path, Location where, Diagnostics& diag);

@@ -1,4 +1,4 @@
-/* context.c: what the caller lends for one call: the context record, the arena, pools, separate weights.
+/* context.c: what the caller provides for one call: the context record, the arena, pools, separate weights.
  *
  * The version is read first and alone: in a record of another version nothing else is where we would look for it, the
  * error pointer included. */
@@ -19,7 +19,7 @@ static int64_t shown(uint64_t bytes) {
   return bytes > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)bytes;
 }
 
-/* Memory that the caller says is `given` bytes long, of which `needed` are used, at an address that `alignment`
+/* Memory that the caller says is `given` bytes long (`needed` of them are used), at an address that `alignment`
  * divides. */
 static int32_t check_memory(rlx_guard* guard, const void* data, uint64_t given, uint64_t needed, uint32_t alignment,
                             rlx_status size_code, rlx_status alignment_code, rlx_range* range) {

@@ -1,7 +1,7 @@
 /* fma.c: x * y + z rounded once, for CPUs without the instruction.
  *
  * A libm would bring errno and rounding modes along. The product of two 53-bit numbers fits 106 bits; here it and the
- * addend stand in 128 bits with the leading bit near the top, the smaller is shifted right and what falls off is kept
+ * addend are in 128 bits with the leading bit near the top, the smaller is shifted right and what falls off is kept
  * as one sticky bit. Nothing falls off when the two nearly cancel, so the result is exact up to the one rounding. */
 #include "float_bits.h"
 #include "rlx_internal.h"

@@ -7,8 +7,8 @@
  * cut; chunks double in size, so a run asks the allocator a logarithmic number of times. Blocks may be released in any
  * order: what a loop carries, what a callee leaves to its caller and what a recursion stacks up are the same to it.
  *
- * Rejected: a stack with marks (a callee's result outlives its temporaries, which lie below), and headers inside the
- * blocks (the owner of a block knows its size anyway: it stands beside the address). Rounding to powers of two costs up
+ * Rejected: a stack with marks (a callee's result outlives its temporaries, which are below), and headers inside the
+ * blocks (the owner of a block knows its size anyway: it is beside the address). Rounding to powers of two costs up
  * to half of a block; in return growing by a little at a time seldom moves anything.
  *
  * All state is in words that the entry keeps in its arena, so two runs share nothing. */

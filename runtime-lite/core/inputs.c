@@ -3,7 +3,7 @@
  * Order matters, since each step may rely only on what the steps before have checked: records, then symbols of dims and
  * their bounds, then dims that need nothing else, then memory; only now may small inputs be read for value symbols;
  * with all symbols known, derived dims follow and are compared. Solving and checking in one walk was rejected, because
- * a value symbol may stand in a dim of an earlier input. */
+ * a value symbol may be in a dim of an earlier input. */
 #include "guard.h"
 
 /* Takes symbols from dims and strides; those of values become unknown. */

@@ -1,14 +1,14 @@
 /* selftest.c: runs a model on inputs that its object carries, and compares.
  *
- * What a board can tell after flashing: that the weights are those that were compiled (their CRC-32), and that this CPU
- * computes what it should. Elements are compared as integers with the least and the largest that may come out, both
+ * What a board can check after flashing: that the weights are those that were compiled (their CRC-32), and that this
+ * CPU computes what it should. Elements are compared as integers with the least and the largest that may come out, both
  * made by the compiler; so no tolerance is computed here, and a model without floats needs no float helpers. */
 #include "rlx_internal.h"
 
 #define DATA_HEAD   16
 #define RECORD_SIZE 48 /* of an rlx_tensor, whatever a pointer is */
 
-/* Where things lie in the arena, and how far the data is read. */
+/* Where things are in the arena, and how far the data is read. */
 typedef struct place {
   uint8_t* arena; /* null: only sizes are asked for */
   uint64_t used;

@@ -1,6 +1,6 @@
 /* sqrt.c: square roots, for CPUs without the instruction.
  *
- * Digit by digit, as on paper: 54 binary digits of the root of a whole number, of which the last decides the rounding.
+ * Digit by digit, as on paper: 54 binary digits of the root of a whole number; the last one decides the rounding.
  * A root of 54 digits that ends in 1 is never exact here, since its square would be odd, so there are no ties. */
 #include "float_bits.h"
 #include "rlx_internal.h"

@@ -10,9 +10,9 @@
  * ticket is closed, so that no claim can mix the fields of two calls. Rejected: a barrier of all threads per call,
  * which waits for the slowest to wake; one queue per thread with stealing, which pays off for nested work only.
  *
- * Whoever sleeps says so first and then looks again; whoever has news publishes first and then looks for sleepers. In
- * one order of all these (hence SEQ_CST) at least one of the two sees the other, so that the mutex and the kernel are
- * only entered for threads that do sleep: between consecutive calls that is nobody.
+ * A thread that sleeps says so first and then looks again; one that has news publishes first and then looks for
+ * sleepers. In one order of all these (hence SEQ_CST) at least one of the two sees the other, so that the mutex and the
+ * kernel are only entered for threads that do sleep: between consecutive calls no thread does.
  *
  * Releases and acquires on `ended` make the call a full barrier for what the tasks wrote. */
 #define _POSIX_C_SOURCE 200809L

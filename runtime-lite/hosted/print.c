@@ -1,7 +1,7 @@
 /* print.c: R.print on the standard output.
  *
  * A tensor is shown as dtype, shape and elements, nested as in Python; of more than kMost elements each axis shows its
- * first and last kEdge, as NumPy does. A float is shown with as few digits as tell it from its neighbours. */
+ * first and last kEdge, as NumPy does. A float is shown with as few digits as distinguish it from its neighbours. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* relax_rt.h: everything that a program and an object emitted by relaxc say to each other.
  *
  * The object promises that it keeps no state: what it reads, what it writes and what it computes in belongs to the
- * caller and stands in the records below. So this header is records, numbers and three functions, and needs no library.
+ * caller and is in the records below. So this header is records, numbers and three functions, and needs no library.
  * docs/abi.md says what each record means and gives the offsets of its fields for 64-bit and 32-bit targets.
  *
  * Fields have fixed widths and enumerations are never fields, so -fshort-enums changes nothing. Bit-fields and unions
@@ -27,7 +27,7 @@ extern "C" {
 
 #define RLX_ABI_VERSION 1
 
-/* What every function returns. The numbers are stable: a code is never renumbered nor reused. Beside each stands what
+/* What every function returns. The numbers are stable: a code is never renumbered nor reused. Beside each is what
  * the error record holds in `expected` and `actual`; fields that say nothing are -1 (tensor, axis, symbol, node) or 0.
  */
 typedef enum rlx_status {
@@ -116,7 +116,7 @@ typedef struct rlx_error {
 
 /* What a handle may point to, so that a program can look into it: R.match_cast of an R.Object to a tensor, shape or
  * scalar checks `kind` and the tensor (a shape is a vector of int64, a scalar has rank 0). Kinds from 64 on are the
- * program's own; nobody looks into those. A handle that is only passed on may be any pointer. */
+ * program's own; no function of relaxc looks into those. A handle that is only passed on may be any pointer. */
 #define RLX_OBJECT_TENSOR 0
 #define RLX_OBJECT_SHAPE  1
 #define RLX_OBJECT_SCALAR 2

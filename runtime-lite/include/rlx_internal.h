@@ -27,7 +27,7 @@ extern "C" {
 #define RLX_PRIVATE_VERSION 2u
 
 /* Where the value of a symbol comes from:
- * DIM: input `tensor`'s dim `axis`, where the symbol stands bare for the first time;
+ * DIM: input `tensor`'s dim `axis`, where the symbol is bare for the first time;
  * STRIDE: input `tensor`'s stride along `axis`, in elements (the compact one where strides are null);
  * VALUE: written by `values`; tensor and axis are -1. */
 #define RLX_SOURCE_DIM    0u
@@ -96,7 +96,7 @@ int32_t rlx_generic_arena_bytes(const rlx_function_private* self, const int64_t*
 int32_t rlx_generic_run(const rlx_function_private* self, uint64_t* scratch, rlx_context* context, const rlx_tensor* in,
                         uint32_t num_in, rlx_tensor* out, uint32_t num_out);
 
-/* The heap of one run, for sizes that nobody can bound before: blocks out of chunks that context->alloc gives, used
+/* The heap of one run, for sizes that nothing bounds before: blocks out of chunks that context->alloc gives, used
  * again within the run. `heap` is RLX_HEAP_WORDS words that an entry keeps in its arena. A block is two words, its
  * address and its bytes; zeros where it has no memory yet. */
 #define RLX_HEAP_TOP         0 /* the unused part of the chunk in use … */
@@ -110,7 +110,7 @@ int32_t rlx_generic_run(const rlx_function_private* self, uint64_t* scratch, rlx
 
 /* An empty heap. Always RLX_OK. */
 int32_t rlx_heap_begin(rlx_context* context, int64_t* heap, rlx_error* error);
-/* Gives `block` at least `bytes` bytes, aligned to 64, of which the first `keep` are those it had. Leaves it as it was
+/* Gives `block` at least `bytes` bytes, aligned to 64; the first `keep` are those it had. Leaves it as it was
  * and returns RLX_NO_ALLOCATOR or RLX_OUT_OF_MEMORY if that cannot be; `error` may be null. */
 int32_t rlx_heap_reserve(rlx_context* context, int64_t* heap, int64_t* block, int64_t keep, int64_t bytes,
                          rlx_error* error);
@@ -142,11 +142,11 @@ int32_t rlx_object_read(rlx_context* context, uint64_t* handle, int64_t* words, 
 #define RLX_BIG_ENDIAN 0
 #endif
 
-/* What `<name>_selftest` calls. `data`, aligned to 8 and, but for the elements of inputs, little-endian: the function's
- * index, the CRC-32 of the weights, two words for later; then each input and output: rank, order of its elements (one
- * of those below), dims and size in bytes as 64-bit numbers, the elements of an input, or the least and then the
- * largest elements that an output may have, padded to 8 bytes. The arena holds the model's own, the tensors' records
- * and the outputs. */
+/* What `<name>_selftest` calls. `data`, aligned to 8 and, except for the elements of inputs, little-endian: the
+ * function's index, the CRC-32 of the weights, two words for later; then each input and output: rank, order of its
+ * elements (one of those below), dims and size in bytes as 64-bit numbers, the elements of an input, or the least and
+ * then the largest elements that an output may have, padded to 8 bytes. The arena holds the model's own, the tensors'
+ * records and the outputs. */
 #define RLX_SELFTEST_INPUT    0
 #define RLX_SELFTEST_UNSIGNED 1
 #define RLX_SELFTEST_SIGNED   2

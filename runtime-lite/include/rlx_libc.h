@@ -1,7 +1,7 @@
 /* rlx_libc.h: what C text that relaxc writes asks of <math.h> and <string.h>, also where neither exists.
  *
  * Where the compiler says that it compiles for a system, and the headers are there, they are taken. Else the few
- * functions stand here: as instructions where the CPU has them, as functions of runtime-lite/core where it has none, so
+ * functions are here: as instructions where the CPU has them, as functions of runtime-lite/core where it has none, so
  * that a program for a board needs no libm. They round as IEEE 754 says; the rounding mode is to nearest. */
 #ifndef RLX_LIBC_H
 #define RLX_LIBC_H
@@ -102,7 +102,7 @@ static inline float rlx_abs_of_f(float x) {
 #define fmaf(x, y, z) rlx_fmaf((x), (y), (z))
 #endif
 
-/* Square roots are an instruction only if nobody wants errno: -fno-math-errno. */
+/* Square roots are an instruction only if errno is not wanted: -fno-math-errno. */
 #if defined(__NO_MATH_ERRNO__) &&                                                                      \
     (defined(__aarch64__) || defined(__x86_64__) || (defined(__riscv_flen) && (__riscv_flen >= 64)) || \
      (defined(__ARM_FP) && ((__ARM_FP & 8) != 0)))

@@ -11,7 +11,7 @@ export interface Tensor {
   dtype: string;
 }
 
-/** Elements, compact and row-major. Without a shape the model's is taken, of which one dim at most may be open. */
+/** Elements, compact and row-major. Without a shape the model's is taken, in which one dim at most may be open. */
 export type Input = Elements | ArrayLike<number> | { data: Elements | ArrayLike<number>; shape: number[] };
 
 /** An input or output: open dims have names, those that data decide are null. */
@@ -34,7 +34,7 @@ export class Stream {
   states: Record<string, { data: Elements; shape: number[] }>;
   /** Makes all states zero. */
   reset(): void;
-  /** Takes the inputs that are no states. */
+  /** Takes the inputs that are not states. */
   run(inputs: Record<string, Input>): Record<string, Tensor>;
 }
 
@@ -97,7 +97,7 @@ export interface StreamOf<Inputs, Outputs, States extends keyof Inputs> {
   states: { [Name in States]: { data: Elements; shape: number[] } };
   /** Makes all states zero. */
   reset(): void;
-  /** Takes the inputs that are no states. */
+  /** Takes the inputs that are not states. */
   run(inputs: Omit<Inputs, States>): Outputs;
 }
 

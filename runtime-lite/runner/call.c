@@ -33,7 +33,7 @@ static rlx_tensor record_of(rlx_array* array) {
   return tensor;
 }
 
-/* The record of a status that nobody has recorded. */
+/* The record of a status that was not recorded. */
 static int32_t noted(rlx_context* context, int32_t status, int32_t tensor, uint64_t expected) {
   const rlx_error found = {status, tensor, -1, -1, -1, (int64_t)expected, 0};
   *context->error = found;

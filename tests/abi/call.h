@@ -168,7 +168,7 @@ class Call {
     return result;
   }
 
-  /// Whether an output was told to use this input's memory.
+  /// Whether an output was given this input's memory.
   bool shares(const Argument& input) const {
     for (auto& argument : outputs_)
       if (argument->tensor.data == input.tensor.data) return true;

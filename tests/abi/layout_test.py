@@ -1,5 +1,5 @@
 """Holds the tables of docs/abi.md against the headers: every field of every record has the offset that the page gives,
-for 64-bit and 32-bit targets, and rlx_tensor lies as DLPack's DLTensor does.
+for 64-bit and 32-bit targets, and rlx_tensor has the layout of DLPack's DLTensor.
 
 The page is the only copy of the numbers. From it comes a C file of static assertions that the compiler checks, so
 nothing has to run and a 32-bit C library is not needed. -malign-double gives i386 the alignment that 32-bit targets of

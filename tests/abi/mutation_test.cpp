@@ -2,7 +2,7 @@
 //
 // A call that would succeed gets one to three fields of its records set to values that hurt (limits, signs, off by
 // one), and must then either be refused with every byte as it was or succeed within its buffers. Addresses themselves
-// are left alone: that a pointer is valid is the one thing that nobody can check. The generator's seed is fixed, so a
+// are left alone: that a pointer is valid is the one thing that cannot be checked. The generator's seed is fixed, so a
 // failure stays.
 #include <catch2/catch.hpp>
 #include <functional>

@@ -63,7 +63,7 @@ def main(x: R.Tensor((512, 512), "float32")):
 
 
 class Foreign:
-    """A tensor of some other library, which speaks DLPack and is no array."""
+    """A tensor of some other library, which speaks DLPack and is not an array."""
 
     def __init__(self, array):
         self.array = array

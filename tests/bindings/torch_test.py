@@ -33,7 +33,7 @@ sys.path.insert(0, SITE.name)
 
 
 class Digits(nn.Module):
-    """A network with weights, a buffer that is no parameter, and statistics."""
+    """A network with weights, a buffer that is not a parameter, and statistics."""
 
     def __init__(self):
         super().__init__()

@@ -1,7 +1,7 @@
 """Runs the programs of a documentation page: examples_test.py PAGE RUN_GOLDEN RELAXC.
 
 A block that begins with ```python is a whole module. It must parse, print and parse again as the same module, mean the
-same after all passes, whose output must print and parse as well, and compile to an object and to C. Fragments stand in
+same after all passes, whose output must print and parse as well, and compile to an object and to C. Fragments are in
 ```text blocks.
 """
 

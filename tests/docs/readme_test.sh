@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the README shows works as it stands there: the command, the C function, the Makefile, the lines for CMake.
+# What the README shows works as it is there: the command, the C function, the Makefile, the lines for CMake.
 # Usage: readme_test.sh REPOSITORY BUILD [C FLAGS that the build's libraries need]
 set -euo pipefail
 repository=$1 build=$2 flags=${3:-}

@@ -1,4 +1,4 @@
-"""What pages show of C, Make, CMake, JSON and commands, taken from them as it stands there and run from an installed
+"""What pages show of C, Make, CMake, JSON and commands, taken from them as it is there and run from an installed
 package: every such block is either run here, or listed with the test that runs it or the reason why nothing could.
 
 Usage: snippets_test.py REPOSITORY BUILD [unittest's own]"""

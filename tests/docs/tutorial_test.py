@@ -1,4 +1,4 @@
-"""Runs a tutorial as it stands, from an installed package: a block behind a line "`name`:" is a file, each line of an ```sh
+"""Runs a tutorial as it is, from an installed package: a block behind a line "`name`:" is a file, each line of an ```sh
 block a command, and a ```text block is only shown. net.onnx is the network of the digits example until the tutorial
 exports one. What needs PyTorch is left out where there is none, and said so.
 

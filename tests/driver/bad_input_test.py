@@ -1,4 +1,4 @@
-"""What is no program or a wrong one: a message, exit code 1, no output. tests/onnx/bad_models_test.cpp and
+"""What is not a program or a wrong one: a message, exit code 1, no output. tests/onnx/bad_models_test.cpp and
 tests/diagnostics hold the messages themselves; here is how the program as a whole answers.
 
 Usage: bad_input_test.py RELAXC RUNTIME [unittest's own]"""

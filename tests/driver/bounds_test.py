@@ -36,7 +36,7 @@ def normalize(name="main", dims=('"n"', '"m"'), x="x"):
     return function(name, tensor(x, dims) + ", " + tensor("w", (dims[-1], dims[-1])), lines)
 
 
-# Sizes as exports of convolutions write them, of which every further one is harder to compare.
+# Sizes as exports of convolutions write them; each further one is harder to compare.
 PYRAMID = function("main", tensor("x", ("1", "4", '"h"', '"w"')) + ", " + tensor("k", ("4", "4", "3", "3")), [
     "a = R.nn.conv2d(x, k, strides=[2, 2], padding=[1, 1, 1, 1])",
     "b = R.nn.conv2d(a, k, strides=[2, 2], padding=[1, 1, 1, 1])",
@@ -46,7 +46,7 @@ PYRAMID = function("main", tensor("x", ("1", "4", '"h"', '"w"')) + ", " + tensor
 
 
 def many(count):
-    """Inputs with a dim each, all of which are in the arena."""
+    """Inputs with a dim each; all dims are in the arena's size."""
     names = [f"d{i}" for i in range(count)]
     inputs = [tensor(f"x{i}", (f'"{name}"', "8")) for i, name in enumerate(names)]
     parameters = ", ".join([*inputs, tensor("w", ("8", "8"))])

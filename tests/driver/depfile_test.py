@@ -88,7 +88,7 @@ class Depfiles(ProgramTest):
                 self.assertFalse(self.check_name(name.encode(), ["-MD"]))
         self.write("model.onnx", wire.with_external_data("w\nx"))
         self.write("w\nx", bytes(8))
-        self.compiles("model.onnx", "-o", "m.o")  # without -MD nobody minds
+        self.compiles("model.onnx", "-o", "m.o")  # without -MD it does not matter
 
     def test_outputs_with_special_names(self):
         """The target is the output's path: make finds the rule by it."""

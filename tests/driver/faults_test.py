@@ -279,7 +279,7 @@ class Faults(ProgramTest):
                     self.assertFalse((self.path / "m.so").exists() or (self.path / "m.h").exists())
 
     def test_external_data_that_becomes_a_link_when_it_is_opened(self):
-        """What was looked at lies in the model's folder; what is opened then does not."""
+        """What was looked at is in the model's folder; what is opened then is not."""
         library = self.preloaded()
         (self.path / "secret.bin").write_bytes(bytes(8))
         for to in ("../secret.bin", str(self.path / "secret.bin"), "/etc/passwd"):

@@ -1,5 +1,5 @@
-"""Files of other tools, which people try first: each is named and told how to get a model out of it. Models and text are
-recognized whatever they are called.
+"""Files of other tools, which people try first: each is named, with the way to get a model out of it. Models and text
+are recognized whatever they are called.
 
 Usage: foreign_test.py RELAXC RUNTIME [unittest's own]"""
 

@@ -182,7 +182,7 @@ class Budgets(ProgramTest):
                 self.refused_soon("error", "p.relax", "--params", name, "-o", "m.o")
 
     def test_messages_inside_of_each_other(self):
-        """Graphs in Ifs and Loops, and messages that nobody knows: at most an error, however deep."""
+        """Graphs in Ifs and Loops, and unknown messages: at most an error, however deep."""
         cases = 0
         for depth in (20, 31, 100, 10_000):
             for op, name in (("If", "then_branch"), ("Loop", "body")):

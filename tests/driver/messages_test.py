@@ -54,7 +54,7 @@ class Messages(ProgramTest):
         self.assertIn("'a\\x1b[2J\\x07' (Wobble", self.refuses(1, "", "sly.onnx", "-o", "m.o").err)
 
     def test_names_cannot_end_a_line(self):
-        """Files, nodes and tensors, in every message that tells of them."""
+        """Files, nodes and tensors, in every message about them."""
         sly, shown = "m\nrelaxc: error: \t\u202eall is well.onnx", "m\\nrelaxc: error: \\t\\xe2\\x80\\xaeall is well.onnx"
         node = wire.node("Wobble", ["x\nx"], ["y"], name="a\nb")
         self.write(sly, wire.model([node], [wire.value_info("x\nx", (2,))], [wire.value_info("y", (2,))]))

@@ -1,4 +1,4 @@
-"""--names: what an object tells of the model that it was made of.
+"""--names: what an object reveals of the model that it was made of.
 
 Usage: names_test.py RELAXC RUNTIME [unittest's own]"""
 
@@ -11,7 +11,7 @@ from program import LINK_FLAGS, RUNTIME, ProgramTest
 
 NAMES = {"in": "secret_input", "out": "secret_output", "dim": "secret_dim", "node": "secret_layer"}
 
-# Calls by the tables; prints what they tell, and the numbers.
+# Calls by the tables; prints what they say, and the numbers.
 MAIN = """#include <stdio.h>
 #include "m.h"
 int main(void) {

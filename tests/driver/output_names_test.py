@@ -46,7 +46,7 @@ PASSING = {
     "If": (["yes"], [branch("then_branch", "x"), branch("else_branch", "again")]),
     "Where": (["yes", "x", "again"], ()), "Neg": (["negated"], ()), "Split": (["x"], [wire.int_attribute("axis", 1)]),
 }
-# Names that are no identifiers, and would be one file in a folder of outputs.
+# Names that are not identifiers, and would be one file in a folder of outputs.
 STYLES = ("{}", "res/{}", "res_{}", "{}:0", "{}.out")
 
 

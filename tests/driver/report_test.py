@@ -107,7 +107,7 @@ def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32")):
             self.assertEqual(profile["symbols"]["m"], 2 * profile["symbols"]["n"])
 
     def test_large_offsets_are_computed_once(self):
-        # Images whose sides are halved and rounded up: the end of the largest of what lies below is a long expression.
+        # Images whose sides are halved and rounded up: the end of the largest of what is below is a long expression.
         text = """@R.function
 def main(x: R.Tensor(("n", 3, "h", "w"), "float32"), a: R.Tensor((8, 3, 3, 3), "float32"),
          b: R.Tensor((12, 8, 3, 3), "float32"), c: R.Tensor((40, 12, 3, 3), "float32")):

@@ -28,7 +28,7 @@ fn main() {
 
 
 def compilers(edition):
-    """The rustc of this machine that know the edition: the usual one, Debian's, and that of RELAXC_RUSTC (Debian's rustc-web cannot stand beside its rustc)."""
+    """The rustc of this machine that know the edition: the usual one, Debian's, and that of RELAXC_RUSTC (Debian's rustc-web cannot be beside its rustc)."""
     places = [os.environ.get("RELAXC_RUSTC"), shutil.which("rustc"), "/usr/bin/rustc"]
     found = []
     for place in dict.fromkeys(filter(None, places)):

@@ -75,6 +75,6 @@ def streaming():
 
 
 def with_external_data(location):
-    """y = x + w, where w lies in the file `location`."""
+    """y = x + w, where w is in the file `location`."""
     return model([node("Add", ["x", "w"], ["y"])], [value_info("x", (2,))], [value_info("y", (2,))],
                  [external_tensor("w", (2,), location)])

@@ -24,7 +24,7 @@ using test::values_of;
 /// One program, compiled by both backends when made. A failure of any step is a failed requirement.
 class CompiledProgram {
  public:
-  /// `file`: below the repository's root. `options`: what stands on the command line besides input and output.
+  /// `file`: below the repository's root. `options`: what is on the command line besides input and output.
   explicit CompiledProgram(const std::string& file, api::CompileOptions options = {});
   CompiledProgram(const CompiledProgram&) = delete;
 

@@ -41,7 +41,7 @@ struct Record {
   int64_t expected = 0, actual = 0;
 };
 
-/// Breaks a good call of each backend's model and holds what it is told.
+/// Breaks a good call of each backend's model and keeps the record that it gets.
 template <class Break>
 void check_refused(int32_t status, Record record, Break break_call) {
   for (const LoadedModel* model : {&guarded().llvm(), &guarded().c()}) {

@@ -1,4 +1,4 @@
-// heap_test.cpp: programs whose sizes nobody can bound, in memory that the caller's allocator gives.
+// heap_test.cpp: programs whose sizes nothing bounds, in memory that the caller's allocator gives.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-// threads_test.cpp: one model on two threads at once, and the same answer whoever ran before.
+// threads_test.cpp: one model on two threads at once, and the same answer whichever ran before.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>

@@ -32,7 +32,7 @@ TEST_CASE("an assertion that fails leaves with its code") {
   CHECK_THAT(program.refusal({tensor(DType::f(32), {4}, {1, 1, -1, 1})}), Catch::Contains("ASSERTION"));
 }
 
-/// A page of float32 between two that nobody may touch.
+/// A page of float32 between two that must not be touched.
 class FencedPage {
  public:
   static constexpr size_t kBytes = 4096, kElements = kBytes / sizeof(float);

@@ -56,7 +56,7 @@ def undefined(path):
 
 
 def loaded_sections(path):
-    """(name, bytes) of what is loaded, as llvm-readobj tells it."""
+    """(name, bytes) of what is loaded, as llvm-readobj prints it."""
     said, loaded = run(TOOLS / "llvm-readobj", "--sections", path), []
     for block in said.split("Section {")[1:]:
         name = re.search(r"Name: (\S+) ?\(", block)

@@ -118,7 +118,7 @@ def figures(cpu):
 
 
 def same_as_the_compiler(rows):
-    """Whether docs/abi.md has the table that the compiler counts with, but for the generic call's row."""
+    """Whether docs/abi.md has the table that the compiler counts with, except for the generic call's row."""
     text = (REPOSITORY / "compiler/codegen/llvm/library_stack.cpp").read_text()
     table = re.search(r"kLibraryBytes\[kLibKinds\]\[kOnMachines\] = \{(.*?)\n\};", text, re.S)[1]
     counted = [tuple(map(int, row.split(","))) for row in re.findall(r"^ *\{([\d, ]+)\},", table, re.M)]

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Follows the README and the examples with an installed relaxc and nothing of the build tree or of the repository's runtime:
 # C, C++, Make, CMake with one language or two, generated C by pkg-config's flags and for a machine without a C library,
-# Rust, Python. Blocks are taken from the pages as they stand there.
-# Usage: installed_test.sh REPOSITORY BUILD [stage|chroot]. In a stage the package's files lie below a folder of their own;
+# Rust, Python. Blocks are taken from the pages as they are there.
+# Usage: installed_test.sh REPOSITORY BUILD [stage|chroot]. In a stage the package's files are below a folder of their own;
 # `chroot` makes a Debian of its own with debootstrap, installs the package there with dpkg and apt, and needs root and a
 # network. Exits with 77 where something for all of it is missing; what misses a tool of its own is left out and named.
 set -euo pipefail
@@ -38,7 +38,7 @@ follow() {
     by_cmake/build/app || fail "the program of a project of $languages"
   done
 
-  # Every example as its README calls it, but for the installed compiler.
+  # Every example as its README calls it, but with the installed compiler.
   local example
   for example in decode streaming wrappers; do
     make -s -C examples/$example run RELAXC=relaxc >log || { cat log; fail "$example"; }

@@ -19,8 +19,8 @@ struct DataSet {
   std::vector<size_t> spans;                ///< outputs that are spans of the bytes that follow
 };
 
-/// Makes the spans of strings at `index`, and the bytes behind them, what they are when every string stands by itself
-/// in order: how they lie is up to who makes them. Empty, or what is wrong with the spans.
+/// Makes the spans of strings at `index`, and the bytes behind them, what they are when every string is by itself
+/// in order: how they are is up to who makes them. Empty, or what is wrong with the spans.
 std::string put_in_order(std::vector<HostTensor>& tensors, size_t index);
 
 struct Case {

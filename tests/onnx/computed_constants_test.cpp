@@ -86,7 +86,7 @@ ModelWriter model_of(void (*way)(ModelWriter&), const Consumer& consumer) {
   return model;
 }
 
-/// The operators of the imported model that users see, and the shape of its result; 0 for a dim that is no number.
+/// The operators of the imported model that users see, and the shape of its result; 0 for a dim that is not a number.
 struct Imported {
   std::vector<std::string> ops;
   Numbers shape;

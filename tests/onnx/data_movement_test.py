@@ -77,7 +77,7 @@ class DataMovement(unittest.TestCase):
             self.check_transpose(np.float32, shape, order, backend="c", flags=["--mcpu=x86-64"])
 
     def test_rows(self):
-        """A row is read as it lies, whatever sign its index has."""
+        """A row is read in place, whatever sign its index has."""
         x = np.random.default_rng(0).standard_normal((50, 3, 40)).astype(np.float32)
         for cpu, axis in itertools.product(self.cpus, (0, 1)):
             index = np.array([[0, -1, 2], [1, -3, 0]])

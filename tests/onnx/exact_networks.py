@@ -1,8 +1,8 @@
 """Random quantized networks, fused, against exact arithmetic: to the bit.
 
 exact_test.py shows every stage as an output and judges each by what came before it; shown stages are not fused. Here
-networks keep their insides to themselves. One is taken if in exact arithmetic none of its quotients lies so near to a
-tie that the roundings of float32 could decide it (NEAR), or if it is a mean that lies exactly on one: those are whole
+networks keep their insides to themselves. One is taken if in exact arithmetic none of its quotients is so near to a
+tie that the roundings of float32 could decide it (NEAR), or if it is a mean that is exactly on one: those are whole
 numbers over a count, which every machine divides alike. Its result must then be that of exact arithmetic in every bit,
 at every level that sums stored values, for every vector length, as it is and with an open batch.
 
@@ -64,7 +64,7 @@ class Network:
         self.real = self.dequantized(self.stored, self.scale, self.zero)
 
     def quantize_mean(self, value):
-        """By the scale of what the mean was taken of, or a half or twice of it, so that it may lie on a tie."""
+        """By the scale of what the mean was taken of, or a half or twice of it, so that it may be on a tie."""
         scale = np.float32(self.scale * self.rng.choice([1, 1, 0.5, 2]))
         self.quantize(value, (scale, self.zero))
         self.means.add(self.stored)
@@ -143,7 +143,8 @@ class Network:
 
 
 def decided(network, quotients):
-    """Whether no quotient is nearer to a tie than float32 tells apart. Of a mean, only those that are no tie count."""
+    """Whether no quotient is nearer to a tie than float32 can represent. Of a mean, only quotients that are not ties
+    count."""
     for name, q in quotients.items():
         low, high = exact.LIMITS[q.dtype]
         inside = (q.real + q.zero > low - 1) & (q.real + q.zero < high + 1)

@@ -4,7 +4,7 @@
 Usage: invalid_nodes_test.py RELAXC PAGE
 
 From onnx's schemas: of each operator that PAGE (docs/onnx-support.md) says is converted, in each version, a node that is
-right but for one fault, in the graph, in a branch that is never taken and in a function that nobody calls: an attribute that is unknown, of another type, given twice, missing, or a reference to a function
+right except for one fault, in the graph, in a branch that is never taken and in a function that is never called: an attribute that is unknown, of another type, given twice, missing, or a reference to a function
 that is not there; an input or output too many, a required input too few. By hand: values out of range on nodes that are
 right otherwise, and calls of functions. Each must give a message that names node and fault, and the program must exit
 with 1. relaxc reports all faults of a model, so the nodes of one version are one model.
@@ -61,8 +61,8 @@ class Nodes:
         self.needles[name] = needle
 
     def model(self, place=""):
-        """`place`: where the nodes stand. "branch": in a branch of an If that a constant leaves out; "function": in a
-        function that nobody calls."""
+        """`place`: where the nodes are. "branch": in a branch of an If that a constant leaves out; "function": in a
+        function that is never called."""
         if place == "branch":
             return self.left_out()
         if place == "function":
@@ -132,7 +132,7 @@ def faults_of(schema, into):
 
 
 def converted(page):
-    """(domain, operator) of the rows that are no refusals."""
+    """(domain, operator) of the rows that are not refusals."""
     rows = re.findall(r"^\| (\S+) \| (\S+) \| (\d+) \|(.*)\|$", Path(page).read_text(), re.M)
     return {(domain, op): int(since) for domain, op, since, rest in rows if rest.split("|")[-1].strip() != "refused"}
 

@@ -1,4 +1,4 @@
-// maps_test.cpp: ZipMap, DictVectorizer and CastMap, for which ONNX has no tests and whose values are no tensors.
+// maps_test.cpp: ZipMap, DictVectorizer and CastMap, for which ONNX has no tests and whose values are not tensors.
 #include <catch2/catch.hpp>
 
 #include "tests/onnx/imported.h"

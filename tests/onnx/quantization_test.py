@@ -1,9 +1,9 @@
 """Quantized operators against exact arithmetic on their integers.
 
 The reference multiplies and sums int64, and scales in float64, whose error is nothing beside that of float32. A result
-may differ from the rounded reference by one quantum, and only where the reference lies next to a tie: there alone the
+may differ from the rounded reference by one quantum, and only where the reference is next to a tie: there alone the
 roundings of a float32 scale decide. Data holds every extreme (0 and 255, -128 and 127, in runs that add up), zero points
-lie at the ends of their ranges, and scales are such that some results saturate.
+are at the ends of their ranges, and scales are such that some results saturate.
 
 Usage: quantization_test.py RELAXC SOURCE_DIR
 """

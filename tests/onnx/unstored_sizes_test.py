@@ -79,7 +79,7 @@ def calls(library, name, true, truth, answers):
     for sizes in variations(true):
         f = sizes.reshape(np.shape(true))
         answers.write(json.dumps(sizes.tolist()) + "\t")
-        answers.flush()  # whoever does not come back has said of what
+        answers.flush()  # a process that crashes has named its case
         try:
             found = function(f, X)
         except Exception as refused:  # noqa: BLE001

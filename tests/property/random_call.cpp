@@ -12,7 +12,7 @@ using relax::Op;
 using relax::OpKind;
 using relax::TensorInfo;
 
-/// Binds what stands alone in `param` to what `argument` has there; true if it fits at the sizes assumed.
+/// Binds what is alone in `param` to what `argument` has there; true if it fits at the sizes assumed.
 bool RandomFunction::match(Info param, Info argument, arith::Substitution& symbols) {
   if (param->kind != argument->kind) return false;
   auto match_dims = [&](const std::vector<Expr>& wanted, const std::vector<Expr>& given) {

@@ -1,4 +1,4 @@
-// random_module.h: well-typed programs that nobody would write.
+// random_module.h: random well-typed programs, stranger than written ones.
 #pragma once
 
 #include "compiler/relax/op_def.h"

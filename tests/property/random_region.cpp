@@ -28,7 +28,7 @@ relax::Value* RandomFunction::condition() {
   return flag ? *flag : nullptr;
 }
 
-/// What holds of a value that is one of two; symbols of `op` stand where their dims differ.
+/// What holds of a value that is one of two; symbols of `op` are where their dims differ.
 std::optional<relax::Info> RandomFunction::joined(Op* op, Value* a, Value* b) {
   if (relax::same(a->info, b->info)) return a->info;
   if (!is_tensor(*a) || !is_tensor(*b) || a->dtype() != b->dtype() || a->shape().size() != b->shape().size()) return {};

@@ -1,4 +1,4 @@
-"""refusals_test.py: files that are no models, and models that are wrong or beyond relaxc: each gives its message.
+"""refusals_test.py: files that are not models, and models that are wrong or beyond relaxc: each gives its message.
 
 Usage: refusals_test.py RELAXC.
 """

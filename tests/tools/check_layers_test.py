@@ -9,7 +9,7 @@ from pathlib import Path
 
 TOOL = Path(__file__).with_name("check_layers")
 PAGE = """
-| room | holds | may include |
+| component | holds | may include |
 |---|---|---|
 | `compiler/support/` | basics | the standard library |
 | `compiler/arith/` | expressions | `compiler/support/` |
@@ -100,7 +100,7 @@ class CheckLayers(unittest.TestCase):
         self.refuses("compiler/arith/expr.h", "#include KINDS\n", "an include through a macro cannot be checked")
 
     def test_a_file_outside_all_rooms_is_refused(self):
-        self.refuses("compiler/attic/old.h", "", "compiler/attic/old.h: error: in no room of the table")
+        self.refuses("compiler/attic/old.h", "", "compiler/attic/old.h: error: in no component of the table")
 
     def test_a_table_with_a_cycle_is_refused(self):
         page = PAGE.replace("| the standard library |", "| `compiler/tir/` |")
@@ -108,10 +108,10 @@ class CheckLayers(unittest.TestCase):
 
     def test_a_table_that_names_no_room_is_refused(self):
         page = PAGE.replace("| `compiler/tir/` |\n| `compiler/transform", "| `compiler/tri/` |\n| `compiler/transform")
-        self.refuses("docs/architecture.md", page, "'compiler/tri/', which is no room")
+        self.refuses("docs/architecture.md", page, "'compiler/tri/', which is not a component")
 
     def test_a_page_without_the_table_is_refused(self):
-        self.refuses("docs/architecture.md", "# nothing\n", "no table whose first column is 'room'")
+        self.refuses("docs/architecture.md", "# nothing\n", "no table whose first column is 'component'")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ loader = importlib.machinery.SourceFileLoader("check_passes", str(Path(__file__)
 check_passes = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_passes", loader))
 loader.exec_module(check_passes)
 
-HEADER = """/// Removes what nobody uses.
+HEADER = """/// Removes what nothing uses.
 Result<Changed> dead_code(relax::Module&, PassContext&);
 Result<Changed> infer(relax::Module& module, PassContext& context);
 Result<Changed> canonicalize(relax::Module&, PassContext&);

@@ -30,7 +30,7 @@ from operators import CASES, function_name, module
 
 # Texts that TVM does not read yet, and why.
 KNOWN = {"reverse_sequence": "a loop variable, int32 in TVM's text, beside an int64 in a select"}
-# Cases whose numbers are no comparison: TVM's own differ from NumPy's, or order ties otherwise.
+# Cases whose numbers cannot be compared: TVM's own differ from NumPy's, or order ties otherwise.
 UNCOMPARED = {"multinomial_from_uniform"}
 
 

@@ -1,4 +1,4 @@
-"""operators.py: calls of every Relax operator, with inputs that tell its meaning apart.
+"""operators.py: calls of every Relax operator, with inputs that distinguish its meaning from others.
 
 `CASES` maps a name to (build, inputs): `build` takes Relax variables and returns an expression; each input is an array.
 A case is built with TVM's own Python, so that what relaxc reads is what TVM prints today.

@@ -26,7 +26,7 @@ CLI::callback_t collect(std::vector<T>& list, std::optional<T> (*parse)(const st
   };
 }
 
-/// Pools with a size lie beside the arena; one without is the arena.
+/// Pools with a size are beside the arena; one without is the arena.
 void take_pool(CompileOptions& o, const std::string& text) {
   std::optional<interface::Pool> pool = parse_pool(text);
   if (!pool) refuse("--pool", "NAME=BYTES or NAME in lower case, as in fast=64K", text);

@@ -9,7 +9,7 @@
 
 namespace relaxc::api {
 
-/// The flags that decide what the object is, beside the input and the target, stand in this group of `--help`: their
+/// The flags that decide what the object is, beside the input and the target, are in this group of `--help`: their
 /// text is part of the object's hash, so that nothing else has to know of a new one.
 constexpr const char* kObjectFlags = "Object";
 constexpr const char* kInputFlags = "Input";

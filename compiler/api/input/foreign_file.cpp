@@ -1,7 +1,7 @@
 // foreign_file.cpp: a file's first bytes, and for zip archives the names in it, say which tool wrote it.
 //
 // The extension is not asked but where the content says nothing: people rename files, and a .pt may be one of four
-// things. A file that no row knows and that has a zero byte at its beginning is no text either, so a reader gets one
+// things. A file that no row knows and that has a zero byte at its beginning is not text either, so a reader gets one
 // message instead of one for each line that is none.
 #include "compiler/api/input/foreign_file.h"
 
@@ -136,7 +136,7 @@ std::optional<Known> recognize(std::string_view bytes) {
   return std::nullopt;
 }
 
-/// Of bytes that say nothing and are no text.
+/// Of bytes that say nothing and are not text.
 Known by_extension(const std::string& path) {
   std::string extension = std::filesystem::path(path).extension().string();
   if (extension == ".pb") return {"a graph of TensorFlow, by its extension", kFromTensorFlow};

@@ -36,7 +36,7 @@ Result<std::vector<DataSet>> read_data(const rlx_model& model, const rlx_functio
 /// The same seed gives the same numbers on every machine.
 void fill_randomly(const rlx_model& model, const rlx_function& function, int64_t seed, DataSet& set);
 
-/// Names of files for tensors of these names, all distinct: what cannot stand in one becomes an underscore, and of
+/// Names of files for tensors of these names, all distinct: what cannot be in one becomes an underscore, and of
 /// names that become one the later get a number.
 std::vector<std::string> file_stems(const std::vector<std::string>& names);
 

@@ -16,7 +16,7 @@ struct GraphNode {
   std::string type;                  ///< of the first result
   std::vector<std::string> sources;  ///< the nodes or lines that it comes from
   int32_t function = 0;              ///< index of the Relax function
-  int32_t parent = -1;               ///< the If or Loop in which it stands
+  int32_t parent = -1;               ///< the If or Loop in which it is
   int32_t region = 0;                ///< which of that one's regions: then is 0, else 1
 };
 

@@ -1,7 +1,7 @@
 // profile.cpp: reading kernels and memory off the lowered program.
 //
 // Everything is taken from what the backends are given, not from what passes say they did: a kernel's work is counted
-// in its loops, the arena's offsets are those of the views that stand around the calls. Only what is one tensor and how
+// in its loops, the arena's offsets are those of the views that surround the calls. Only what is one tensor and how
 // long it lives must be asked of the program as it was before memory was planned, when allocations still had a scope.
 //
 // What only the run knows (trip counts, sizes that data decide) is taken as a typical number.
@@ -218,7 +218,7 @@ bool takes_over(const MemoryPiece& next, const MemoryPiece& piece) {
          next.bytes == piece.bytes;
 }
 
-/// Of what lies in the arena.
+/// Of what is in the arena.
 int64_t largest_sum(const std::vector<MemoryPiece>& pieces, size_t steps) {
   std::vector<int64_t> change(steps + 2);
   for (const MemoryPiece& piece : pieces) {

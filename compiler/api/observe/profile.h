@@ -35,7 +35,7 @@ struct EntryProfile {
   std::map<std::string, int64_t> symbols;
   int64_t arena_bytes = 0;
   int64_t bound_bytes = 0;  ///< the largest sum of what is live at one step: no plan of these lifetimes can be below
-  std::vector<interface::Pool> pools;  ///< beside the arena, of which the two numbers above are
+  std::vector<interface::Pool> pools;  ///< beside the arena; the two numbers above are the arena's
   std::vector<std::string> steps;      ///< kernels and called functions, in order
   std::vector<MemoryPiece> pieces;
   std::vector<KernelCost> kernels;  ///< the slowest first
@@ -52,7 +52,7 @@ struct CoreSpeed {
   double memory = 1e10;  ///< bytes a second
 };
 
-/// What one core of a target can do at best, as far as its description tells.
+/// What one core of a target can do at best, as far as its description says.
 struct Limits {
   double flops = 0, integer_ops = 0;  ///< a second; of integers by dot products of bytes where the target has any
   double near = 0, memory = 0;  ///< bytes a second: of data that fits the second level of cache, and of other data

@@ -1,6 +1,6 @@
 // depfile.cpp: rules for make and ninja.
 //
-// A name from a model may hold any byte. What make takes for syntax (a newline ends the rule, what stands behind a
+// A name from a model may hold any byte. What make takes for syntax (a newline ends the rule, what follows a
 // semicolon is run) is escaped where GNU make has an escape and refused where it has none; tests/driver/depfile_test.py
 // asks make itself about every byte.
 #include "compiler/api/output/depfile.h"

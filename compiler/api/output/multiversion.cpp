@@ -1,7 +1,7 @@
 // multiversion.cpp: what the forms of a program have in common.
 //
-// Guards, shapes and tables do not depend on the CPU and stand once. Kernels stand once a form. Weights that two forms
-// read in one packing stand once too, since they are laid out together.
+// Guards, shapes and tables do not depend on the CPU and are once. Kernels are once a form. Weights that two forms
+// read in one packing are once too, since they are laid out together.
 #include "compiler/api/output/multiversion.h"
 
 #include <fmt/format.h>

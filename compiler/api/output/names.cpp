@@ -1,6 +1,6 @@
 // names.cpp: functions by numbers, tables without names.
 //
-// A product need not tell what its network is made of, and on a small board the names are a part of the flash.
+// A product need not reveal what its network is made of, and on a small board the names are a part of the flash.
 // Functions are renamed where they are listed and where they are called, so that both backends print what they are
 // given.
 #include "compiler/api/output/names.h"

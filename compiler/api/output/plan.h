@@ -30,7 +30,8 @@ Status plan_weights(OutputPlan& plan, uint64_t bytes, const CompileOptions& opti
 /// True if the options ask for the module as text: the text IR or a graph.
 bool names_text(const CompileOptions& options);
 
-/// True if every global symbol may begin with `name`: a C identifier that is no keyword and does not begin with "rlx".
+/// True if every global symbol may begin with `name`: a C identifier that is not a keyword and does not begin with
+/// "rlx".
 bool is_model_name(const std::string& name);
 /// A name near to `name` for which is_model_name holds: "mnist-8" gives "mnist_8".
 std::string model_name_near(const std::string& name);

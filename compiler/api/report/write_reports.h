@@ -1,4 +1,4 @@
-// write_reports.h: what is told of a compiled program besides the program.
+// write_reports.h: reports on a compiled program.
 #pragma once
 
 #include "compiler/api/compile.h"

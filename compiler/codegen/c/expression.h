@@ -31,7 +31,7 @@ class Expressions {
   Expressions(Names& names, std::set<std::string>& helpers, tir::IndexRanges* ranges, tir::IndexWidths* widths)
       : names_(names), helpers_(helpers), ranges_(ranges), widths_(widths) {}
 
-  /// Declarations of the temporaries that `roots` share, one line each, to stand before the statement that uses them.
+  /// Declarations of the temporaries that `roots` share, one line each, to be before the statement that uses them.
   std::vector<std::string> share(const std::vector<arith::Expr>& roots);
   /// The C text of `e`; parenthesized unless it is primary.
   std::string text(arith::Expr e);
@@ -43,7 +43,8 @@ class Expressions {
   /// Forgets the temporaries of the statement.
   void end_statement() { temporaries_.clear(); }
 
-  /// Sums of four products of bytes, of which four are a word of memory, call a helper that has instructions for it.
+  /// Sums of four products of bytes, where four of the bytes are a word of memory, call a helper that has instructions
+  /// for it.
   void use_dots() { dots_ = true; }
   /// `var` is declared with 64 bits, whatever it holds: a parameter.
   void declare_wide(arith::Expr var) { declared_wide_.insert(var->id); }

@@ -174,7 +174,7 @@ std::set<BufferRef> FunctionPrinter::written_buffers() const {
   if (function_.c_function) written = {function_.c_function->context, function_.c_function->error};
   tir::for_each_stmt(function_.body, [&](Stmt s) {
     if (const auto* store = s.as<tir::Store>()) written.insert(store->buffer);
-    if (const auto* view = s.as<tir::View>()) written.insert(view->base);  // null, of an address, is no parameter
+    if (const auto* view = s.as<tir::View>()) written.insert(view->base);  // null, of an address, is not a parameter
     if (const auto* invoke = s.as<tir::Invoke>())
       for (const tir::Argument& argument : invoke->args)
         if (const auto* buffer = std::get_if<BufferRef>(&argument)) written.insert(*buffer);

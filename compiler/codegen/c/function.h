@@ -20,7 +20,7 @@ using Conventions = std::map<std::string, Convention>;
 /// What all functions of an object have in common.
 struct FunctionStyle {
   interface::Hooks hooks;
-  std::string linkage = "static";  ///< what stands before a function
+  std::string linkage = "static";  ///< what precedes a function
   std::string prefix = "k_";       ///< of its name
   std::string macro_prefix;        ///< of macros of the header
   bool vectors = false;            ///< Style::vectors

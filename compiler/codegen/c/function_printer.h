@@ -1,6 +1,6 @@
 // function_printer.h: one prim func's text while it is written.
 //
-// Loops stay loops. A vectorized one runs what lies between its inner loops for all lanes (lane_printer.h), as the
+// Loops stay loops. A vectorized one runs what is between its inner loops for all lanes (lane_printer.h), as the
 // schedule that chose it means it; all others run serially, which gives the same bits.
 #pragma once
 
@@ -36,7 +36,7 @@ class FunctionPrinter {
  private:
   friend class LanePrinter;
 
-  // function.cpp: what stands around the statements
+  // function.cpp: what surrounds the statements
   void name_c_function(const tir::CFunction& function);
   void signature();
   std::set<tir::BufferRef> written_buffers() const;
@@ -62,7 +62,7 @@ class FunctionPrinter {
   }
   /// The text of `e`; its temporaries stay visible to what follows in the enclosing scope.
   std::string hoisted(arith::Expr e);
-  /// The same, under a name of its own if `bad` tells whether it is right: it is computed before that is asked.
+  /// The same, under a name of its own if `bad` says whether it is right: it is computed before that is asked.
   std::string computed(arith::Expr e);
   /// `computed_by`: the guard whose condition has just been printed.
   void check_overflow(const tir::Guard* computed_by = nullptr);
@@ -70,7 +70,7 @@ class FunctionPrinter {
   // statement.cpp
   /// One of several statements: what it declares is its own.
   void statement(tir::Stmt s);
-  /// All that stands between two braces. Scopes that reach to the end need none of their own, however many there are.
+  /// All that is between two braces. Scopes that reach to the end need none of their own, however many there are.
   void suite(tir::Stmt s);
   tir::Stmt step(tir::Stmt s);  ///< gives what is still to be printed
   tir::Stmt print_seq(const tir::Seq& node);

@@ -17,7 +17,7 @@ namespace relaxc::codegen_c {
 namespace {
 
 /// `{T}` is the C type, `{U}` its unsigned partner, `{W}` an unsigned type without promotion, `{S}` the suffix,
-/// `{BITS}` the width, `{MASK}` as many ones. `{O}` and `{C}` stand around a `{W}` of which the width is kept, as a
+/// `{BITS}` the width, `{MASK}` as many ones. `{O}` and `{C}` surround a `{W}` whose width is kept, as a
 /// `{T}`.
 struct Template {
   std::string_view name;  ///< the part before "_<suffix>"
@@ -200,7 +200,7 @@ constexpr Template kFixed[] = {
      "  (void)rest;\n"
      "  if (((x >= 4294967296.0) || (x <= -4294967296.0)) && ((x - x) == 0.0)) {\n"
      "    (void)rlx_reduce_angle(rlx_bits_f64(x), &turn);\n  }\n  return turn;\n}\n"},
-    // How far b lies above a, as far as 32 bits with room for steps between lanes can say.
+    // How far b is above a, as far as 32 bits with room for steps between lanes can say.
     {"distance",
      "static inline int32_t rlx_distance(int64_t a, int64_t b) {\n"
      "  const int64_t most = INT64_C(1) << 30, d = b - a;\n"
@@ -299,7 +299,7 @@ std::string instantiate(const Template& form, DType dtype) {
                      fmt::arg("LIMIT", limit));
 }
 
-/// What a helper's text calls stands before it in the list.
+/// What a helper's text calls is before it in the list.
 void add_needed(std::set<std::string>& used) {
   for (size_t i = std::size(kFixed); i-- > 0;) {
     if (used.count(std::string(kFixed[i].name)) == 0) continue;

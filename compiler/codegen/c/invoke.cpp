@@ -49,7 +49,7 @@ void FunctionPrinter::print(const tir::Invoke& node) {
   close();
 }
 
-/// `status` of a call that failed, of which the record gets the call's node, unless what failed in it has one.
+/// `status` of a call that failed. The record gets the call's node, unless the failure inside of it has one.
 std::string FunctionPrinter::failed(const std::string& status, int32_t node) {
   return node < 0 ? status : fmt::format("{}(error, {}, {})", expressions_.helper("name_failure"), status, node);
 }

@@ -13,7 +13,7 @@ namespace relaxc::codegen_c {
 
 class FunctionPrinter;
 
-/// Prints what lies between the inner loops of a vectorized loop for all lanes, and asks the function's printer for all
+/// Prints what is between the inner loops of a vectorized loop for all lanes, and asks the function's printer for all
 /// else.
 class LanePrinter {
  public:

@@ -11,7 +11,7 @@
 namespace relaxc::codegen_c {
 
 /// Gives every variable and buffer of a function a C identifier of its own, made of its name. Names begin with a letter
-/// and are no reserved words; names of the C library that helpers call are taken from the start.
+/// and are not reserved words; names of the C library that helpers call are taken from the start.
 class Names {
  public:
   /// `foreign`: what no name may begin with, since macros and functions of the object do.

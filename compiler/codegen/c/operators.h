@@ -15,7 +15,7 @@ std::string_view operator_text(arith::ExprKind kind);
 bool is_comparison(arith::ExprKind kind);
 /// In one pair of parentheses: compilers take `((a == b))` for a slip.
 std::string in_parentheses(const std::string& text);
-/// The text of a condition behind `if`: an element or a name, whose type in C is no Boolean, is compared with 0.
+/// The text of a condition behind `if`: an element or a name, whose type in C is not a Boolean, is compared with 0.
 std::string truth(const std::string& condition);
 
 }  // namespace relaxc::codegen_c

@@ -36,7 +36,7 @@ bool prints_twice(Expr e) {
 
 }  // namespace
 
-/// Temporaries stand before the statement, whatever its selects choose later. Where one of them holds what only an arm
+/// Temporaries are before the statement, whatever its selects choose later. Where one of them holds what only an arm
 /// may compute, a load of the arm becomes a temporary of its own, behind the arm's guard. If there is no order in which
 /// guards come before what they guard, as a condition reads what it is to guard, arms become branches.
 class Expressions::Sharing {
@@ -102,7 +102,7 @@ class Expressions::Sharing {
   std::string way_text(const Way& way) {
     std::string from = way.from >= 0 ? name_of_guard(way.from) : "";
     if (!way.condition) return from;
-    // Conditions may stand behind what they guard in `order_`; what they share gets its name first here, too.
+    // Conditions may be behind what they guard in `order_`; what they share gets its name first here, too.
     for_each_node(
         way.condition, [&](Expr e) { return operands_but(e, [&](Expr part) { return defined_.count(part) != 0; }); },
         [&](Expr e) { define(e, true); });

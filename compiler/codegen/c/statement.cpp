@@ -209,7 +209,7 @@ void FunctionPrinter::print(const tir::Block& node) {
   close();
 }
 
-/// Every reduce axis stands at its beginning.
+/// Every reduce axis is at its beginning.
 std::string FunctionPrinter::first_step(const tir::Block& node) {
   std::string text;
   for (const tir::IterVar& iter : node.iters)

@@ -1,4 +1,4 @@
-// tables.cpp: definitions of an object's tables as C. Texts stand where they are pointed to.
+// tables.cpp: definitions of an object's tables as C. Texts are written where they are pointed to.
 #include "compiler/codegen/c/tables.h"
 
 #include <fmt/format.h>

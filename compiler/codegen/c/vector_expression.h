@@ -25,7 +25,7 @@ class VectorExpression {
   bool can(arith::Expr e);
   /// An index can be computed although some lanes do not run.
   bool can_index(arith::Expr e) const;
-  /// The elements lie side by side.
+  /// The elements are side by side.
   bool can_store(tir::BufferRef buffer, const std::vector<arith::Expr>& indices) const;
 
   /// Declarations of what `e` uses more than once.

@@ -3,7 +3,7 @@
 // An object for a CPU that not every machine has must be able to refuse without the runtime, which a program that only
 // makes typed calls need not link. The questions are those of runtime-lite/core/cpu_features.c, except two that have
 // one answer on every x86-64 that gets so far: a CPU whose operating system uses XSAVE has leaf 13, so leaf 7 as well,
-// and "long mode" is itself told by leaf 0x80000001. On a virtual machine each question costs some microseconds.
+// and "long mode" itself is in leaf 0x80000001. On a virtual machine each question costs some microseconds.
 #include "compiler/codegen/llvm/ask_cpu.h"
 
 #include <llvm/IR/IRBuilder.h>
@@ -110,7 +110,7 @@ class X86Question {
 
 constexpr uint64_t kNeon = 1u << 16, kDotprod = 1u << 17, kI8mm = 1u << 18, kFp16 = 1u << 19, kSve = 1u << 20;
 
-/// What the kernel tells of an ARM (AT_HWCAP, AT_HWCAP2), if there is a C library that passes it on.
+/// What the kernel reports of an ARM (AT_HWCAP, AT_HWCAP2), if there is a C library that passes it on.
 void ask_linux(llvm::Function& function) {
   static constexpr Sign kFirst[] = {{1u << 20, kDotprod}, {1u << 22, kSve}, {1u << 9 | 1u << 10, kFp16}};
   static constexpr Sign kSecond[] = {{1u << 13, kI8mm}};

@@ -1,4 +1,4 @@
-// cpu_levels.h: CPUs that one object serves in several forms, and how a program tells them apart while it runs.
+// cpu_levels.h: CPUs that one object serves in several forms, and how a program distinguishes them while it runs.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@ struct CpuLevel {
 };
 
 /// The CPUs of a list, each a name of the architecture's baseline or of --print-targets, with features behind it:
-/// "x86-64-v4+avx512vnni". Fails (usage) on what rlx_context.cpu_features cannot tell, and on architectures other than
-/// x86-64 and aarch64.
+/// "x86-64-v4+avx512vnni". Fails (usage) on what rlx_context.cpu_features cannot express, and on architectures other
+/// than x86-64 and aarch64.
 Result<std::vector<CpuLevel>> resolve_levels(const Machine& machine, const std::string& list, Diagnostics& diag);
 
 /// The one level of an object for `target` that refuses other CPUs; nothing on architectures that have no levels.

@@ -1,7 +1,7 @@
 // debug_lines.cpp: one subprogram a kernel, one line all over it.
 //
 // A kernel of several fused operators runs them in one loop, so no instruction is of one operator alone: the function
-// has the names of all, and the place of the last. An ONNX node has no line; its name stands behind the file's, so that
+// has the names of all, and the place of the last. An ONNX node has no line; its name is behind the file's, so that
 // a profiler or addr2line says it without being asked for functions.
 #include "compiler/codegen/llvm/debug_lines.h"
 

@@ -11,7 +11,7 @@
 
 namespace relaxc::codegen_llvm {
 
-/// The numbers are those of the driver's own list of outputs, in which C stands at 4 and the text IR at 6.
+/// The numbers are those of the driver's own list of outputs, in which C is at 4 and the text IR at 6.
 enum class OutputKind {
   kObject = 0,
   kAssembly = 1,
@@ -43,7 +43,7 @@ struct EmitOptions {
   std::vector<LevelForm> levels;  ///< of the program, least first; empty: the object is its only form
   StackBounds* stack = nullptr;   ///< gets the stack that each entry takes
   std::function<bool()> stop;     ///< asked between parts, from any thread, whether to fail (cancelled); null: never
-  TellParts tell;                 ///< called from any thread, one at a time; null: nobody asks
+  TellParts tell;                 ///< called from any thread, one at a time; null: nothing is reported
   std::string shown_path;         ///< how messages call the file; empty: its path
 };
 

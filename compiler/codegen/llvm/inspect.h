@@ -23,7 +23,7 @@ struct ObjectSymbol {
 
 /// An object or shared library: ELF, COFF, Mach-O or WebAssembly, with names as the format has them. Of sections only
 /// those that are loaded and hold something; sections and symbols in the file's order, undefined symbols by name, each
-/// once. Only ELF and WebAssembly tell the size of a symbol; of others it is the distance to the next.
+/// once. Only ELF and WebAssembly have the size of a symbol; of others it is the distance to the next.
 struct ObjectContents {
   std::vector<ObjectSection> sections;
   std::vector<ObjectSymbol> globals, locals;  ///< locals: functions alone

@@ -1,6 +1,6 @@
 // join_objects.cpp: what `ld -r` does, for objects that LLVM has just written.
 //
-// Every function and table has a section of its own, so nothing has to be laid out anew: sections of the parts stand
+// Every function and table has a section of its own, so nothing has to be laid out anew: sections of the parts are
 // behind those of the first object, as they are. What ties an object together comes anew behind all of them:
 // relocations, whose symbols have other numbers now, symbols, names and the table of sections. What only tools read
 // (attributes, notes) is the same in each object and stays that of the first.
@@ -57,7 +57,7 @@ class Joining {
     for (llvm::StringRef part : parts) add(part);
   }
 
-  /// Where the file of the first object is cut off, and what stands there instead.
+  /// Where the file of the first object is cut off, and what is there instead.
   uint64_t cut() const { return cut_; }
   const std::string& tail() const { return tail_; }
   const Header& header() const { return header_; }
@@ -129,7 +129,7 @@ class Joining {
       sections_.back().sh_offset =
           place(llvm::toStringRef(read(object.file.getSectionContents(section))), section.sh_addralign);
     }
-    for (size_t i = 0; i < object.sections.size(); ++i)  // unwinding tables of ARM stand behind their functions
+    for (size_t i = 0; i < object.sections.size(); ++i)  // unwinding tables of ARM are behind their functions
       if (uint32_t number = object.section_numbers[i];
           number != 0 && (object.sections[i].sh_flags & elf::SHF_LINK_ORDER) != 0)
         sections_[number].sh_link = object.section_numbers[object.sections[i].sh_link];
@@ -152,7 +152,7 @@ class Joining {
     symbol_names_.push_back(name_of(object, symbol));
   }
 
-  /// Local symbols, which stand before all others, and those that become local; or global ones.
+  /// Local symbols, which are before all others, and those that become local; or global ones.
   void take_symbols(Object& object, bool local) {
     for (size_t i = 1; i < object.symbols.size(); ++i) {
       Symbol symbol = object.symbols[i];

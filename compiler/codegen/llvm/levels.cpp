@@ -1,8 +1,8 @@
-// levels.cpp: a program in several forms, of which each call takes the best that its CPU can run.
+// levels.cpp: a program in several forms; each call takes the best one that its CPU can run.
 //
 // The choice is made call by call from context.cpu_features, since an object has no memory of its own to keep one in.
 // Asking the CPU can take longer than a small model runs, so the first call leaves the answer in the caller's context.
-// A function of each role stands in front of the forms and has the signature that one form has, so that adapters and
+// A function of each role is in front of the forms and has the signature that one form has, so that adapters and
 // the typed call know nothing of levels. What runs before the choice (shapes, sizes, this code) is compiled for the
 // architecture's baseline. A program with one form has the same choice: that form, or RLX_CPU_FEATURES.
 #include "compiler/codegen/llvm/ask_cpu.h"

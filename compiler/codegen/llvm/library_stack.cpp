@@ -116,7 +116,7 @@ std::optional<LibraryKind> arithmetic_kind(std::string_view name) {
   if (contains_one_of(name, {"tf", "xf"})) return std::nullopt;
   if (begins_with_one_of(name, {"__muldi", "__ash", "__lshr", "__cmp", "__ucmp", "__clz", "__ctz", "__bswap"}))
     return kLibShort;
-  size_t division = name.find("div");  // whose "di" is no mode
+  size_t division = name.find("div");  // whose "di" is not a mode
   std::string_view modes = name.substr(division == std::string_view::npos ? 2 : division + 3);
   if (contains_one_of(modes, {"di", "ti"})) return kLibWide;
   if (begins_with_one_of(name, {"__eq", "__ne", "__lt", "__le", "__gt", "__ge", "__unord"}))

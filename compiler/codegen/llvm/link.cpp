@@ -138,7 +138,7 @@ class Link {
     return words;
   }
 
-  /// Why a clang that nobody chose may have failed.
+  /// Why a clang that no option chose may have failed.
   std::string missing_lld() const {
     const char* name = triple_.isOSBinFormatWasm()    ? "wasm-ld"
                        : triple_.isOSBinFormatCOFF()  ? "lld-link"
@@ -173,7 +173,7 @@ class Link {
       append(command, {"-Wl,-z,noexecstack", "-Wl,-z,relro,-z,now", "-Wl,-Bsymbolic",
                        "-Wl,--version-script=" + within(folder_.path().string(), "exports.map")});
     }
-    if (triple_.isOSBinFormatWasm())  // what calls the model lends it memory from where its own ends
+    if (triple_.isOSBinFormatWasm())  // the caller gives the model memory that begins where its own ends
       append(command, {"-Wl,--no-entry", "-Wl,--export-dynamic", "-Wl,--export=__heap_base", "-Wl,--gc-sections",
                        "-Wl,--export-table", "-Wl,--growable-table"});  // the descriptor's functions are places in it
     if (triple_.isOSBinFormatMachO())

@@ -187,7 +187,7 @@ llvm::Function* ModuleLowering::add_c_function(const tir::PrimFunc& function, co
   return signature.function;
 }
 
-/// The function, and those that its parallel loops became, which stand at the module's end.
+/// The function, and those that its parallel loops became, which are at the module's end.
 void ModuleLowering::describe(const Signature& signature) {
   lines_->describe(*signature.function, *signature.source);
   for (auto made = module_.rbegin(); made != module_.rend() && made->getSubprogram() == nullptr; ++made)

@@ -57,11 +57,11 @@ class ModuleLowering {
   /// Declares a function whose body is in another module of the object; it may be called like one that was added.
   void declare_elsewhere(const tir::PrimFunc& function, const std::string& symbol);
   /// Declares and lowers a function that C calls; the prim funcs that it calls were added before. `data`: where
-  /// what it names in CFunction::data lies.
+  /// what it names in CFunction::data is.
   llvm::Function* add_c_function(const tir::PrimFunc& function, const std::string& symbol, const ObjectAddresses& data);
   /// Lets only the other modules of an object call a function.
   static void show_to_parts(llvm::Function& function);
-  /// Takes a function that stands in the module already as what callers of `name` call.
+  /// Takes a function that is in the module already as what callers of `name` call.
   void adopt(const std::string& name, const Signature& signature) { functions_.emplace(name, signature); }
   const Signature* find(const std::string& name) const;
 

@@ -1,4 +1,4 @@
-// machine_frames.cpp: where the stack pointer stands at each call.
+// machine_frames.cpp: where the stack pointer is at each call.
 //
 // LLVM's own figure (DiagnosticInfoStackSize) is of the objects in a frame. It leaves out the return address of x86,
 // bytes below the stack pointer that a leaf uses, what a prologue wastes that aligns the stack to a vector, and what is

@@ -10,7 +10,7 @@
 
 namespace relaxc::codegen_llvm {
 
-/// A function that aligns its frame takes more or less by where the caller's stack pointer stands, so there is a figure
+/// A function that aligns its frame takes more or less by where the caller's stack pointer is, so there is a figure
 /// for each place: the stack pointer in front of a call is `i * alignment` modulo kLargestAlignment, of which the
 /// calling convention gives `alignment` and LLVM's largest vector decides the other.
 constexpr uint64_t kLargestAlignment = 64, kLeastAlignment = 8;

@@ -13,7 +13,7 @@
 
 namespace relaxc::codegen_llvm {
 
-/// The section of an object of that machine in which the weights lie, as a reader of the file calls it.
+/// The section of an object of that machine in which the weights are, as a reader of the file calls it.
 std::string weights_section(const interface::Object& object, const llvm::Triple& triple);
 std::string weights_symbol(const interface::Object& object);
 

@@ -69,7 +69,7 @@ class Parts {
   OptLevel level_;
   std::function<bool()> stop_;
   TellParts tell_;
-  std::mutex turn_;     ///< of what stands below
+  std::mutex turn_;     ///< of what is below
   size_t lowered_ = 0;  ///< functions that are
   std::deque<CompiledPart> compiled_;
   std::exception_ptr failure_;

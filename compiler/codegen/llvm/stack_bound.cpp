@@ -89,7 +89,7 @@ std::optional<uint64_t> StackFrames::from_place(const FrameAtPlace& frame, size_
       add(below(of(call.callee), place, call.depth));
       continue;
     }
-    for (const std::string& name : addressed) {  // from any place: somebody else's frame may lie between
+    for (const std::string& name : addressed) {  // from any place: somebody else's frame may be between
       std::optional<uint64_t> callee = deepest(of(name));
       add(callee ? std::optional(*callee + call.depth) : std::nullopt);
     }

@@ -141,7 +141,7 @@ std::optional<uint64_t> run_of_ones(int64_t form) {
 unsigned shift_of(const llvm::MachineInstr& instruction, unsigned index) {
   if (index + 1 >= instruction.getNumExplicitOperands() || !instruction.getOperand(index + 1).isImm()) return 0;
   auto by = static_cast<unsigned>(instruction.getOperand(index + 1).getImm());
-  return instruction.getOperand(index).isReg() ? by & 7 : by & 63;  // of a register: how it is extended stands above
+  return instruction.getOperand(index).isReg() ? by & 7 : by & 63;  // of a register: how it is extended is above
 }
 
 }  // namespace
@@ -195,7 +195,7 @@ std::optional<uint64_t> StackEffects::address(const llvm::MachineInstr& instruct
   return *base + *offset + *times * static_cast<uint64_t>(instruction.getOperand(effect.a + 1u).getImm());
 }
 
-/// The number that ARM's instructions for constants load, whose pools lie as islands in the code.
+/// The number that ARM's instructions for constants load, whose pools are as islands in the code.
 std::optional<uint64_t> StackEffects::pooled(const llvm::MachineFunction& function, int label) {
   if (pools_of_ != &function) {
     pools_of_ = &function;

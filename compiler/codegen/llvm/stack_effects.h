@@ -43,8 +43,8 @@ class StackEffects {
   StackEffects(const llvm::Triple& triple, const llvm::TargetInstrInfo& instructions,
                const llvm::TargetRegisterInfo& registers, llvm::Register stack_pointer);
 
-  /// Does to `known` what `instruction` does, which is no call; what it does to a register in a way that is not listed
-  /// makes that unknown.
+  /// Does to `known` what `instruction` does, which is not a call; what it does to a register in a way that is not
+  /// listed makes that unknown.
   void apply(const llvm::MachineInstr& instruction, KnownRegisters& known);
 
  private:

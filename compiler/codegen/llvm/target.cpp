@@ -95,7 +95,7 @@ int32_t vector_bits(const llvm::Triple& triple, const llvm::MCSubtargetInfo& inf
   return 0;
 }
 
-/// Registers of elements: those of vectors, or else of integers, of which Thumb's first version names eight.
+/// Registers for elements: vector registers, or integer ones if there are none (Thumb's first version names eight).
 int32_t vector_registers(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info, int32_t bits) {
   if (bits == 0 && triple.isThumb() && !info.checkFeatures("+thumb2")) return 8;
   if (triple.isThumb() && has_helium(info)) return 8;

@@ -14,7 +14,7 @@ struct Flag {
   std::vector<std::string> words;    ///< what a shell offers: the choices, or names among much else that it may be
   bool or_file = false;              ///< a shell offers files beside `words`
   bool positional = false;
-  std::string group;  ///< the heading that it stands under
+  std::string group;  ///< the heading that it is under
 };
 
 /// In the order of declaration.

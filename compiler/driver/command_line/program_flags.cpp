@@ -1,4 +1,4 @@
-// program_flags.cpp: flags that end the program with an answer of its own, and its limits. They stand under the
+// program_flags.cpp: flags that end the program with an answer of its own, and its limits. They are under the
 // headings of --help that the flags of a compilation have.
 #include "compiler/driver/command_line/program_flags.h"
 

@@ -1,4 +1,4 @@
-// summary.h: what `-v` tells of a compiled object, and the states that `--check` proposes.
+// summary.h: what `-v` prints of a compiled object, and the states that `--check` proposes.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace relaxc::driver {
 /// One line each: the target; every entry with its inputs, outputs, symbols, kernels and arena; the weights.
 std::vector<std::string> summary(const interface::Object& object, const Target& target);
 
-/// One line for each constant whose data stands in several forms: as it is, transposed, packed.
+/// One line for each constant whose data is in several forms: as it is, transposed, packed.
 std::vector<std::string> several_forms(const interface::Weights& weights);
 
 /// Several lines: the target, the weights, and each entry with the dtypes and dims of its inputs and outputs, the range

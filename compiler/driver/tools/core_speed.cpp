@@ -1,4 +1,4 @@
-// core_speed.cpp: a clock rate that no file tells.
+// core_speed.cpp: a clock rate that no file of the system has.
 //
 // What a core can do follows from its CPU's name, but not how often a second: clocks differ between parts of one name,
 // and rise with few cores at work. So the clock is taken from a chain of operations that take one cycle each, and the

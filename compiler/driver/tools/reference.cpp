@@ -116,7 +116,7 @@ class Bisection {
     return true;
   }
 
-  /// The function's results, as indices of `values`; of a result that is none of them the last value stands in.
+  /// The function's results, as indices of `values`; a result that is none of them is represented by the last value.
   static std::vector<size_t> results_among(const std::vector<relax::Value*>& values, const relax::Function& function) {
     std::vector<size_t> ends;
     for (relax::Value* result : function.body().results()) {

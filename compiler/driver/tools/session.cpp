@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// rlx_context.trace: sums what lies between the beginning and the end of each kernel.
+/// rlx_context.trace: sums what is between the beginning and the end of each kernel.
 struct Tracer {
   std::vector<KernelTime> kernels;
   std::vector<double> this_run;
@@ -177,7 +177,7 @@ class Session::Opening {
     compiling_.emit = Emit::kSharedLibrary;
     compiling_.output = state_->folder.file("model.so");
     compiling_.depfile = false;
-    compiling_.names = Names::kFull;  // what is wrong is told by names
+    compiling_.names = Names::kFull;  // messages name what is wrong
     if (compiling_.name.empty()) compiling_.name = model_name_near(fs::path(options_.input).stem().string());
     if (compiling_.target.empty() && compiling_.cpu.empty()) compiling_.target = "native";
     Diagnostics diag;
@@ -197,7 +197,7 @@ class Session::Opening {
   /// The libraries with the functions of custom operators.
   bool load_operators() {
     for (const std::string& library : options_.tool.libraries) {
-      std::string path = fs::absolute(library).string();  // else it is looked for where the system's libraries are
+      std::string path = fs::absolute(library).string();  // a bare name would be searched among the system's libraries
       void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
       if (handle == nullptr) return fails(fmt::format("--load {}: {}", library, dlerror()));
       state_->libraries.push_back(handle);

@@ -10,7 +10,7 @@
 
 namespace relaxc::driver {
 
-/// How often each kernel ran and how long, where the object tells.
+/// How often each kernel ran and how long, if the object was compiled to report it.
 struct KernelTime {
   std::string name;
   int64_t calls = 0;

@@ -187,7 +187,7 @@ class Tool {
     return tool_.profile ? profile(set) : 0;
   }
 
-  /// The open dims of the model with what they are in these inputs, of which random ones choose them.
+  /// The open dims of the model with their values in these inputs (random inputs choose them).
   void print_dims(const DataSet& set) {
     std::vector<int64_t> values = session_->symbols(set.inputs);
     std::string text;
@@ -196,7 +196,7 @@ class Tool {
     if (!text.empty()) fmt::print("dims: {}\n", text);
   }
 
-  /// With an object of its own: the one that was timed above is what a user would ship, and tells nothing.
+  /// With an object of its own: the one that was timed above is what a user would ship, and reports nothing.
   int profile(const DataSet& set) {
     std::vector<int64_t> symbols = session_->symbols(set.inputs);
     Options traced = options_;

@@ -1,6 +1,6 @@
 // tune.cpp: measuring what schedules leave open.
 //
-// The problem: which of several good tiles is fastest depends on caches and ports that no description tells in full,
+// The problem: which of several good tiles is fastest depends on caches and ports that no description has in full,
 // and a model has dozens of kernels with half a dozen of choices each.
 //
 // The method: kernels do not disturb each other, so one compilation tries another choice for every kernel at once, and
@@ -49,7 +49,7 @@ struct Kernel {
   double usual_seconds = HUGE_VAL, best_seconds = HUGE_VAL;
 };
 
-/// A line on the terminal that fills from left to right; nothing where stderr is no terminal.
+/// A line on the terminal that fills from left to right; nothing where stderr is not a terminal.
 class Bar {
  public:
   void show(double share, const std::string& text) const {
@@ -76,7 +76,7 @@ class Tuner {
 
   int run() {
     Result<std::string> place =
-        record_.add(options_.tool.record);  // whether it can be written is told before, not after
+        record_.add(options_.tool.record);  // fails now if it cannot be written, not after tuning
     if (!place) return complain();
     place_ = *place;
     std::unique_ptr<Session> usual = compiled({});

@@ -1,4 +1,4 @@
-// tune_machine.cpp: numbers of a machine that no description tells, measured.
+// tune_machine.cpp: measures numbers of a machine that no description has.
 //
 // Sizes of caches are what the system says of them; Linux has them in a folder. Everything else is the time of a loop
 // that does one thing (machine_probes.h), in cycles of a clock that is measured as well. The least of several times
@@ -58,7 +58,7 @@ class Core {
     ProbeShape shape{.sums = sums, .elements = elements, .passes = 1};
     const int64_t step = sums * lanes_;
     if (probe != Probe::kFma) shape.elements = std::max(elements / step * step, step);
-    // The first passes tell little: to find the code of a probe again takes longer than they do.
+    // The first passes mean little: fetching the code of a probe again takes longer than they do.
     double once = run(probe, shape, 1);
     for (int longer = 0; once < kLeastSeconds && longer < kMostLonger; ++longer) {
       shape.passes *= static_cast<int64_t>(std::clamp(1.2 * kLeastSeconds / once, 2.0, 1000.0));
@@ -99,7 +99,7 @@ class MachineTuner {
   MachineTuner(const Options& options, const Target& target) : options_(options), target_(target), core_(target) {}
 
   int run() {
-    Result<std::string> place = record_.add(options_.tool.record);  // whether it can be written is told before
+    Result<std::string> place = record_.add(options_.tool.record);  // fails now if it cannot be written
     if (!place) return complain();
     ask_system();
     measure_arithmetic();
@@ -156,7 +156,7 @@ class MachineTuner {
     say("memory_store_cycles", core_.cycles(Probe::kStore, kFar, 1));
   }
 
-  /// Two tasks of which each waits until the other has begun, by a pool that waits for both.
+  /// Two tasks, each of which waits until the other has begun, by a pool that waits for both.
   void measure_tasks() {
     struct Meeting {
       std::atomic<int> arrived = 0;

@@ -74,7 +74,7 @@ int relaxc_request_option(relaxc_request* request, const char* name, const char*
 /* Is called now and then by relaxc_compile(), in its thread, with what is done now ("after fuse_ops"). Zero: go on;
  * anything else cancels this compilation. */
 typedef int (*relaxc_watcher)(void* user, const char* what);
-/* Null: nobody watches. */
+/* Null: no watcher. */
 int relaxc_request_watch(relaxc_request* request, relaxc_watcher watcher, void* user);
 
 /* Cancels the compilations of the request, those that run and those that begin later. From any thread. They end at the

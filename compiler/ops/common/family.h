@@ -1,4 +1,4 @@
-// family.h: what every operator file needs: the names it uses of the rooms below, and the macro that ends it.
+// family.h: what every operator file needs: the names it uses of the components below, and the macro that ends it.
 #pragma once
 
 #include "compiler/relax/op_def.h"

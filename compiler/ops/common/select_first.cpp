@@ -126,8 +126,8 @@ Stmt SelectFirst::count_keys(BufferRef keys, Expr count, Expr bound, bool or_equ
   return b_.seq({set(count_, b_.index(0)), b_.loop("i", count, add)});
 }
 
-/// `high` becomes a bound that at least k of the keys do not exceed. `few`: no more than k + slack do; else it is the
-/// least such bound.
+/// `high` becomes a bound that at least k of the keys do not exceed. `few`: no more than k + slack do; if not, it is
+/// the least such bound.
 Stmt SelectFirst::find_bound(BufferRef keys, Expr count) const {
   Expr low = value(low_), high = value(high_);
   Stmt range = b_.loop("i", count, [&](Var i) {

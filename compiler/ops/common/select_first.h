@@ -21,7 +21,7 @@ class SelectFirst {
  private:
   /// How the elements are found that may be among the first.
   struct Way {
-    int64_t block = 0;  ///< elements of which the least is looked at first; 0: all elements are taken
+    int64_t block = 0;  ///< elements per block, whose least is looked at first; 0: all elements are taken
     Expr when;          ///< where this is the way (null: everywhere that is left)
   };
 
@@ -32,7 +32,7 @@ class SelectFirst {
   Expr get(BufferRef scalar) const { return cast(DType::index(), b_.load(scalar, {b_.index(0)})); }
   Stmt set(BufferRef scalar, Expr value) const { return b_.store(scalar, {b_.index(0)}, cast(scalar->dtype, value)); }
   Expr value(BufferRef scalar) const { return b_.load(scalar, {b_.index(0)}); }
-  /// The element is read first, since a choice of which an arm reads memory is a branch, and keys are chosen.
+  /// The element is read first: a select with a load in an arm becomes a branch, and keys are selected.
   Stmt with_key(Expr i, const std::function<Stmt(Expr key)>& use) const;
   Stmt take(const Way& way) const;
   Stmt take_all() const;

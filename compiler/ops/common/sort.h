@@ -7,7 +7,7 @@
 
 namespace relaxc::ops {
 
-/// `before(a, b)`: whether the element at position a must stand before the one at b (index expressions, 0..n-1).
+/// `before(a, b)`: whether the element at position a must be before the one at b (index expressions, 0..n-1).
 using Before = std::function<Expr(Expr a, Expr b)>;
 
 /// Sorts 0..n-1 and runs `use`, which may read `order` ([n], int64). Equal elements keep their order. Workspace: 16 n
@@ -15,7 +15,7 @@ using Before = std::function<Expr(Expr a, Expr b)>;
 Stmt with_sorted(tir::Builder& b, Expr n, const Before& before, const std::function<Stmt(BufferRef order)>& use);
 
 /// The same where it takes statements to compare, as of whole rows: `compare(a, b, flag)` stores into `flag` ([1],
-/// int64) whether a must stand before b.
+/// int64) whether a must be before b.
 using Compare = std::function<Stmt(Expr a, Expr b, BufferRef flag)>;
 Stmt with_sorted(tir::Builder& b, Expr n, const Compare& compare, const std::function<Stmt(BufferRef order)>& use);
 

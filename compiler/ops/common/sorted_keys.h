@@ -21,9 +21,9 @@ class SortedKeys {
   Stmt with(Stmt body) const;
   /// The list is to be filled from its beginning, as it is before it is sorted.
   Stmt begin() const { return set(from_, b_.index(0)); }
-  /// Until it is sorted, the keys stand here.
+  /// Until it is sorted, the keys are here.
   BufferRef keys() const { return keys_; }
-  /// Before sorting: what stands at `place`.
+  /// Before sorting: what is at `place`.
   Stmt put(Expr place, Expr key, Expr position) const;
   /// The first `count` in ascending order of keys; equal ones keep their order.
   Stmt sort(Expr count) const;

@@ -27,7 +27,7 @@ Expr window_count(Expr dim, Expr kernel, const Windows& w, size_t axis, bool cei
 /// Requires that a padded dim is not empty and holds at least one window.
 relaxc::Status require_window(InferContext& c, Expr dim, Expr kernel, const Windows& w, size_t axis);
 
-/// Where window `o` reads its element `k`: the position may lie in the padding. `inside` is null where it cannot.
+/// Where window `o` reads its element `k`: the position may be in the padding. `inside` is null where it cannot.
 struct Tap {
   Expr position;  ///< o * stride + k * dilation - pad
   Expr inside;    ///< 0 <= position < dim

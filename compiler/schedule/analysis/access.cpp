@@ -118,7 +118,7 @@ void for_each_access(Stmt root, const std::function<void(const Access&)>& f) {
 
 namespace {
 
-/// The two subscripts stand side by side, and their dims can be one.
+/// The two subscripts are side by side, and their dims can be one.
 bool fusible(const Access& access, const tir::For& outer, const tir::For& inner) {
   bool uses = false;
   for (Expr index : access.indices) uses |= depends_on(index, outer.var) || depends_on(index, inner.var);

@@ -42,7 +42,7 @@ void for_each_access(Stmt s, const std::function<void(const Access&)>& f);
 std::optional<size_t> fused_place(const std::vector<Expr>& indices, Expr outer, Expr inner);
 /// Whether the loads of `s` stay what they are if two perfectly nested loops are one (see fuse.h).
 ///
-/// \param in_conditions  branches may ask where the loops are, which a division tells
+/// \param in_conditions  branches may ask for the loops' positions, which a division gives
 bool can_fuse(const tir::For& outer, const tir::For& inner, bool in_conditions = false);
 
 /// `acc[i] = combine(acc[i], value)`, the parts of a reduction's store; null value: it is none.

@@ -12,8 +12,8 @@ namespace relaxc::schedule {
 
 /// A box of elements.
 struct Region {
-  std::vector<Expr> begin;      ///< the first one along each dim; it may lie in front of the buffer
-  std::vector<int64_t> extent;  ///< how many along each dim; some may lie behind the buffer
+  std::vector<Expr> begin;      ///< the first one along each dim; it may be in front of the buffer
+  std::vector<int64_t> extent;  ///< how many along each dim; some may be behind the buffer
 };
 
 /// A box that holds all elements of `buffer` that `s` accesses. Where it begins may depend on variables of loops around

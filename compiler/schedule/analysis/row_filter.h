@@ -23,7 +23,7 @@ struct RowFilter {
   /// The size of the result's image is not known when compiling.
   bool is_open() const { return rows.constant() == nullptr || columns.constant() == nullptr; }
 };
-/// What the group's reduction is, if it is one with known extents but for batch, rows and columns, of float32, by a
+/// What the group's reduction is, if it is one with known extents except batch, rows and columns, of float32, by a
 /// constant that nothing else reads.
 std::optional<RowFilter> row_filter_of(const Tree& s, const ReductionGroup& group);
 

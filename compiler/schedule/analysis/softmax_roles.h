@@ -68,7 +68,7 @@ class SoftmaxRoles {
   std::optional<Role> role_of(size_t i);
   bool reduces_keys(const analysis::Nest& nest) const;
   std::optional<Role> role_of_columns(const analysis::Nest& nest);
-  /// exps[row, key] * normalizer(row), or 0 in rows of which a condition holds; in place.
+  /// exps[row, key] * normalizer(row), or 0 in rows for which a condition holds; in place.
   std::optional<Role> role_of_normalizing(const analysis::Nest& nest, const std::set<BufferRef>& relative);
   std::optional<Role> role_of_reduction(const analysis::Nest& nest);
   /// The one buffer of `relative` that is a factor of the product, if no other factor reads one.

@@ -1,7 +1,7 @@
 // window.cpp: rows of an image, copied to where a filter can slide over them.
 //
 // The problem: a filter reads each element of an image once a tap. If the image has a border, each of these reads needs
-// a mask; if the filter moves by two, each is two vectors and a shuffle; and neighbouring channels lie a whole image
+// a mask; if the filter moves by two, each is two vectors and a shuffle; and neighbouring channels are a whole image
 // apart, on another page each.
 //
 // The method: what some rows of the result read is copied to scratch memory first, border and all, one channel's row

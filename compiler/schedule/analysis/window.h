@@ -18,7 +18,7 @@ struct WindowDim {
   int64_t grain = 1;
   std::vector<std::pair<uint32_t, int64_t>> steps;  ///< of the loops, in units of the grain
   int64_t extent = 1;                               ///< positions, in units of the grain, at most
-  std::optional<int64_t> base;    ///< the index at position 0 but for `moving`, where it is known and the grain is 1
+  std::optional<int64_t> base;    ///< the index at position 0 without `moving`, where it is known and the grain is 1
   Expr moving;                    ///< what loops around the window add to that; null: nothing
   std::optional<int64_t> length;  ///< of the operand along the axis, where it is known
   bool slides = false;            ///< loops of the result and of the reduction meet in it
@@ -49,7 +49,7 @@ Places places_of(const Tree& s, const Window& window, const std::vector<Expr>& p
 
 /// The operand at some place of a window.
 struct PlacedOperand {
-  Expr inside;  ///< whether it is read there, else it is what `node` selects; null: everywhere
+  Expr inside;  ///< whether it is read there; if not, it is what `node` selects; null: everywhere
   Expr value;
 };
 /// `positions`: one a dim, where all of its loops together are.

@@ -21,7 +21,7 @@ using tir::LoopKind;
 
 namespace {
 
-/// Where a row of the operand stands in the copy: column c in place c / phases + border of phase c % phases, so that
+/// Where a row of the operand is in the copy: column c in place c / phases + border of phase c % phases, so that
 /// the phases of one place are read together. In front of place 0 there is room for a border of whole vectors, so that
 /// the columns are written to whole lines of cache; not where they fill half a vector at most, which would be a row of
 /// several times the size.
@@ -52,7 +52,7 @@ int64_t round_up(int64_t size, int64_t unit) {
   return (size + unit - 1) / unit * unit;
 }
 
-/// The copy is made before `loop`: all that decides which element is read stands around it, or is a loop of the window,
+/// The copy is made before `loop`: all that decides which element is read surrounds it, or is a loop of the window,
 /// and nothing in it stores to what is copied.
 Legal<> holds_window(const Tree& tree, uint32_t block_id, const For& outermost, uint32_t vector, const Window& window) {
   const WindowDim* row = window.dim_of(vector);
@@ -159,7 +159,7 @@ class CopyOfWindow {
     return copy;
   }
 
-  /// What stands where the operand has no element.
+  /// What is where the operand has no element.
   Expr outside() const {
     const auto* select = window_.node.as<arith::Select>();
     return select != nullptr ? select->else_value : context_.zero(window_.node.dtype());
@@ -197,7 +197,7 @@ class CopyOfWindow {
     return arith::simplify(arith::ceildiv(positions_of(tree_, along_row_) + row_.shift, row_.phases));
   }
 
-  /// The element of column (along, phase), or what stands outside of the operand.
+  /// The element of column (along, phase), or what is outside of the operand.
   Expr column_at(Var along, Var phase) {
     Expr column = arith::simplify((along + row_.first - row_.border) * row_.phases + phase);
     positions_[static_cast<size_t>(&along_row_ - window_.dims.data())] = arith::simplify(column - *along_row_.base);
@@ -232,7 +232,7 @@ class CopyOfWindow {
   const Window& window_;
   const WindowDim& along_row_;
   const Row row_;
-  std::vector<size_t> order_;    ///< dims of the window, but for that of the row, as the copy has them
+  std::vector<size_t> order_;    ///< dims of the window, except that of the row, as the copy has them
   std::vector<Var> rows_;        ///< of the copy's loops over those
   std::vector<Expr> extents_;    ///< of these loops
   std::vector<Expr> positions_;  ///< that the copy's loops are at, one a dim of the window

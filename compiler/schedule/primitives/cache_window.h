@@ -11,10 +11,10 @@ struct CachedWindow {
   uint32_t block = 0, along = 0;
 };
 
-/// Before `loop`, which stands outside of all loops of the window, a copy of what they read of it, in scratch memory:
-/// contiguous along `vector`, of which `lanes` iterations at once are to be done, and with its border filled in. The
+/// Before `loop`, which is outside of all loops of the window, a copy of what they read of it, in scratch memory:
+/// contiguous along `vector`, whose iterations will run `lanes` at a time, and with its border filled in. The
 /// block reads the copy.
-/// `spatial` and `reduced`: the loops of the result and of the reduction, of which the window is found (window_of).
+/// `spatial` and `reduced`: the loops of the result and of the reduction that the window depends on (window_of).
 struct CacheWindow {
   static constexpr StepInfo kInfo{
       .name = "cache_window",

@@ -36,7 +36,8 @@ bool is_common(Expr e, const For& loop) {
 }
 
 /// The factors of a product by whether they stay the same in `loop`; either is null if there are none. A factor counts
-/// as often as it occurs, so a power that was made by squaring has very many: from some number on, none are told apart.
+/// as often as it occurs, so a power that was made by squaring has very many: beyond some number, none are
+/// distinguished.
 Factors factors_of(Expr product, const For& loop) {
   constexpr int kMostFactors = 64;
   Factors found;

@@ -30,7 +30,7 @@ struct FactorOut {
   Made apply(Tree& tree, const Facts& facts) const;
 };
 
-/// The product of those factors; null: there are none, or no others, or it is no sum of products of floats.
+/// The product of those factors; null: there are none, or no others, or it is not a sum of products of floats.
 Expr common_factor(const Tree& tree, uint32_t block, uint32_t loop);
 
 }  // namespace relaxc::schedule

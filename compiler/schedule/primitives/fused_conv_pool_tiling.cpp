@@ -1,14 +1,14 @@
 // fused_conv_pool_tiling.cpp: what needs windows of a map in between, for a few rows at a time.
 //
 // A convolution over a large image writes a map of many megabytes, and the pool behind it reads that back to keep a
-// quarter: 32 maps of 900x120 are 13.8 MB. Here a loop over blocks of rows of the result stands around all nests, and
+// quarter: 32 maps of 900x120 are 13.8 MB. Here a loop over blocks of rows of the result surrounds all nests, and
 // each block begins with the rows of the map that its windows cover, in memory for those alone.
 // The nests of a block then get the schedules that they would get anyway.
 //
 // Windows that overlap need the last rows of a block again in the next one. They are computed again, which keeps blocks
-// independent of each other. Rows beyond the map are no part of a block: the first and the last one begin and end where
-// the map does, and the pool's own condition tells what is outside. No element is computed in another way, so bits
-// stay.
+// independent of each other. Rows beyond the map are not part of a block: the first and the last one begin and end
+// where the map does, and the pool's own condition excludes what is outside. No element is computed in another way, so
+// bits stay.
 //
 // Rejected: compute_at, which leaves the map as large as it was and a branch in front of every row, that no strategy
 // for reductions sees through; and a ring of rows that blocks hand on, which would put them in order.

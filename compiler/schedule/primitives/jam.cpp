@@ -1,6 +1,6 @@
 // jam.cpp: unroll-and-jam: a loop of a tile moves inwards past the reduction.
 //
-// What stands in the body of a loop whose iterations are independent may be done for all iterations, statement by
+// What is in the body of a loop whose iterations are independent may be done for all iterations, statement by
 // statement; a local then needs one copy an iteration. Locals that are the same in all iterations (an operand that is
 // loaded once for the whole tile) keep their one copy, and what computes them stays outside of the loop: that is the
 // reuse for which tiles are made. Which ones those are is a fixpoint over what each statement reads and writes.

@@ -18,7 +18,7 @@ struct MergeRows {
 
   using Made = Done;
   struct Facts {
-    const tir::Seq* around = nullptr;  ///< what the nests stand in, and where the first one does
+    const tir::Seq* around = nullptr;  ///< what the nests are in, and where the first one does
     size_t place = 0;
     Stmt both;
   };

@@ -1,7 +1,7 @@
 // packed_words.h: sums whose terms are taken several at a time, out of words that a constant is packed into.
 //
 // Instructions that sum products of narrow numbers want neighbours along the reduction in one element of each operand,
-// while lanes are another axis. A packed constant has them for nothing. The other operand is read as it lies if the
+// while lanes are another axis. A packed constant has them for nothing. The other operand is read in place if the
 // reduction is its last axis.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace relaxc::schedule {
 
-/// The operand of which words are made, and along which axis.
+/// The operand that is packed in words, and the axis along which.
 struct WordsOf {
   BufferRef buffer = nullptr;
   size_t axis = 0;
@@ -27,13 +27,13 @@ struct WordForm {
   int64_t terms = 4;                               ///< of a word
   int64_t bytes = 4;                               ///< of a word: 4 or 8
   DType sum = DType::i(32);                        ///< what both operands are cast to
-  bool (*multiplies)(DType a, DType b) = nullptr;  ///< a as it lies by b in words
+  bool (*multiplies)(DType a, DType b) = nullptr;  ///< a in place by b in words
   bool channels = false;  ///< also taps of a window over an outer axis, each lane a channel of its own
 
   DType word() const { return DType::i(static_cast<uint8_t>(bytes * 8)); }
 };
 
-/// own += sum(a[…]) * sum(b[…, k, …]) over `loop`, with dtypes that the form multiplies. Either a's elements lie side
+/// own += sum(a[…]) * sum(b[…, k, …]) over `loop`, with dtypes that the form multiplies. Either a's elements are side
 /// by side along k, `terms` of them or more (of floats a multiple of `terms`); or it is a window of two to `terms` taps
 /// over an outer axis, and both operands' last axis is a channel, which is to go into lanes.
 std::optional<WordsOf> find_words(const Tree& tree, uint32_t block, uint32_t loop, const WordForm& form);

@@ -40,7 +40,7 @@ struct PoolRows {
 struct PoolShape {
   int64_t rows = 0, columns = 0, bytes_of_row = 0;
 };
-/// Nothing: the group is no pool.
+/// Nothing: the group is not a pool.
 std::optional<PoolShape> pool_shape_of(const Tree& tree, const ReductionGroup& group);
 
 }  // namespace relaxc::schedule

@@ -20,7 +20,7 @@ struct Reorder {
   Made apply(Tree& tree, const Facts& facts) const;
 };
 
-/// Whether the loops stand directly inside each other, and may have this order, if not before then once the reduction
+/// Whether the loops are directly inside each other, and may have this order, if not before then once the reduction
 /// in the block `marked` is marked (0: no other one will be).
 bool can_reorder(const Tree& tree, const std::vector<uint32_t>& order, uint32_t marked = 0);
 

@@ -21,7 +21,7 @@ struct ReverseComputeAt {
 
   using Made = Done;
   struct Facts {
-    Stmt nest, moved;  ///< the consumer as it stands, and as it is to stand in the loop
+    Stmt nest, moved;  ///< the consumer as it is, and as it is to be in the loop
   };
   Legal<Facts> legal(const Tree& tree) const;
   Made apply(Tree& tree, const Facts& facts) const;

@@ -31,7 +31,7 @@ bool is_scalar_of(Expr e, BufferRef own) {
 }
 
 /// The nodes of a value that go through a local, outermost first; what is inside of one is not looked at, nor what only
-/// one way of a condition reads, which may lie outside of its buffer on the other.
+/// one way of a condition reads, which may be outside of its buffer on the other.
 std::vector<Expr> find_staged(Expr value, BufferRef own, Var var) {
   std::vector<Expr> found;
   arith::for_each_reached(value, [&](Expr e) {

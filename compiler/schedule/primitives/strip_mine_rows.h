@@ -11,7 +11,7 @@ namespace relaxc::schedule {
 
 class RowCutting;
 
-/// The nests that compute rows from the same rows of what lies between become one loop over blocks of `rows` rows
+/// The nests that compute rows from the same rows of what is between become one loop over blocks of `rows` rows
 /// around all of them. Gives the loops over blocks: those of a whole number of rows, and the rest.
 struct StripMineRows {
   static constexpr StepInfo kInfo{.name = "strip_mine_rows",

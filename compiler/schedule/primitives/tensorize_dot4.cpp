@@ -2,8 +2,8 @@
 //
 // A machine with a dot-product instruction multiplies four unsigned by four signed bytes and adds the products to an
 // int32 in each lane. The lanes are another axis than the four, so the signed operand needs four neighbours along the
-// reduction in one element: a packed constant has them for nothing. The unsigned operand is read as it lies if the
-// reduction is its last axis. The taps of a depthwise window lie a pixel apart; but there each lane has a channel of
+// reduction in one element: a packed constant has them for nothing. The unsigned operand is read in place if the
+// reduction is its last axis. The taps of a depthwise window are a pixel apart; but there each lane has a channel of
 // its own, and its words are put together from a vector of channels for each tap. That takes three steps, of which
 // pixels side by side share most, where three multiplications in 32 bits take six.
 #include "compiler/schedule/primitives/tensorize_dot4.h"

@@ -178,7 +178,7 @@ Expr WinogradNests::data_at(const WinogradTransform& by, size_t point, const std
 }
 
 Expr WinogradNests::result_at(const WinogradTransform& by, size_t result, const std::vector<Expr>& sums) const {
-  // Points stand in pairs of opposites between 0 and infinity.
+  // Points are in pairs of opposites between 0 and infinity.
   const std::vector<double>& factors = by.result[result];
   std::vector<std::pair<double, Expr>> terms{{factors[0], sums[0]}};
   for (size_t p = 1; p + 1 < sums.size(); p += 2)

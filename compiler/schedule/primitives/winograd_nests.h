@@ -12,15 +12,15 @@
 
 namespace relaxc::schedule {
 
-/// The nests of a filter by tiles, of which some one below the other make a block. A block's data at the points, and
-/// its sums, lie in scratch memory: [points, channel or output, place], those of a row of tiles beside the next one's,
-/// each `pitch` places wide, so that the sums are over contiguous memory. Where only rows are filtered, places are
-/// columns, and the last column_taps - 1 of a row are sums of no meaning, which are not read. Where both dims are,
-/// places are tiles, points are pairs of them, and a line of data or of results at the points of the rows lies between
+/// The nests of a convolution by Winograd tiles; tiles one below the other make a block. A block's data at the points,
+/// and its sums, are in scratch memory: [points, channel or output, place], those of a row of tiles beside the next
+/// one's, each `pitch` places wide, so that the sums are over contiguous memory. Where only rows are filtered, places
+/// are columns, and the last column_taps - 1 of a row are sums of no meaning, which are not read. Where both dims are,
+/// places are tiles, points are pairs of them, and a line of data or of results at the points of the rows is between
 /// the two steps.
 ///
 /// Where the size of the image is open, blocks end at a width as well, and the pitch is that of the image if it is
-/// less: scratch memory is of a known size, and places of small images lie close together. Transforms along a row then
+/// less: scratch memory is of a known size, and places of small images are close together. Transforms along a row then
 /// write whole vectors, which reach into the places of the next row before that is written.
 class WinogradNests {
  public:

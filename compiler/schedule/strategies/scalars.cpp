@@ -1,6 +1,6 @@
 // scalars.cpp: reductions on targets without vectors.
 //
-// An element is a scalar from its neutral element to what its consumers make of it: sums never lie in memory, of which
+// An element is a scalar from its neutral element to what its consumers make of it: sums never are in memory, and
 // such machines have little. Their order is the written one.
 #include <array>
 

@@ -1,13 +1,13 @@
-// winograd.cpp: when convolutions are done by minimal filtering, and in blocks of which size.
+// winograd.cpp: when convolutions are done by Winograd's algorithm, and in blocks of what size.
 //
 // The problem: a filter of 3x3 multiplies each element nine times. Winograd's minimal filtering F(m, 3) gives m results
 // of three taps by m + 2 multiplications instead of 3 m.
 //
-// The method: along columns, from row to row, transforms are sums of whole rows, which lie in vectors as they are: F(4,
+// The method: along columns, from row to row, transforms are sums of whole rows, which are in vectors as they are: F(4,
 // 3) halves the multiplications for one and a half times the data. Along rows as well it is the nested form, which
 // takes a quarter of them for 2.25 times the data and weights, and errors that grow by the square in their bound: rows
 // that were transformed along columns are read a tile's width apart, and sums are shuffled back between each other.
-// Blocks of tiles go through transform, sums and inverse while they lie in the second level of cache; the sums are an
+// Blocks of tiles go through transform, sums and inverse while they are in the second level of cache; the sums are an
 // ordinary reduction over the points' matrices, and what a kernel does behind the convolution is done to the rows as
 // they come out. A model of cycles decides between all of them and the direct form.
 //

@@ -188,7 +188,7 @@ std::vector<const For*> loops_around(const Tree& tree, uint32_t id) {
 
 bool stands_in(const Tree& tree, uint32_t id, tir::LoopKind kind) {
   std::vector<const For*> around = loops_around(tree, id);
-  if (tree.focused().whole)  // loops that stand around all that is in focus
+  if (tree.focused().whole)  // loops that surround all that is in focus
     if (const auto* outermost = first_loop(tree.focused().taken[0]))
       for (const For* outer : loops_over(tree.focused().whole, outermost->id)) around.push_back(outer);
   return std::any_of(around.begin(), around.end(), [&](const For* outer) { return outer->loop_kind == kind; });

@@ -32,9 +32,9 @@ void set_loop_kind(Tree& tree, uint32_t loop, tir::LoopKind kind);
 
 /// The greatest number that is known to divide the extent of the loop.
 int64_t known_divisor(const Tree& tree, uint32_t loop);
-/// These loops, outermost first, if they stand directly inside of each other; else nothing.
+/// These loops, outermost first, if they are directly inside of each other; else nothing.
 std::vector<const tir::For*> perfect_nest(const Tree& tree, const std::vector<uint32_t>& loops);
-/// Loops that `loop` stands in, of what is in focus.
+/// Loops that `loop` is in, of what is in focus.
 std::vector<const tir::For*> loops_around(const Tree& tree, uint32_t loop);
 /// Whether a loop around `loop`, in focus or not, is of this kind.
 bool stands_in(const Tree& tree, uint32_t loop, tir::LoopKind kind);

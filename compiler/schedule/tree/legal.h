@@ -1,8 +1,8 @@
 // legal.h: a value, or the reason why there is none.
 //
 // A step that would change what a kernel computes is an everyday answer and no error: a strategy goes on with the next
-// one, and whoever wrote the step by hand gets the reason as a message. So it travels as a value, as failures that were
-// reported do (support/result.h).
+// one, and a step that was written by hand gets the reason as a message. So it travels as a value, as failures that
+// were reported do (support/result.h).
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// tree.cpp: state that is looked up and edited by id; what stands around the nests in focus.
+// tree.cpp: state that is looked up and edited by id; what surrounds the nests in focus.
 //
 // A kernel is a sequence of nests, and a strategy works on a few of them. What it does to a nest must not depend on how
 // many others there are, nor may it touch them; so primitives get the nests in focus as their whole tree, which takes
@@ -144,7 +144,7 @@ Stmt body_of(Stmt s) {
   return block != nullptr && !block->init ? block->body : Stmt();
 }
 
-/// Statements stand in it one behind the other, or one of `taken` does; else it is a nest.
+/// Statements are in it one behind the other, or one of `taken` does; otherwise it is a nest.
 bool holds_statements(Stmt s, const std::vector<Stmt>& taken) {
   for (; s; s = body_of(s))
     if (s.as<tir::Seq>() != nullptr || is_one_of(s, taken)) return true;

@@ -30,7 +30,7 @@ using tir::Stmt;
 struct Operand {
   BufferRef buffer = nullptr;  ///< what nests read
   BufferRef param = nullptr;   ///< what it is made of
-  Packing made;                ///< how, but for the panels
+  Packing made;                ///< how, except for the panels
 };
 
 /// Consecutive statements that were taken out of a tree to be worked on.

@@ -22,7 +22,7 @@ Value* view_without_effect(const Site& s) {
   return view && s.same_shape(*s.in(), *s.op.result()) ? s.in() : nullptr;
 }
 
-/// A view of a view is a reshape of what lies below.
+/// A view of a view is a reshape of what is below.
 Value* view_of_view(const Site& s) {
   if (s.op.kind != OpKind::kOperator || s.op.def->role != Role::kView) return nullptr;
   Op* below = s.in()->op;

@@ -1,12 +1,12 @@
 // deduplicate_kernels.cpp: kernels that are the same program become one.
 //
 // A transformer repeats its blocks, and every block has kernels of the same shapes. Legalizing gives each call a prim
-// func of its own; here those whose text is the same, but for the name, are made one, so that they are scheduled,
+// func of its own; here those whose text is the same, except for the name, are made one, so that they are scheduled,
 // compiled and stored once. The text is the criterion because it is what is compiled: it says all of a function but the
 // identity of its variables.
 //
 // Quantized layers differ in bounds that come of their zero points, and in nothing else. Kernels whose text is the same
-// but for such numbers become one that is handed those that differ (parameterize_constants.h says which cost nothing
+// except for such numbers become one that is handed those that differ (parameterize_constants.h says which cost nothing
 // there). Operands have to be constants in all calls or in none, since weights that are constants get packed.
 //
 // Long dims, as data decides them, become symbols first (parameterize_constants.h).

@@ -1,7 +1,7 @@
 // fold_branches.cpp: an If whose condition is known is the branch that is taken.
 //
 // Exporters keep conditions on configuration (a sampling rate, a cache that is never there); once shapes and constants
-// are known, so are they. The ops of the branch move to where the If stands, and the other branch goes with it, so what
+// are known, so are they. The ops of the branch move to where the If is, and the other branch goes with it, so what
 // only it computed goes too.
 #include <algorithm>
 
@@ -44,7 +44,7 @@ class Folding {
   }
 
  private:
-  /// Each op stands once in the new list; a branch that is taken is read from the list of what is still to come.
+  /// Each op is once in the new list; a branch that is taken is read from the list of what is still to come.
   void fold(Block& block) {
     std::vector<Op*> coming(block.ops.rbegin(), block.ops.rend());
     block.ops.clear();

@@ -7,7 +7,7 @@
 // What takes long to compute is stored up to a larger limit: a Fourier basis of some megabytes is a sine an element,
 // which no run should compute again. A fill, a range or a broadcast of that size is not, for reading it back costs as
 // much. So ops beyond the budget wait until it is known what becomes of them; those that end in something worth its
-// memory, or in something small, are folded, and what lies between goes.
+// memory, or in something small, are folded, and what is between goes.
 //
 // A transpose of more than that is not run: models of gigabytes have many, and the results would all be held until they
 // are written. It becomes a constant whose bytes are made then. A constant that others use in its own order would be in

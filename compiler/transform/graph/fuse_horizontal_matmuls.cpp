@@ -3,13 +3,13 @@
 // Queries, keys and values, and the branches of an inception, read the same data. One product by all their weights
 // reads it once, fills tiles that each alone leaves half empty, and is one parallel loop where there were several.
 //
-//   x @ w0, x @ w1, …        ->  x @ [w0 | w1 | …]   where x is one row: the products lie one behind the other
+//   x @ w0, x @ w1, …        ->  x @ [w0 | w1 | …]   where x is one row: the products are one behind the other
 //                            ->  x @ stack(w0, w1, …)  for rows in any number, if all weights have one shape
 //   conv(x, w0), conv(x, w1) ->  conv(x, [w0; w1])   where x is one image
 //
 // What follows every product alike (a bias, an activation) goes along. The results are then slices that are read where
-// they lie; where a slice would have to be copied (rows of different lengths side by side, results that the function
-// returns), or an operation that differs would lose its product, of which it could have been the epilogue, nothing is
+// they are; where a slice would have to be copied (rows of different lengths side by side, results that the function
+// returns), or an operation that differs would lose the product whose epilogue it could have been, nothing is
 // merged. Sums keep their order, so results keep their bits.
 //
 // Merged weights are made while compiling; `fuse_horizontal_matmuls.budget` bounds them, since large products gain
@@ -38,7 +38,7 @@ struct Branch {
   }
 };
 
-/// An operation that stands behind every product: what the first of them is, which operand of it the product is, and
+/// An operation that is behind every product: what the first of them is, which operand of it the product is, and
 /// the other operands if there is one.
 struct Follower {
   Op* op = nullptr;
@@ -232,7 +232,7 @@ class ProductMerging {
   std::vector<Follower> followers_;
 };
 
-/// The products of a block that read one tensor and are alike, of which there are several.
+/// The products of a block that read one tensor and are alike, two or more.
 std::vector<std::vector<Branch>> candidates(const Block& block) {
   std::map<const Value*, std::vector<std::vector<Branch>>> by_data;  // looked up, never walked
   std::vector<const Value*> order;

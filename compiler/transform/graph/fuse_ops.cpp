@@ -5,10 +5,10 @@
 //
 // The method: post-dominators bound each group (a value may join its consumer only if every path to the exit of the
 // block passes there), and the access pattern of each prim func says what may be one kernel. Reductions first take the
-// element-wise operations behind them as epilogue, but for one that widens bytes for a sum, which joins the sum; then
+// element-wise operations behind them as epilogue, except one that widens bytes for a sum, which joins the sum; then
 // spatial operations join what consumes them. An operation that would be computed more often than its result has
 // elements joins only if it is cheap; a transpose or a slice that leaves rows whole joins the product that reads it. At
-// last sums that reduce rows join what is computed of the same rows with them (a norm, a softmax and what stands in
+// last sums that reduce rows join what is computed of the same rows with them (a norm, a softmax and what is in
 // front of it), so that a row is read from memory once, and pools join convolutions whose maps are larger than a cache.
 // Sizes are symbolic, so "same size" means `prove_equal`.
 //

@@ -73,7 +73,7 @@ class Hoisting {
     for (Op* op : moved) op->block = loop.block;
   }
 
-  /// A symbol that the loop's operands or results bring along is known where the loop stands.
+  /// A symbol that the loop's operands or results bring along is known where the loop is.
   static bool known_outside(const Op& loop, Var var) {
     for (const Value* operand : loop.operands()) {
       if (operand == nullptr) continue;

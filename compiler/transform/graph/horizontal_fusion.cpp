@@ -11,13 +11,13 @@
 //   - is a product whose result it maps element by element, as one more epilogue.
 //
 // Rows are the leading dims on which all loops of both agree (analysis/rows.h): those of a whole tensor for maps, those
-// in front of what is summed for reductions. The nests stand one behind the other; the schedule puts them into one loop
+// in front of what is summed for reductions. The nests are one behind the other; the schedule puts them into one loop
 // over rows (schedule/primitives/merge_rows.cpp), where the row is still in the cache. Then cheap producers that only
 // one group reads go into it.
 //
 // The limits: a loop that goes through too many tensors has more streams than a prefetcher follows and more addresses
 // than registers hold (`horizontal_fusion.tensors`); rows must stay in the second level of cache; and a kernel moves
-// past a few others at most, since what it reads or makes would keep memory that long. The merged kernel stands where
+// past a few others at most, since what it reads or makes would keep memory that long. The merged kernel is where
 // all that it reads is there and nothing that it makes was asked for yet; if there is no such place, kernels stay
 // apart.
 //
@@ -116,7 +116,7 @@ class Siblings {
     }
   }
 
-  /// Ops of regions stand where the op around them does.
+  /// Ops of regions are where the op around them does.
   void note_place(const Op& op, size_t at) {
     place_[&op] = at;
     for (const Region* region : op.regions) {
@@ -167,7 +167,7 @@ class Siblings {
 
   static constexpr size_t kNear = 8;  ///< kernels that another may move past
 
-  /// A map of the product's result, as it lies.
+  /// A map of the product's result, as it is.
   std::optional<size_t> rows_as_epilogue(const Kernel& kernel, const Group& group) const {
     const Kernel& product = kernels_[group.members[0]];
     if (!kernel.shape.spatial() || product.shape.pattern != Pattern::kReduction || !same_dims(kernel, product, kNever))
@@ -285,7 +285,7 @@ class Siblings {
     return group.product || bytes <= most_bytes_;
   }
 
-  /// Bytes of what lies behind the first `rows` dims, where that is known.
+  /// Bytes of what is behind the first `rows` dims, where that is known.
   static int64_t row_bytes(const Value& value, size_t rows) {
     int64_t bytes = value.dtype().bytes();
     for (size_t i = rows; i < value.shape().size(); ++i) {

@@ -8,10 +8,10 @@
 //
 // A dim that the cast compares with a number found in the data cannot be part of the interface: the parameter gets a
 // symbol of its own there, and the cast stays what it is. What is still open then has no native form, which is an
-// error, but for dims of known rank: they need names only.
+// error, except for dims of known rank: they need names only.
 //
 // An R.Any is a handle and stays one, to be opened by the cast; but where all callers in the module give something
-// that is no object, the parameter is what they give.
+// that is not an object, the parameter is what they give.
 #include <algorithm>
 #include <map>
 

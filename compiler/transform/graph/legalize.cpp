@@ -39,7 +39,7 @@ std::optional<int64_t> immediate(const Value& value) {
   return number;
 }
 
-/// Puts integers that are known into the definition. A kernel that is handed them would load them, and could not tell
+/// Puts integers that are known into the definition. A kernel that is handed them would load them, and could not see
 /// that a shift is by less than a register has bits. Targets with vectors keep kernels that layers share.
 void take_in_numbers(arith::Context& context, tir::PrimFunc& function, std::vector<Value*>& tensors) {
   std::map<tir::BufferRef, arith::Expr> numbers;  // looked up only
@@ -78,7 +78,7 @@ void legalize_op(Module& module, PassContext& context, Op& op) {
   add_scalars(module, context, op, *function);
 }
 
-/// Which values will lie in memory whatever fusion does: those that no spatial kernel makes, or one that will be the
+/// Which values will be in memory whatever fusion does: those that no spatial kernel makes, or one that will be the
 /// epilogue of a reduction.
 class InMemory {
  public:

@@ -5,7 +5,7 @@
 // memory is planned; what the kernel allows must be read from its loops before a schedule takes them apart.
 //
 // Of a kernel with several results the last one may, if all of them are maps of elements of one shape: then each nest
-// goes through the elements in the order in which they lie, and the last reads and writes behind the others.
+// goes through the elements in the order in which they are, and the last reads and writes behind the others.
 #include <algorithm>
 
 #include "compiler/analysis/pattern.h"

@@ -1,7 +1,7 @@
 // mixed_precision.cpp: products of half as many bytes, if the user asks for it.
 //
 // Reading weights and activations is most of what a large product costs, and half of it goes if they are stored in 16
-// bits. Sums stay in float32, and so does everything that is no product: norms, softmax and residuals keep their
+// bits. Sums stay in float32, and so does everything that is not a product: norms, softmax and residuals keep their
 // accuracy, which is why most networks do not notice.
 //
 // The method: an operator takes part if its definition sums products of two operands (analysis::multiplied_operands),
@@ -65,7 +65,7 @@ class Narrowing {
   }
 
  private:
-  /// An operator on float32 tensors of which all are multiplied with each other.
+  /// An operator whose operands are float32 tensors that are all multiplied with each other.
   bool takes_part(const Op& op) const {
     if (op.kind != OpKind::kOperator || op.def->define == nullptr || !op.def->pure || !op.binds.empty()) return false;
     if (op.results.size() != 1 || op.result()->unused() || op.result()->info->as<TensorInfo>() == nullptr) return false;

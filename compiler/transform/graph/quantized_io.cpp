@@ -4,7 +4,7 @@
 // last. A board whose sensor gives bytes, and whose program looks for the largest of ten results, pays for both: four
 // times the memory of the border's tensors, and divisions in a kernel that may have no floating-point unit.
 //
-// The method: a float parameter all of whose uses are quantizations by the same known numbers becomes what they make of
+// The method: a float parameter whose uses are all quantizations by the same known numbers becomes what they make of
 // it; a float result that is a dequantization by known numbers becomes what it is made of. Nothing is rounded
 // elsewhere, so quantize(x) before the call and (stored - zero_point) * scale behind it give the same bits as the float
 // interface did. The numbers are kept as the attribute "quantized" (compiler/interface/quantization.h), from which the

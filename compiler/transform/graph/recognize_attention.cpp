@@ -60,7 +60,7 @@ struct Mask {
   bool seen = true;  ///< where it is true
 };
 
-/// What stands between the two products.
+/// What is between the two products.
 struct Between {
   Op* product = nullptr;       ///< of queries and keys
   std::vector<Addend> biases;  ///< all on one side of the masks
@@ -137,7 +137,7 @@ class Attention {
   }
 
   /// Reads upwards from what the softmax is of to the product; parts that were read before are in `so_far`. Either side
-  /// of a sum may hold the product: sums of shared values have very many ways up, of which some are tried.
+  /// of a sum may hold the product: sums of shared values have very many ways up; some are tried.
   std::optional<Between> read_scores(Value* value, Between so_far) {
     constexpr int kMostSteps = 256;
     if (++steps_ > kMostSteps) return std::nullopt;
@@ -199,7 +199,7 @@ class Attention {
     return std::nullopt;
   }
 
-  /// Whether nothing else reads what lies between the operands and the result.
+  /// Whether nothing else reads what is between the operands and the result.
   bool closed() const {
     for (const Op* op : ops_) {
       if (op == &site_.op) continue;
@@ -228,7 +228,7 @@ class Attention {
     return true;
   }
 
-  /// `keys` [.., E, T] as [.., T, E], and the factor that stands before or behind their permutation.
+  /// `keys` [.., E, T] as [.., T, E], and the factor that is before or behind their permutation.
   Multiple untransposed(Value* keys) const {
     Multiple behind = as_multiple(site_, keys);
     Value* x = behind.value;

@@ -7,7 +7,7 @@
 // which copies a cache several times over in every step. Queries as [b, heads, group, s, e] meet the keys as they are:
 // products broadcast over dims in front, and the views cost nothing.
 //
-// recognize_attention and its clean-ups come before, so that a repeat stands next to the operator that reads it.
+// recognize_attention and its clean-ups come before, so that a repeat is next to the operator that reads it.
 #include <algorithm>
 
 #include "compiler/transform/graph/moves/move_rules.h"
@@ -92,7 +92,7 @@ Value* group_queries(const Site& s) {
   return s.make("reshape", {made, s.builder.shape(s.out()->shape())});
 }
 
-/// The same of one product, where attention is not written as one: between its products may stand what is asked for.
+/// The same of one product, where attention is not written as one: between its products may be what is asked for.
 Value* group_queries_of_product(const Site& s) {
   if (!s.op.is("matmul") || s.in(0)->shape().size() != 4) return nullptr;
   Value* shared = before_repeat(s, s.in(1));

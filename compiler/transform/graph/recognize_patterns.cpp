@@ -5,7 +5,7 @@
 // says the same, rounded no more often. So schedules see one form, softmax without its maximum cannot overflow, and
 // norms take their variance from distances and not from a difference of large numbers.
 //
-// A row counts only if nothing else reads what lies inside, and if every hole broadcasts to the result: a mean that is
+// A row counts only if nothing else reads what is inside, and if every hole broadcasts to the result: a mean that is
 // also an output stays a mean. Ops are visited in order, so rows may be made of what rows before them gave. Numbers
 // have to be constants by then: canonicalize_early and fold_constants_early run before.
 //
@@ -69,7 +69,7 @@ constexpr Row kRows[] = {
      "nn.hard_swish(x)"},
     {"multiply(x, nn.hard_sigmoid[alpha=0.1666666667, beta=0.5](x))", "nn.hard_swish(x)"},
 
-    // The half stands before, between, behind, or inside of the sum.
+    // The half is before, between, behind, or inside of the sum.
     {"(multiply(multiply(x, 0.5), @erf_plus_1(x)) | multiply(multiply(x, @erf_plus_1(x)), 0.5)"
      " | multiply(x, multiply(@erf_plus_1(x), 0.5)))",
      "nn.gelu(x)"},

@@ -72,7 +72,7 @@ Result<Value*> move_below(GraphBuilder& b, const Op& op) {
   return b.call("dequantize", operands, attrs, op.result()->name);
 }
 
-/// quantize(dequantize(q)) by the same numbers is q where floats of the scale's dtype tell all values of q apart.
+/// quantize(dequantize(q)) by the same numbers is q where floats of the scale's dtype distinguish all values of q.
 Value* quantized_again(const Op& op) {
   Op* inner = op.is("quantize") ? dequantization(op.operand(0)) : nullptr;
   if (inner == nullptr || inner->operand(0)->dtype() != op.result()->dtype()) return nullptr;
@@ -106,7 +106,7 @@ class QuantizationRecognition {
     return changed_;
   }
 
-  /// What stands between them.
+  /// What is between them.
   Status requantize(Function& function) {
     return each(function, [&](GraphBuilder& b, Op& op) { return as_requantization(b, op); });
   }

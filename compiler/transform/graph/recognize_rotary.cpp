@@ -157,7 +157,7 @@ class Rotary {
     return nullptr;
   }
 
-  /// The tensor of which `value` is (-b, a).
+  /// The tensor (a, b) for which `value` is (-b, a).
   std::optional<Side> exchanged(Value* value) {
     std::optional<Together> parts = read_once(value) ? together(value) : std::nullopt;
     Value* b = parts ? negated(parts->first) : nullptr;

@@ -105,7 +105,7 @@ Result<Resolved*> Resolver::find(const std::string& callee, const std::vector<Kn
 }
 
 /// The infos of the last `count` parameters of `callee` with symbols that only the values themselves give: dims that
-/// are no symbol alone become one.
+/// are not a symbol alone become one.
 std::vector<Info> FunctionResolver::captured_infos(const std::string& callee, size_t count) {
   Context& context = module_.context();
   const std::vector<Value*>& params = module_.find_function(callee)->body().arguments;

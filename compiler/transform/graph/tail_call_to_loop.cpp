@@ -1,7 +1,7 @@
 // tail_call_to_loop.cpp: functions that call themselves or each other last become loops.
 //
 // Each call needs a frame, and their number is not known; but a call in tail position needs nothing of its
-// caller any more. So a circle of functions that call each other last becomes one function with the number of the one
+// caller any more. So a cycle of functions that call each other last becomes one function with the number of the one
 // that runs (merge_mutual_tail_calls.cpp), and a function that calls itself last becomes a loop (tail_loop.cpp). Calls
 // in other places stay: what they need comes from the context's allocator (lower/host/recursion.cpp).
 //
@@ -20,7 +20,7 @@ namespace {
 
 using namespace relax;
 
-/// Functions that call each other in tail position, all of them from all; each circle in the order of the module.
+/// Functions that call each other in tail position, all of them from all; each cycle in the order of the module.
 std::vector<std::vector<Function*>> mutual_tail_calls(const Module& module) {
   std::vector<Function*> functions = module.functions();
   std::map<std::string, size_t> number;

@@ -2,7 +2,7 @@
 //
 // Where a dim has no upper bound, neither has an arena that grows with it. The program is right all the same, and only
 // who compiles it knows which sizes it will meet. So ranges are tried: they are assumed together with what guards say,
-// and what is told is the bound that the arena then has.
+// and the note gives the bound that the arena then has.
 //
 // Rejected: a note on every dim without a bound. Most gain nothing by one.
 #include "compiler/transform/lower/helpful_bounds.h"

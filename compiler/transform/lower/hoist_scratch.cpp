@@ -85,7 +85,7 @@ class Hoist {
   struct Temporary {
     BufferRef buffer = nullptr;
     Expr bytes;                      ///< of all iterations
-    Expr offset;                     ///< of an iteration's part; null: the allocation stands in no parallel loop
+    Expr offset;                     ///< of an iteration's part; null: the allocation is in no parallel loop
     const tir::For* loop = nullptr;  ///< the parallel loop around it
     plan::Lifetime life;
 
@@ -96,7 +96,7 @@ class Hoist {
     }
   };
 
-  /// A parameter, and what lies in it at different times. The first is the largest.
+  /// A parameter, and what is in it at different times. The first is the largest.
   struct Room {
     std::vector<const Temporary*> members;
     BufferRef parameter = nullptr;
@@ -128,7 +128,7 @@ class Hoist {
     for (Room& room : rooms_) room.parameter = parameter_of(room);
   }
 
-  /// The iterations of loops outside of which the room is not needed; null: it is needed in any case.
+  /// The number of iterations of the loops that need the memory of `room`; null: it is needed in any case.
   Expr iterations(const Room& room) const {
     std::vector<Expr> extents;
     for (const Temporary* member : room.members) {
@@ -158,7 +158,7 @@ class Hoist {
     return tir::Builder(scalars_).buffer(name, DType::u(8), {bytes}, tir::Scope::kGlobal, alignment);
   }
 
-  /// Which allocations stand in a parallel loop.
+  /// Which allocations are in a parallel loop.
   void find_parallel(Stmt body) {
     tir::for_each_stmt(body, [&](Stmt s) {
       const auto* loop = s.as<tir::For>();

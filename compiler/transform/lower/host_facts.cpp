@@ -43,7 +43,7 @@ std::vector<std::pair<size_t, size_t>> in_place_arguments(const relax::Module& m
   return pairs;
 }
 
-/// What a callee of ours takes for granted. Whoever else is called gets the alignment of the arena.
+/// What a callee of ours takes for granted. Any other callee gets the alignment of the arena.
 int64_t alignment_of(const relax::Module& module, const tir::Invoke& invoke, size_t argument) {
   const tir::PrimFunc* callee = module.find_prim_func(invoke.callee);
   if (callee == nullptr || argument >= callee->params.size()) return plan::kAlignment;

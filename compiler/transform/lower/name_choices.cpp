@@ -1,6 +1,6 @@
 // name_choices.cpp: see name_choices.h.
 //
-// A select whose ways read memory becomes branches, since a subscript may lie outside of its buffer where the condition
+// A select whose ways read memory becomes branches, since a subscript may be outside of its buffer where the condition
 // does not hold. What both ways need is then computed in each of them, and where that is a choice again, in each of
 // theirs: twenty `where`, each of the one before, are a million copies. So what is shared and reads memory is kept in a
 // local, computed once, under a guard that says whether any way wants it.

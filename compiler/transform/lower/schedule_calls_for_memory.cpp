@@ -1,6 +1,6 @@
 // schedule_calls_for_memory.cpp: independent calls of a host function, in an order that takes less memory.
 //
-// The problem: calls stand in the order of the source. Where branches are independent, another order may hold fewer
+// The problem: calls are in the order of the source. Where branches are independent, another order may hold fewer
 // tensors at one time, and no placement can make up for what lives at once.
 //
 // The method: here, and not on the graph, since memory is exact only now: what is a view, what is written in place into

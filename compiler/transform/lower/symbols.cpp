@@ -130,7 +130,7 @@ bool Symbols::grows_with(Expr e, Expr var) const {
   return ways.at(e) != Way::kUnknown;
 }
 
-/// What an assumption says of `e` as it stands, in entry symbols: a product that a guard has compared with those (a
+/// What an assumption says of `e` as it is, in entry symbols: a product that a guard has compared with those (a
 /// reshape by data) is bounded by them. Null: nothing.
 Expr Symbols::compared_with_entry(Expr e) const {
   auto keep = [&](Expr side, Expr other) {
@@ -160,7 +160,7 @@ std::optional<size_t> Symbols::latest_data(Expr e, size_t end) const {
   return latest;
 }
 
-/// What `bounded` is told of each variable of `e` directly: its range, the latest assumption about it, its bound.
+/// What `bounded` knows of each variable of `e` directly: its range, the latest assumption about it, its bound.
 std::vector<int64_t> Symbols::what_is_known_of(Expr e) const {
   std::vector<int64_t> all;
   for (Var var : arith::free_vars(e)) {

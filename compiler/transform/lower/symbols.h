@@ -1,7 +1,7 @@
 // symbols.h: what a host function knows of each symbol.
 //
 // A symbol is one of three things: a parameter of the host function (an entry symbol), another name of an expression of
-// such (known when compiling; it is replaced everywhere), or a value that is found while running, of which at most a
+// such (known when compiling; it is replaced everywhere), or a value that is found while running, for which at most a
 // bound is known. Memory is planned in entry symbols alone, so a size that depends on data is planned by its bound.
 #pragma once
 

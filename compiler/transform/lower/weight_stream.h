@@ -10,7 +10,7 @@
 namespace relaxc::lower {
 
 /// Writes placed constants with the zeros between them. An object that comes to lowering with weights keeps them where
-/// they lie (another form of its program reads them there), and new ones follow; so the constants must be reachable.
+/// they are (another form of its program reads them there), and new ones follow; so the constants must be reachable.
 struct WeightStream {
   struct Piece {
     uint64_t offset = 0;

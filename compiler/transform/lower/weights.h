@@ -1,4 +1,4 @@
-// weights.h: where each constant lies in the model's read-only data.
+// weights.h: where each constant is in the model's read-only data.
 //
 // Offsets are given in the order in which constants are first met, so one input gives one layout. Equal bytes are kept
 // once: they are found by a hash first, so that only likely pairs are compared, and no copy of the data is kept.

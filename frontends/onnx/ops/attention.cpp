@@ -2,7 +2,7 @@
 //
 // Attention becomes the matmuls and the softmax that it is, so that fusion and schedules see them. Keys and values that
 // a group of queries shares are repeated for it, as other exporters write it, and group_queries reads them where they
-// lie. Which keys a query may see is computed from positions, and a row that sees none gives zeros, as the operator
+// are. Which keys a query may see is computed from positions, and a row that sees none gives zeros, as the operator
 // says.
 #include <cmath>
 #include <limits>

@@ -33,7 +33,7 @@ Result<Value*> to_powers(Node& node, Value* x, const ConversionRules& rules) {
     RELAXC_TRY(Value * fraction, node.call("bitwise_and", {x, number(0x7fffff)}));
     RELAXC_TRY(Value * more, node.call("greater", {fraction, number(rules.round == "up" ? 0 : 0x400000)}));
     if (rules.round == "nearest") {
-      // A tie goes to the larger power, but for the smallest of all.
+      // A tie goes to the larger power, except at the smallest of all.
       RELAXC_TRY(Value * tie, node.call("equal", {fraction, number(0x400000)}));
       RELAXC_TRY(Value * normal, node.call("greater", {exponent, number(0)}));
       RELAXC_TRY(tie, node.call("logical_and", {tie, normal}));

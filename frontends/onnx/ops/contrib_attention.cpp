@@ -79,7 +79,7 @@ Value* element(ConversionBuilder& c, Value* x, int64_t index) {
   return c.call("squeeze", {part}, {{"axis", Ints{0}}});
 }
 
-/// Where the inputs stand that Attention and QAttention have in common.
+/// Where the inputs are that Attention and QAttention have in common.
 struct Places {
   size_t mask, past, bias, length, beams;
 };
@@ -103,7 +103,7 @@ Value* turned_by_place(ConversionBuilder& c, Value* x, Expr first) {
   return c.ok() ? c.take(rotated(node, x, cosine, sine, node.index(size), false)) : nullptr;
 }
 
-/// Keys and values behind those of a past [2, B, heads, length, size], of which output 1 is the next.
+/// Keys and values appended to those of a past [2, B, heads, length, size]; output 1 is the next past.
 Status with_past(ConversionBuilder& c, Value* past, Value* k, Value* v, const Places& at, Attend& a) {
   Node& node = c.node;
   Value *past_k = nullptr, *past_v = nullptr;
@@ -244,7 +244,7 @@ class Projections {
   Expr begin_;
 };
 
-/// Where the inputs stand that attentions over given heads have in common.
+/// Where the inputs are that attentions over given heads have in common.
 struct HeadInputs {
   size_t bias, mask, addend, past, length, beams;
 };

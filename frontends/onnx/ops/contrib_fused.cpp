@@ -57,7 +57,7 @@ Status fused_gemm(Node& node) {
   return c.set(0, activated(c, y, node.string_attr("activation", ""), listed_parameters(node)));
 }
 
-/// An operand of FusedMatMul as matmul wants it. `batch`: the rows are dim 0, the batch dims stand behind it.
+/// An operand of FusedMatMul as matmul wants it. `batch`: the rows are dim 0, the batch dims are behind it.
 Value* arranged(ConversionBuilder& c, Value* x, bool transposed, bool batch) {
   if (!c.ok() || rank_of(x) < 2) return x;
   int64_t rank = rank_of(x);

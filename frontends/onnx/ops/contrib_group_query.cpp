@@ -8,7 +8,7 @@
 namespace relaxc::frontend {
 namespace {
 
-/// Where inputs stand; behind all of them: there is no such input.
+/// Where inputs are; behind all of them: there is no such input.
 struct Places {
   size_t total, lengths, cosines, positions, bias, sink, scales, norms, rows;
 };

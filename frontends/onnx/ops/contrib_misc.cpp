@@ -125,7 +125,7 @@ Status bias_dropout(Node& node) {
   return c.set(0, c.plus(c.add(c.input(0), c.input(1)), c.optional(2)));
 }
 
-/// The distinct elements in order of appearance, where each element's stands, and how often it occurs.
+/// The distinct elements in order of appearance, where each element's is, and how often it occurs.
 Status unique(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   Attrs attrs{{"sorted", false}, {"return_inverse", true}, {"return_counts", true}};

@@ -1,7 +1,7 @@
 // contrib_packed.cpp: batches without padding: RemovePadding, RestorePadding and the attentions between them.
 //
-// Tokens of all sequences stand one after another, [tokens, width]; token_offset [B, S] says where the first `tokens`
-// of them stood in the batch, and where the padding did. What mixes the tokens of a sequence, attention, brings them
+// Tokens of all sequences are one after another, [tokens, width]; token_offset [B, S] says where the first `tokens`
+// of them were in the batch, and where the padding was. What mixes the tokens of a sequence, attention, brings them
 // back into a batch, in which rows of padding see what they like, and takes the tokens out again.
 #include "frontends/onnx/contrib_attend.h"
 
@@ -118,7 +118,7 @@ Status packed_heads(Node& node) {
   return attend_packed(c, q, k, v, 4);
 }
 
-/// The tokens of [B, S, width] without padding, where all of them stood, the sums of the lengths, and the largest.
+/// The tokens of [B, S, width] without padding, where all of them were, the sums of the lengths, and the largest.
 Status remove_padding(Node& node) {
   ConversionBuilder c(node);
   Value *x = c.input(0), *counts = c.as(c.input(1), kI64);

@@ -192,7 +192,7 @@ Result<Value*> ranks_of(Node& node, const Strings& x) {
   return reshape(node, ranks, x.dims());
 }
 
-/// The distinct strings: those that stand where the distinct ranks are first.
+/// The distinct strings: those that are where the distinct ranks are first.
 Status set_unique_strings(Node& node, const Strings& x, Value* first) {
   Value* spans = x.spans;
   int64_t axis = 0;

@@ -1,4 +1,4 @@
-// deform.cpp: DeformConv: a convolution whose taps lie where the data says.
+// deform.cpp: DeformConv: a convolution whose taps are where the data says.
 //
 // The samples under each tap are read by grid_sample, which gives 0 outside the image as the standard does, and become
 // the columns of a matrix; the rest is a product with the weight. Positions are float64, so that turning them into the
@@ -118,7 +118,7 @@ class DeformConverter {
       RELAXC_TRY(part, node_.call("squeeze", {part}, {{"axis", Ints{2}}}));
       RELAXC_TRY(Value * place, regular(axis));
       RELAXC_TRY(place, node_.call("add", {part, place}));
-      // (2 * place + 1) / extent - 1: the centres of the pixels, of which the first is at 0.
+      // (2 * place + 1) / extent - 1: the centres of the pixels; the first is at 0.
       RELAXC_TRY(Value * extent, node_.call("shape_to_tensor", {node_.shape({x_->shape()[axis + 2]})}));
       RELAXC_TRY(extent, astype(node_, extent, kPlace));
       RELAXC_TRY(place, node_.call("multiply", {place, node_.scalar(kPlace, 2)}));

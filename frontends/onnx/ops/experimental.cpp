@@ -1,5 +1,5 @@
 // experimental.cpp: operators that ONNX had on trial before opset 10. No standard has them any more; old converters
-// wrote them, ONNX Runtime still runs them, and so do we. Beside them stands Erfc, which no standard has had: the
+// wrote them, ONNX Runtime still runs them, and so do we. Beside them is Erfc, which no standard has had: the
 // converter of TensorFlow leaves it as it is, so exact GELUs of Keras hold it.
 #include <array>
 

@@ -41,7 +41,7 @@ Status scaler(Node& node) {
   return c.set(0, c.multiply(y, list_of(node, kF32, scale)));
 }
 
-/// Rows divided by their largest element, the sum of the magnitudes, or their length; those of which it is 0 stay.
+/// Rows divided by their largest element, the sum of the magnitudes, or their length; rows where that is 0 stay.
 Status normalizer(Node& node) {
   ConversionBuilder c(node);
   Value* x = c.as(c.input(0), kF32);

@@ -154,7 +154,7 @@ Status svm_linear_classifier(ConversionBuilder& c, Value* x, const Machine& m, c
   return c.set(1, transformed(c, scores, node.string_attr("post_transform", "NONE")));
 }
 
-/// One vote for each pair of classes. The coefficients of class i against j stand in row j - 1 (or j, of the other), in
+/// One vote for each pair of classes. The coefficients of class i against j are in row j - 1 (or j, of the other), in
 /// the columns of the class's own vectors.
 class Votes {
  public:

@@ -14,7 +14,7 @@
 namespace relaxc::frontend {
 namespace {
 
-/// Subscripts that the operator reads must lie in their tables.
+/// Subscripts that the operator reads must be in their tables.
 Status check_targets(Node& node, const Forest& forest, int64_t targets) {
   for (double target : forest.targets)
     if (target < 0 || target >= static_cast<double>(targets))
@@ -89,7 +89,7 @@ Status regressor(Node& node) {
   return c.set(0, c.as(y, DType::f(32)));
 }
 
-/// Two classes of which the leaves may name one: how ONNX Runtime makes labels and scores of them.
+/// Two classes where the leaves may name only one: how ONNX Runtime makes labels and scores of them.
 Status set_two_classes(ConversionBuilder& c, const ClassLabels& labels, const Forest& forest, Scores scores,
                        const std::vector<double>& base, const std::string& transform) {
   DType real = scores.sum->dtype();

@@ -107,7 +107,7 @@ void spread_over_all_axes(Node& node, const std::vector<Expr>& dims, const std::
   starts = std::move(from), ends = std::move(to), steps = std::move(by);
 }
 
-/// A slice that goes backwards begins at the first element where its start lies before it: ONNX clamps such a start to
+/// A slice that goes backwards begins at the first element where its start is before it: ONNX clamps such a start to
 /// the axis, NumPy and `strided_slice` take it for one before the axis.
 Expr backward_start(Node& node, Expr start, Expr dim) {
   const int64_t* value = start.constant();
@@ -115,7 +115,7 @@ Expr backward_start(Node& node, Expr start, Expr dim) {
   return node.simplify(arith::select(arith::lt(start, node.index(0)), arith::max(start, node.index(0) - dim), start));
 }
 
-/// How many axes are cut: as many as there are numbers in any of the lists, all of which are of one length.
+/// How many axes are cut: the length of the lists, which all have the same one.
 Result<std::optional<int64_t>> axes_cut(Node& node) {
   for (size_t i = 1; i < 5; ++i) {
     if (!node.has(i)) continue;
@@ -126,13 +126,13 @@ Result<std::optional<int64_t>> axes_cut(Node& node) {
   return std::optional<int64_t>{};
 }
 
-/// The lists of a slice of which only the run says how many axes are cut, as lists for all axes: those behind their
+/// The lists of a slice whose number of axes is known only at run time, as lists for all axes: those behind their
 /// ends leave the axes whole. More numbers than axes, or lists of different lengths, are refused when that is known.
 class OpenLists {
  public:
   OpenLists(Node& node, Value* x) : node_(node), diag(node.diag), rank_(static_cast<int64_t>(x->shape().size())) {}
 
-  /// Input `index`; `rest` is what stands behind its end.
+  /// Input `index`; `rest` is what follows its end.
   Result<std::vector<Expr>> read(size_t index, double rest) {
     RELAXC_TRY(Value * list, node_.input(index));
     if (list->shape().size() != 1)

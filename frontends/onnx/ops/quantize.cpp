@@ -157,7 +157,7 @@ Status quantize(Node& node) {
   return node.set(0, quantized(node, x, scale, zero, dtype, axis, block));
 }
 
-/// x in int32 with its zero point taken away; `axis`: along which a list of zero points lies.
+/// x in int32 with its zero point taken away; `axis`: along which a list of zero points is.
 Result<Value*> centered(Node& node, Value* x, Value* zero, int64_t axis) {
   RELAXC_TRY(Value * wide, astype(node, x, DType::i(32)));
   if (zero == nullptr) return wide;

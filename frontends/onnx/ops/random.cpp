@@ -34,8 +34,8 @@ uint64_t seed_of(Node& node) {
   return hash * 0x9e3779b97f4a7c15;
 }
 
-/// Numbers in [0, 1), one for each element of `dims`: all bits that the dtype has. `stream` tells several draws of a
-/// node from each other.
+/// Numbers in [0, 1), one for each element of `dims`: all bits that the dtype has. `stream` distinguishes several draws
+/// of a node from each other.
 Result<Value*> uniform(Node& node, const std::vector<Expr>& dims, DType dtype, uint64_t stream = 0) {
   Expr count = node.index(1);
   for (Expr dim : dims) count = node.simplify(count * dim);
@@ -143,7 +143,7 @@ Status multinomial(Node& node) {
   RELAXC_TRY(Value * before, node.call("less_equal", {x, draw}));
   RELAXC_TRY(before, astype(node, before, DType::i(64)));
   RELAXC_TRY(Value * y, node.call("sum", {before}, {{"axis", std::vector<int64_t>{2}}, {"keepdims", false}}));
-  // The sum of the probabilities is 1 but for rounding.
+  // The sum of the probabilities is 1 except for rounding.
   Expr last = node.simplify(dims[1] - 1);
   RELAXC_TRY(Value * most, node.call("shape_to_tensor", {node.shape({last})}));
   RELAXC_TRY(y, node.call("minimum", {y, most}));

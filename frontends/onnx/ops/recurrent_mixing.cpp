@@ -1,4 +1,4 @@
-// recurrent_mixing.cpp: what stands in attention's place in recurrent language models: a state that every step updates,
+// recurrent_mixing.cpp: what is in attention's place in recurrent language models: a state that every step updates,
 // and a short convolution along time.
 #include "frontends/onnx/attention.h"
 #include "frontends/onnx/converter.h"
@@ -48,7 +48,7 @@ Status linear_attention(Node& node) {
   return node.wants(1) ? node.set(1, made[1]) : Status(Done{});
 }
 
-/// A convolution along time that sees the past alone, of which the last k - 1 elements are handed on.
+/// A causal convolution along time; the last k - 1 elements are handed on to the next call.
 Status causal_conv(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * weight, node.input(1));

@@ -139,7 +139,7 @@ class ScanConverter {
     return results;
   }
 
-  /// The results of the operator for operands without batch, where the builder stands.
+  /// The results of the operator for operands without batch, at the insertion point.
   Result<std::vector<Value*>> scan(const std::vector<Value*>& operands) {
     std::vector<Value*> states(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(states_));
     size_t count = operands.size() - states_;

@@ -187,7 +187,7 @@ class Splitting {
     return finish(std::move(made));
   }
 
-  /// Parts of given lengths, of which the run says how many there are.
+  /// Parts of given lengths, whose number is known only at run time.
   Status of_lengths() {
     if (axis_ != 0)
       return node_.error(Kind::unsupported,

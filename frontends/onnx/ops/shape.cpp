@@ -117,7 +117,7 @@ bool fold_constant_of_shape(Node& node) {
                         Known{value->dtype, shape, std::vector<Expr>(static_cast<size_t>(count), value->elements[0])});
 }
 
-/// Takes symbols that stand on both sides away from both: what is inferred from the others is the same, and where such
+/// Takes symbols that are on both sides away from both: what is inferred from the others is the same, and where such
 /// a dim is 0, it is what every other value of that dim would give.
 void cancel_common(std::vector<Expr>& from, std::vector<Expr>& target) {
   for (size_t i = 0; i < target.size();) {
@@ -368,7 +368,7 @@ Status range_at_run_time(Node& node) {
   RELAXC_TRY(Value * distance, node.call("subtract", {wide[1], wide[0]}));
   RELAXC_TRY(Value * steps, node.call("divide", {distance, wide[2]}));
   RELAXC_TRY(steps, node.call("ceil", {steps}));
-  // A delta of 0, and limits that are no numbers, ask for more than fits: that is refused when the size is known.
+  // A delta of 0, and limits that are not numbers, ask for more than fits: that is refused when the size is known.
   Value *zero = node.scalar(DType::f(64), 0), *endless = node.scalar(DType::f(64), HUGE_VAL);
   RELAXC_TRY(Value * moves, node.call("not_equal", {wide[2], zero}));
   RELAXC_TRY(Value * away, node.call("less", {steps, zero}));

@@ -64,7 +64,7 @@ Result<Value*> in_case(Node& node, Value* bytes, bool upper) {
   return node.call("where", {letter, turned, bytes});
 }
 
-/// The spans [count, 2] of strings that are no stopwords; of one empty string if none is left.
+/// The spans [count, 2] of strings that are not stopwords; of one empty string if none is left.
 Result<Value*> without(Node& node, const Strings& x, std::vector<std::string> stopwords, bool sensitive) {
   Strings compared = x;
   if (!sensitive) {

@@ -18,7 +18,7 @@ struct Dictionary {
   Ints pool, grams, lengths;
   std::vector<double> weights;  ///< by column
   int64_t columns = 0;
-  StringTable tokens;  ///< of which the pool holds places, if they are strings
+  StringTable tokens;  ///< strings that the pool refers to by place, if it has strings
 };
 
 /// Where each length begins in the pool, and the column and the weight of each n-gram in turn.

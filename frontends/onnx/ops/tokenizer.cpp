@@ -1,7 +1,7 @@
 // tokenizer.cpp: com.microsoft.Tokenizer, which takes texts apart.
 //
-// Tokens are what a regular expression matches, what stands between separators (each a regular expression, and the text
-// taken apart by one after another), or characters. Rows are filled up with a word of the model's, which stands in
+// Tokens are what a regular expression matches, what is between separators (each a regular expression, and the text
+// taken apart by one after another), or characters. Rows are filled up with a word of the model's, which is in
 // front of the texts' bytes so that spans can refer to it, as do the marks of a text's begin and end.
 #include <algorithm>
 

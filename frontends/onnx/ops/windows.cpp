@@ -272,7 +272,7 @@ Status max_pool(Node& node) {
   return Done{};
 }
 
-/// Padding that is an operator of its own counts as data, of which a pool of ones takes the share out again.
+/// Padding that is an operator of its own counts as data; dividing by a pool of ones removes its share.
 Status average_pool(Node& node) {
   bool include = node.int_attr("count_include_pad", 0) != 0;
   RELAXC_TRY(Window w, pool_window(node));

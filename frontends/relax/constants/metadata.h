@@ -11,7 +11,7 @@ namespace relaxc::frontend {
 
 /// What `metadata["relax.expr.Constant"]` is after `metadata = tvm.ir.load_json(argument)`, in its order; empty if the
 /// metadata is about other things. `argument` is the JSON in a string, or written as a dict. Reports JSON that is
-/// malformed, that is no graph of either age, or whose tensors are not whole.
+/// malformed, that is not a graph of either age, or whose tensors are not whole.
 Result<std::vector<relax::ConstantRef>> read_metadata(SourceText& source, const ast::Expr& argument);
 
 }  // namespace relaxc::frontend

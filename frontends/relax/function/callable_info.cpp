@@ -13,7 +13,7 @@ using relax::Info;
 
 namespace {
 
-/// The names that stand alone in quotes as dims of a type: its own symbols, wherever else they are mentioned.
+/// The names that are alone in quotes as dims of a type: its own symbols, wherever else they are mentioned.
 std::vector<std::string> quoted_dims(const ast::Expr& type) {
   std::vector<std::string> names;
   std::vector<const ast::Expr*> waiting{&type};

@@ -31,7 +31,7 @@ Result<std::vector<arith::Expr>> explicit_symbols(FunctionParts& fn, const Relax
   return given;
 }
 
-/// What stands in brackets must be what the arguments say: they are where the callee finds its symbols.
+/// What is in brackets must be what the arguments say: they are where the callee finds its symbols.
 Status check_symbols(FunctionParts& fn, const RelaxFunctionReader& callee, const std::vector<arith::Expr>& given,
                      const arith::Substitution& symbols, const ast::Expr& list) {
   for (size_t i = 0; i < given.size(); ++i) {

@@ -23,7 +23,7 @@ bool ranks_are_known(FunctionParts& fn);
 // branch_cast.cpp: casts of what an `if` gives, moved into its branches.
 
 /// Whether `value` is a result that the branches of an `if` know more of than the `if` does, and is not used yet: a
-/// cast of it may as well stand in both branches.
+/// cast of it may as well be in both branches.
 bool may_cast_in_branches(const FunctionParts& fn, const relax::Value& value);
 Result<relax::Value*> cast_in_branches(FunctionParts& fn, relax::Value* value, relax::Info wanted,
                                        const std::vector<arith::Var>& binds, Place place);

@@ -1,6 +1,6 @@
 // dim_pattern.h: what names that have no value yet may do where dims are read.
 //
-// Owns the pattern that is being read, whether it stands in quotes, and the symbols that an R.Callable has for itself.
+// Owns the pattern that is being read, whether it is in quotes, and the symbols that an R.Callable has for itself.
 // Each is set for the lifetime of a guard, so that what is read inside of another pattern leaves that as it was.
 #pragma once
 
@@ -24,7 +24,7 @@ class DimPattern {
 
   Kind kind() const { return kind_; }
   bool fresh() const { return kind_ == kFresh; }
-  /// The dim that is being read stands in quotes.
+  /// The dim that is being read is in quotes.
   bool quoted() const { return quoted_; }
   /// Symbols of the R.Callable that is being read; null: none is.
   OwnSymbols* own_symbols() const { return own_symbols_; }
@@ -53,7 +53,7 @@ class DimPattern {
     std::vector<arith::Var>* binds_;
   };
 
-  /// What is read while it lives stands in quotes.
+  /// What is read while it lives is in quotes.
   class Quoted {
    public:
     explicit Quoted(DimPattern& pattern) : pattern_(pattern), quoted_(std::exchange(pattern.quoted_, true)) {}

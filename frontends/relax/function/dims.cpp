@@ -31,7 +31,7 @@ Result<Scalar> Dims::name(const ast::Expr& e) {
   const DimPattern::OwnSymbols* own_symbols = pattern_.own_symbols();
   if (own_symbols != nullptr)
     if (auto own = own_symbols->find(e.text); own != own_symbols->end()) return Scalar{own->second};
-  // What stands in quotes in a signature is a symbol of the function's own.
+  // What is in quotes in a signature is a symbol of the function's own.
   bool own = pattern_.quoted() && pattern_.fresh() && own_symbols == nullptr;
   auto* known = own ? parts_.names.find_own(e.text) : parts_.names.find(e.text);
   // In the quotes of a type of functions, what has no value here is the type's own.

@@ -22,7 +22,7 @@ class Dims : public ScalarReader {
   Result<std::vector<arith::Expr>> list_of(const Term& term, Place place);
   /// One dim, in quotes or not.
   Result<arith::Expr> dim(const ast::Expr& e);
-  /// The value of a scalar type; a name that stands alone may be new.
+  /// The value of a scalar type; a name that is alone may be new.
   Result<arith::Expr> scalar(const ast::Expr& e, DType dtype);
 
  private:

@@ -1,4 +1,4 @@
-// forms.cpp: calls of the language that are no operators of the table.
+// forms.cpp: calls of the language that are not operators of the table.
 //
 // Some compute nothing of their own: explicit emission, where a value lives, marks for passes.
 #include "frontends/relax/function/forms.h"

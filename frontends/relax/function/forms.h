@@ -1,4 +1,4 @@
-// forms.h: calls of the language that are no operators of the table.
+// forms.h: calls of the language that are not operators of the table.
 #pragma once
 
 #include "frontends/relax/function/parts.h"

@@ -49,7 +49,7 @@ class GraphCursor {
     relax::Block* block_;
   };
 
-  /// Ops go to a new dataflow block while it lives, and to a new block after. None stands in another.
+  /// Ops go to a new dataflow block while it lives, and to a new block after. None is in another.
   class Dataflow {
    public:
     explicit Dataflow(GraphCursor& cursor) : cursor_(cursor) {

@@ -28,7 +28,7 @@ bool is_wildcard(const ast::Expr& e);
 bool is_type(FunctionParts& fn, const ast::Expr& e);
 /// R.Tuple without fields.
 bool is_empty_tuple(FunctionParts& fn, const ast::Expr& e);
-/// Reports a device that is no CPU: `R.cpu(0)`, `"llvm:0"`, `I.vdevice("llvm")` are.
+/// Reports a device that is not a CPU: `R.cpu(0)`, `"llvm:0"`, `I.vdevice("llvm")` are.
 Status check_device(SourceText& source, const ast::Expr& e);
 
 }  // namespace relaxc::frontend

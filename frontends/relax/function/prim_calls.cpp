@@ -36,7 +36,7 @@ class BufferMatch {
   }
 
  private:
-  /// The tensors that a call gives are compact, so a buffer that steps otherwise would not be read as they lie.
+  /// The tensors that a call gives are compact, so a buffer that steps otherwise would not be read in place.
   Status check_compact(const tir::Buffer& buffer) {
     arith::Expr compact = fn_.context().index(1);
     for (size_t d = buffer.strides.size(); d-- > 0; compact = compact * buffer.shape[d])
@@ -132,7 +132,7 @@ Status check_prim_kinds(FunctionParts& fn, const tir::PrimFunc& prim, const std:
   std::vector<const tir::Param*> inputs;
   size_t buffers = 0;
   for (const tir::Param& param : prim.params) buffers += param.buffer != nullptr;
-  // The last buffers are the outputs, wherever scalars stand.
+  // The last buffers are the outputs, wherever scalars are.
   for (const tir::Param& param : prim.params)
     if (param.buffer == nullptr || buffers-- > outputs) inputs.push_back(&param);
   size_t wanted = 0, given = 0;

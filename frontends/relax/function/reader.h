@@ -9,7 +9,7 @@ class RelaxFunctionReader {
  public:
   RelaxFunctionReader(ModuleScope& scope, const ast::Stmt& definition, relax::Function& function)
       : parts_(scope, definition, function) {}
-  /// Of a function that stands in the body of `outer`.
+  /// Of a function that is in the body of `outer`.
   RelaxFunctionReader(FunctionParts& outer, const ast::Stmt& definition, relax::Function& function);
 
   /// Parameters and the declared result; false if they were reported.

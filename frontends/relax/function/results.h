@@ -24,7 +24,7 @@ class Results {
 
   /// Says whether the next statement is the last of its suite, after which nothing is computed.
   void at_end(bool last) { at_end_ = last; }
-  /// Whether 'return' may stand here.
+  /// Whether 'return' may be here.
   bool may_return() const { return into_ != nullptr && at_end_; }
   /// Whether a 'return' of what is being read has been seen.
   bool returned() const { return returned_; }
@@ -32,7 +32,7 @@ class Results {
   void give(std::vector<relax::Value*> values);
   void give_nothing() { returned_ = true; }
 
-  /// What 'return' gives goes to `into` while it lives; null: it may not stand there.
+  /// What 'return' gives goes to `into` while it lives; null: it may not be there.
   class Into {
    public:
     Into(Results& results, std::vector<relax::Value*>* into)

@@ -19,7 +19,7 @@ using relax::Value;
 
 namespace {
 
-/// Calls `f` for every expression in which a symbol of `info` could stand alone.
+/// Calls `f` for every expression in which a symbol of `info` could be alone.
 void for_each_dim(relax::Info info, const std::function<void(arith::Expr, bool tensor)>& f) {
   if (const auto* tensor = info->as<relax::TensorInfo>(); tensor && tensor->shape)
     for (arith::Expr dim : *tensor->shape) f(dim, true);

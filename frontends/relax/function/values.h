@@ -13,7 +13,7 @@ relax::Value* operand_value(FunctionParts& fn, const ast::Expr& e);
 Result<relax::Value*> number(FunctionParts& fn, const Scalar& scalar, DType dtype, Place place);
 /// A dim as a tensor of one element.
 Result<relax::Value*> scalar_tensor(FunctionParts& fn, arith::Expr dim, DType dtype, Place place);
-/// Gives the dims of a parameter of which the rank alone is known names, where one is wanted.
+/// Names the dims of a parameter whose rank alone is known, where a name is needed.
 void pin(FunctionParts& fn, relax::Value& value);
 /// What an earlier match says of a tensor's shape, here or in a region around; null: nothing.
 const relax::TensorInfo* matched_info(const FunctionParts& fn, const relax::Value& value);

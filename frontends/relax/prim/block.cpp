@@ -57,7 +57,7 @@ Status buffer_regions(PrimParts& fn, const ast::Expr& call, std::vector<tir::Buf
   return Done{};
 }
 
-/// What stands in the block; its head and axes go to `made`.
+/// What is in the block; its head and axes go to `made`.
 Result<tir::Stmt> block_body(PrimParts& fn, const ast::Stmt& stmt, const ast::Expr& head, tir::Block& made) {
   Blocks::Inside inside(fn.blocks, made, head.place, fn.loops.variables());
   Loops::Hidden loops(fn.loops);

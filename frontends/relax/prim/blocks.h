@@ -27,7 +27,7 @@ class Blocks {
 
   /// The block around; null if there is none.
   BlockState* current() { return state_.block == nullptr ? nullptr : &state_; }
-  /// How many blocks with axes stand around.
+  /// The number of surrounding blocks with axes.
   size_t with_axes() const { return with_axes_; }
   void count_axes() { ++with_axes_; }
 

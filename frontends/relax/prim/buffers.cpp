@@ -2,7 +2,7 @@
 //
 // A prim func is given compact memory whose first element the pointer points to. So an offset that a parameter names is
 // 0 and strides that it names are those of a compact buffer; a part of a buffer that a block matches gets both from
-// where it lies.
+// where it is.
 #include "frontends/relax/prim/buffers.h"
 
 #include "frontends/relax/prim/vector.h"
@@ -26,7 +26,7 @@ Result<tir::Scope> storage_scope(PrimParts& fn, const ast::Expr& e) {
                          text);
 }
 
-/// A dim of a shape; a symbol that stands alone there is bound by it.
+/// A dim of a shape; a symbol that is alone there is bound by it.
 Result<arith::Expr> buffer_dim(PrimParts& fn, const ast::Expr& e) {
   Diagnostics& diag = fn.source.diag();
   if (e.is(AstKind::kString)) {

@@ -1,6 +1,6 @@
 // calls.cpp: the statements of a prim func that are calls.
 //
-// What only a GPU can do is an error; what only tells a compiler how to schedule is read and has no effect, because
+// What only a GPU can do is an error; hints for a compiler's schedules are read and has no effect, because
 // schedules are chosen anew here.
 #include "frontends/relax/prim/statements.h"
 
@@ -96,7 +96,7 @@ Status let_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Suite&
   return bind_scalar(fn, *target, typed, stmt, out);
 }
 
-/// A call for what it does; in T.evaluate a value may stand too, which is computed for nothing.
+/// A call for what it does; in T.evaluate a value may be too, which is computed for nothing.
 Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Suite& out) {
   std::string callee = callee_of(&e);
   if (callee == "T.guard") return guard_call(fn, e, out);

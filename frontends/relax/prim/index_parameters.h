@@ -21,7 +21,7 @@ class IndexParameters {
   bool is_known(const std::string& name) const { return known_.count(name) != 0; }
   /// A parameter that is read as a number.
   void add_number(arith::Var var, const std::string& name) { numbers_.emplace(var->id, name); }
-  /// Told of every integer that stands where an index belongs.
+  /// Called with every integer that is where an index belongs.
   void use(arith::Expr e) {
     for (arith::Var var : arith::free_vars(e))
       if (auto number = numbers_.find(var->id); number != numbers_.end()) used_.insert(number->second);

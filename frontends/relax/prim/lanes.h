@@ -1,6 +1,6 @@
 // lanes.h: the lanes of the store that is being read.
 //
-// `A[T.Ramp(i * 4, 1, 4)] = B[i * 4 : i * 4 + 4] + T.Broadcast(x, 4)` is a vectorized loop over the lanes; what stands
+// `A[T.Ramp(i * 4, 1, 4)] = B[i * 4 : i * 4 + 4] + T.Broadcast(x, 4)` is a vectorized loop over the lanes; what is
 // in it is read as the value of one lane.
 #pragma once
 
@@ -35,7 +35,7 @@ class Lanes {
   }
   void set_element(const tir::Buffer* buffer, int64_t lanes) { vectors_[buffer] = lanes; }
 
-  /// A store of `count` lanes is read while it lives; 0: one of one element. None stands in another.
+  /// A store of `count` lanes is read while it lives; 0: one of one element. None is in another.
   class Store {
    public:
     Store(Lanes& lanes, int64_t count) : lanes_(lanes) {

@@ -16,7 +16,7 @@ class Loops {
 
   /// What the names of the loops stand for, outermost first.
   const std::vector<arith::Expr>& variables() const { return variables_; }
-  /// Whether a loop stands around, which `break` leaves.
+  /// Whether there is a surrounding loop, which `break` leaves.
   bool any() const { return depth_ > 0; }
   /// The range of a loop's variable; null for anything else.
   const tir::Span* range_of(arith::Expr var) const {
@@ -25,7 +25,7 @@ class Loops {
   }
   void set_range(arith::Var var, tir::Span range) { ranges_[var->id] = range; }
 
-  /// Loops with these variables stand around while it lives; a `while` has none.
+  /// While it lives, loops with these variables surround what is read; a `while` has none.
   class Inside {
    public:
     Inside(Loops& loops, const std::vector<arith::Expr>& variables) : loops_(loops), outer_(loops.variables_.size()) {

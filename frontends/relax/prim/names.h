@@ -19,7 +19,7 @@ struct PrimName {
   size_t param = 0;       ///< kHandle: which parameter
   bool unbound = false;   ///< a symbol that no buffer's shape has bound yet
   size_t bound_in = 0;    ///< a scalar with a value: how many suites are open around its assignment
-  size_t loop_level = 0;  ///< a loop variable: 1 + how many blocks with axes stand around its loop
+  size_t loop_level = 0;  ///< a loop variable: 1 + how many blocks with axes surround its loop
 };
 
 class PrimNames {

@@ -5,7 +5,7 @@
 //   Views            buffers that are parts of others
 //   Ranges           values that variables take for certain
 //   Lanes            the lanes of the store that is being read
-//   Loops, Blocks    what stands around, and what has been written
+//   Loops, Blocks    the surrounding ones, and what has been written
 //   PrimScalars      scalar expressions
 //
 // Each keeps its state to itself; the statements of a suite are in a Suite. What reads a kind of text is functions over

@@ -1,7 +1,7 @@
 // signature.cpp: the head of a prim func.
 //
 // A handle parameter becomes a buffer when T.match_buffer says which; its place among the parameters stays the
-// handle's. Symbols are declared (`n = T.int64()`) and bound where they stand alone in a matched shape; a name in a
+// handle's. Symbols are declared (`n = T.int64()`) and bound where they are alone in a matched shape; a name in a
 // shape of the signature declares itself.
 #include "frontends/relax/prim/signature.h"
 

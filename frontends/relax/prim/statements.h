@@ -24,7 +24,7 @@ Status return_statement(PrimParts& fn, const ast::Expr* value, Place place, Suit
 
 /// The prim func of the module that the expression calls, or one whose reading failed; null for anything else.
 const Global* called_prim_func(PrimParts& fn, const ast::Expr& e);
-/// A call of a prim func, which stands where it is called; `result`: of one element, for what it returns.
+/// A call of a prim func, which is where it is called; `result`: of one element, for what it returns.
 Status call_prim_func(PrimParts& fn, const Global& callee, const ast::Expr& call, Suite& out,
                       tir::BufferRef result = nullptr);
 /// A scalar, or what a prim func returns that is called here.
@@ -55,7 +55,7 @@ Status vector_store(PrimParts& fn, const ast::Expr& call, Suite& out);
 bool is_loop(const std::string& callee);
 /// One loop, or the nest of a T.grid.
 Status loop_statement(PrimParts& fn, const ast::Expr& iterator, const ast::Expr& target, const Body& body, Suite& out);
-/// What schedules are told by integers is kept; lists and texts are for other compilers' schedules and are dropped.
+/// Integers for schedules are kept; lists and texts are for other compilers' schedules and are dropped.
 Result<std::map<std::string, int64_t>> loop_annotations(PrimParts& fn, const ast::Expr* dict);
 
 // block.cpp

@@ -94,7 +94,7 @@ Status vector_store(PrimParts& fn, const ast::Expr& call, Suite& out) {
   Result<arith::Expr> test = arith::Expr();
   std::optional<ScalarReader::Choice> choice;
   if (!is_none(mask)) {
-    choice.emplace(fn.scalars);  // a lane that is left out may lie outside
+    choice.emplace(fn.scalars);  // a lane that is left out may be outside
     test = fn.scalars.condition(*mask);
   }
   Result<std::vector<arith::Expr>> indices = subscripts(fn, buffer, targets_of(at), at.place);

@@ -40,7 +40,7 @@ class Suite {
   /// Ends the scope of `view` and those inside of it. Scopes that were opened since and hold nothing yet are not
   /// inside: they begin what comes next.
   void end(tir::BufferRef view);
-  /// A statement that stands beside this suite and sees the views that it has opened.
+  /// A statement that is beside this suite and sees the views that it has opened.
   tir::Stmt with_views(tir::Stmt stmt) const;
   /// All statements as one; once.
   tir::Stmt finish();

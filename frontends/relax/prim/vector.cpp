@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kMostLanes = 1024;
 
-/// The length of `begin : end : step`; 0 if it is no constant. Errors in it are reported where it is read.
+/// The length of `begin : end : step`; 0 if it is not a constant. Errors in it are reported where it is read.
 int64_t slice_length(PrimParts& fn, const ast::Expr& e) {
   Result<arith::Expr> begin = fn.scalars.index(*e.items[0]), end = fn.scalars.index(*e.items[1]);
   if (!begin || !end) return 0;

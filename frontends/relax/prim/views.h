@@ -24,9 +24,9 @@ class Views {
     auto known = latest_.find(name);
     return known == latest_.end() ? nullptr : known->second;
   }
-  /// Where the first element of a view lies in its base, in elements.
+  /// Where the first element of a view is in its base, in elements.
   void set_offset(tir::BufferRef view, arith::Expr elements) { offsets_[view] = elements; }
-  /// Null for a buffer that is no view.
+  /// Null for a buffer that is not a view.
   arith::Expr offset_of(tir::BufferRef view) const {
     auto known = offsets_.find(view);
     return known == offsets_.end() ? arith::Expr() : known->second;

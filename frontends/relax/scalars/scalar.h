@@ -52,9 +52,9 @@ class ScalarReader {
   virtual Result<Scalar> attribute(const ast::Expr& e);
   /// A buffer's element, or whatever else may be subscripted.
   virtual Result<Scalar> subscript(const ast::Expr& e);
-  /// A call that is no scalar function.
+  /// A call that is not a scalar function.
   virtual Result<Scalar> other_call(const ast::Expr& e, const std::string& callee);
-  /// A dtype that stands in a conversion.
+  /// A dtype that is in a conversion.
   virtual Result<DType> element_dtype(const ast::Expr& e);
   /// T.Let gives parts of an expression names, which are known in `read` alone.
   virtual Result<Scalar> with_parts(const std::function<Result<Scalar>()>& read) = 0;
@@ -62,7 +62,7 @@ class ScalarReader {
   /// Reports what is wrong with parts of `e` that are reached for certain: T.Let may give them names before it is
   /// known.
   virtual Status check_reached(arith::Expr, Place) { return Done{}; }
-  /// Told of every integer that stands where an index belongs.
+  /// Called with every integer that is where an index belongs.
   virtual void use_as_index(arith::Expr) {}
 
   /// T.float32(x): a constant of that dtype, or a cast. T.float32("inf") and "nan" as Python has them.

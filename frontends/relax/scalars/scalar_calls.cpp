@@ -88,7 +88,7 @@ std::optional<Intrinsic> find_intrinsic(std::string_view name) {
 
 std::vector<std::string> known_functions() {
   std::vector<std::string> names = {"Cast", "Select", "if_then_else", "ceildiv", "And", "Or", "Not", "likely",
-                                    // What stands where a value could, too: conversions, and openings of a suite.
+                                    // What is where a value could, too: conversions, and openings of a suite.
                                     "float32", "float16", "float64", "int8", "int32", "int64", "uint8", "bool",
                                     "alloc_buffer", "sblock_alloc_buffer", "match_buffer", "decl_buffer", "allocate",
                                     "alloc_local", "allocate_const", "bind"};
@@ -158,7 +158,7 @@ Result<Scalar> ScalarReader::astype(const ast::Expr& e) {
   return Scalar{context_.cast(dtype, operand.expr)};
 }
 
-/// T.name(…); `known` becomes false for what is no function of scalars.
+/// T.name(…); `known` becomes false for what is not a function of scalars.
 Result<Scalar> ScalarReader::function(const ast::Expr& e, const std::string& name, bool& known) {
   if (std::optional<DType> dtype = parse_dtype(name); dtype && *dtype != DType::handle()) return conversion(e, *dtype);
   if (name == "float") return conversion(e, DType::f(64));
@@ -214,7 +214,7 @@ Result<Scalar> ScalarReader::ceil_division(const ast::Expr& e) {
 }
 
 /// T.Let(body, where={x: value, y: value}), each value seen by what follows, and T.let(x, value, body). A part is read
-/// as if it stood where its name does, so it may be what a choice keeps from being reached.
+/// as if it were where its name is, so it may be what a choice keeps from being reached.
 Result<Scalar> ScalarReader::let_value(const ast::Expr& e, const ast::Expr& body) {
   Diagnostics& diag = source_.diag();
   std::vector<std::pair<const ast::Expr*, const ast::Expr*>> bindings;

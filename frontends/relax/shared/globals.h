@@ -43,7 +43,7 @@ struct ModuleScope {
   std::map<std::string, std::string> dotted;     ///< external functions with dots in their names, by those in C
   /// Reads a prim func that another one calls, unless it was read before; false: it failed, or calls itself.
   std::function<bool(const std::string& defined)> read_prim_func = {};
-  size_t inlined = 0;                  ///< statements of prim funcs that stand where they are called
+  size_t inlined = 0;                  ///< statements of prim funcs that are where they are called
   size_t open_bodies = 0;              ///< functions whose bodies are being read, each because of the one before
   std::set<std::string> module_names;  ///< the classes: `Module` in `cls = Module`
 

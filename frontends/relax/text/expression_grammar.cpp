@@ -151,7 +151,7 @@ const Expr* ExpressionGrammar::binary(int least) {
   const Expr* left = prefix();
   const Expr* chained = nullptr;  // b of `a < b`, when `< c` follows
   while (left != nullptr) {
-    // `in` ends the target of a `for` and is no operator there; the grammar never asks for one with `binary`.
+    // `in` ends the target of a `for` and is not an operator there; the grammar never asks for one with `binary`.
     bool membership = next_is("is") || next_is("in") || (next_is("not") && peek(1).text == "in");
     if (membership && least <= kCompareLevel) return python_only(peek().place, "'" + peek().text + "'");
     std::optional<int> level = level_of(peek());
@@ -340,7 +340,7 @@ const Expr* ExpressionGrammar::name_or_constant() {
   return make(AstKind::kName, name.place, {}, name.text);
 }
 
-/// Strings that stand side by side are one.
+/// Strings that are side by side are one.
 const Expr* ExpressionGrammar::string_atom() {
   Token first = take();
   Place place = first.place;

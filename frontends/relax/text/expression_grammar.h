@@ -22,7 +22,7 @@ class ExpressionGrammar {
   const ast::Expr* expression();
   /// Expressions with commas between: a tuple if there is a comma.
   const ast::Expr* expression_list();
-  /// `name` without any operator around, in which `in` is no operator: the target of a for.
+  /// `name` without any operator around, in which `in` is not an operator: the target of a for.
   const ast::Expr* target_list();
 
  protected:
@@ -33,7 +33,7 @@ class ExpressionGrammar {
   }
   bool accept(std::string_view text) { return next_is(text) && (take(), true); }
   bool expect(std::string_view text, std::string_view after);
-  /// Says what was found where `wanted` should stand. Silent at kError.
+  /// Says what was found where `wanted` should be. Silent at kError.
   void unexpected(std::string_view wanted);
   bool at_end_of_list() const;
 

@@ -6,7 +6,7 @@
 
 namespace relaxc::frontend {
 
-/// Reads a file. Reports every statement that is no Python; what is left of its function is marked broken.
+/// Reads a file. Reports every statement that is not Python; what is left of its function is marked broken.
 void parse_file(SourceText& source, ast::Tree& tree);
 /// Reads one expression at `place`, the inside of a quoted annotation; null if an error was reported.
 const ast::Expr* parse_quoted(SourceText& source, ast::Tree& tree, Place place);

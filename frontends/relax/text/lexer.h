@@ -8,7 +8,7 @@
 
 namespace relaxc::frontend {
 
-/// kError stands where something was reported already; the grammar gives up on the statement without a further word.
+/// kError is where something was reported already; the grammar gives up on the statement without a further word.
 enum class TokenKind : uint8_t { kName, kInt, kFloat, kString, kPunctuation, kNewline, kIndent, kDedent, kError, kEnd };
 
 struct Token {
@@ -19,7 +19,7 @@ struct Token {
 
 /// The tokens of the whole file; the last is kEnd.
 std::vector<Token> tokenize(SourceText& source);
-/// The tokens of one expression that stands at `place` (the inside of a quoted annotation): lines and indentation mean
+/// The tokens of one expression that is at `place` (the inside of a quoted annotation): lines and indentation mean
 /// nothing.
 std::vector<Token> tokenize_expression(SourceText& source, Place place);
 

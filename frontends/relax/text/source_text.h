@@ -48,7 +48,7 @@ class SourceText {
     }
     return diag_.error(at(place), kind, format, std::forward<Args>(args)...);
   }
-  /// Adds to the last error; `place` is where another thing stands that explains it.
+  /// Adds to the last error; `place` is where another thing is that explains it.
   template <typename... Args>
   void note(Place place, fmt::format_string<Args...> format, Args&&... args) {
     if (!suppressed_) diag_.note(at(place), format, std::forward<Args>(args)...);

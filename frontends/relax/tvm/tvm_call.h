@@ -35,7 +35,7 @@ class TvmCall {
   bool is_value(std::string_view param) const;     ///< a value of the graph
   bool is_shape(std::string_view param) const;     ///< a shape value of the graph
   bool is_number(std::string_view param) const;    ///< a number or a dim
-  bool is_real(std::string_view param) const;      ///< a number that is no integer
+  bool is_real(std::string_view param) const;      ///< a number that is not an integer
   bool is_sequence(std::string_view param) const;  ///< a tuple or list
   /// True if the result is annotated as a tuple.
   bool wants_tuple() const;

@@ -72,7 +72,7 @@ Result<Term> grid_sample(TvmCall& c) {
       c.op("grid_sample", {x, grid}, {{"mode", mode}, {"padding_mode", padding}, {"align_corners", corners}}));
 }
 
-/// `count` coordinates from -1 to 1: with `corners` the first and last lie there, else all in the middle of their part.
+/// `count` coordinates from -1 to 1: with `corners` the first and last are there, else all in the middle of their part.
 Result<Value*> coordinates(TvmCall& c, int64_t count, DType dtype, bool corners) {
   auto parts = static_cast<double>(corners ? std::max<int64_t>(count - 1, 1) : count);
   relax::GraphBuilder& b = c.build();

@@ -12,7 +12,7 @@ namespace relaxc::frontend {
 /// Spatial dims by the digit in "nn.conv2d"; 2 where there is none.
 size_t spatial_dims(const std::string& name);
 /// The permutation that brings dims laid out as `param` says into the order of `lead` and then space: where each of
-/// them lies.
+/// them is.
 Result<TvmCall::Ints> layout(TvmCall& c, std::string_view param, std::string_view lead, const std::string& fallback);
 /// A tensor laid out as `written` says with its blocks joined: NCHW16c becomes NCHW. Without blocks it stays as it is.
 Result<relax::Value*> join_blocks(TvmCall& c, relax::Value* x, std::string_view param, const std::string& written);

@@ -158,7 +158,7 @@ Result<Term> leaky_relu(TvmCall& c) {
   return c.term(c.op("nn.leaky_relu", {x}, {{"alpha", alpha}}));
 }
 
-/// prelu(data, alpha, axis): with an axis, alpha lies along it; without one it broadcasts.
+/// prelu(data, alpha, axis): with an axis, alpha is along it; without one it broadcasts.
 Result<Term> prelu(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * alpha, c.tensor("alpha"));

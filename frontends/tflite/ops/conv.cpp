@@ -2,7 +2,7 @@
 //
 // TFLite keeps channels last, and filters as [outputs, window…, inputs of a group], but depthwise ones as [1, window…,
 // outputs]. Integers are summed by `nn.conv_integer`, which has the same layout of data; padding is the zero point,
-// which is data, so it is added before. Floats go through `nn.conv` with a transpose on either side, of which passes
+// which is data, so it is added before. Floats go through `nn.conv` with a transpose on either side, and passes
 // leave nothing between convolutions.
 #include "frontends/tflite/operators.h"
 #include "frontends/tflite/windows.h"

@@ -59,7 +59,7 @@ Status nearest(Node& node) {
   return node.set(take(node, x, nearest_places(dims[2], (*sizes)[1], sampling), 2));
 }
 
-/// Between which two places each result lies, and the share of the second.
+/// Between which two places each result is, and the share of the second.
 template <typename T>
 struct Between {
   Ints lower, upper;

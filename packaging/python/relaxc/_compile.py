@@ -75,7 +75,7 @@ def _source(model: Any) -> Tuple[str, Dict[str, bytes], List[bytes]]:
     if not path.is_file():
         raise FileNotFoundError(f"there is no model '{path}'")
     content = path.read_bytes()
-    # Data that lie in other files may change without the model.
+    # Data that are in other files may change without the model.
     external = b"location" in content or path.suffix in (".relax", ".py")
     return str(path), {}, [] if external else [path.suffix.encode(), content]
 

@@ -16,8 +16,8 @@ RlxError = relax_rt.RlxError
 
 
 class Model(relax_rt.Model):
-    """A model that is loaded: `model(x)` or `model(name=x)` gives its outputs in order and by name. Calls are independent
-    of each other, so threads may share a model. `path` is the library that it was loaded from."""
+    """A model that is loaded: `model(x)` or `model(name=x)` gives its outputs in order and by name. Calls are
+    independent of each other, so threads may share a model. `path` is the library that it was loaded from."""
 
     def __init__(self, path: Union[str, Path], name: Optional[str] = None, threads: int = 1):
         self.path = Path(path)
@@ -52,8 +52,8 @@ class Model(relax_rt.Model):
         return Stream(self.functions["main"], dims)
 
     def save(self, path: Union[str, Path]) -> None:
-        """Writes the shared library to `path`, which relaxc.load() and programs in other languages load; weights that are
-        a file of their own go beside it."""
+        """Writes the shared library to `path`, which relaxc.load() and programs in other languages load; weights that
+        are a file of their own go beside it."""
         path = Path(path)
         shutil.copyfile(self.path, path)
         weights = self.path.with_suffix(".weights")
@@ -72,8 +72,8 @@ def load(path: Union[str, Path], name: Optional[str] = None, threads: int = 1) -
 
 
 class Stream:
-    """Calls that hand states on: `stream(x)` takes the inputs that are no states. `states` has those of the next call by
-    name; `reset()` makes them zero."""
+    """Calls that hand states on: `stream(x)` takes the inputs that are not states. `states` has those of the next call
+    by name; `reset()` makes them zero."""
 
     def __init__(self, entry, dims):
         self.entry, self.dims = entry, dims

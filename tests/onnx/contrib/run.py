@@ -5,7 +5,7 @@ Usage: run.py RELAXC [--only SUBSTRING] [--family NAME] [--symbolic] [--part K/N
        run.py RELAXC --list FILE [--update]
 
 Each family is a module of this folder whose `cases()` yields harness.Case. A family must have cases, and every case
-must agree; what ONNX Runtime refuses counts as a fault of the case. With --symbolic relaxc is told no size of an input,
+must agree; what ONNX Runtime refuses counts as a fault of the case. With --symbolic relaxc gets no size of an input,
 and cases that need one are left out. --part K/N takes every Nth case, from K on. --list compares FILE with what the cases test: domain, operator, opset, types,
 number of cases, and of those with open sizes; the page docs/onnx-support.md is made of it.
 """

@@ -1,4 +1,4 @@
-// guarded_pages.h: memory between pages that nobody may touch.
+// guarded_pages.h: memory between pages that must not be touched.
 #pragma once
 
 #include <sys/mman.h>

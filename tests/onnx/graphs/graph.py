@@ -103,7 +103,7 @@ class Graph:
         return results
 
     def append_all(self, made, operands, exact):
-        """The same of several nodes that belong together; what stands between them is seen by no other."""
+        """The same of several nodes that belong together; what is between them is seen by no other."""
         arrays = run_nodes(made, operands)
         if arrays is None or not all(self.comparable(a) for a in arrays):
             return []
@@ -118,7 +118,7 @@ class Graph:
         return array.size <= self.most and bool((magnitudes <= largest).all())
 
     def model(self, symbolic):
-        """The model, whose outputs are the values that nobody reads, and these values."""
+        """The model, whose outputs are the values that no node reads, and these values."""
         read = {name for node in self.nodes for name in node.input}
         outputs = [v for v in self.values if v.name not in read and not v.name.startswith("x")]
         infos = [helper.make_tensor_value_info(v.name, ONNX_OF(v.array.dtype), dims if symbolic else v.shape)
@@ -156,7 +156,7 @@ def run_nodes(made, operands):
                               opset_imports=[helper.make_opsetid("", 21)])
     try:
         return [np.asarray(a) for a in session(model).run(None, {o.name: o.array for o in unique.values()})]
-    except Exception:  # of many classes, none of which says more
+    except Exception:  # its class says no more
         return None
 
 

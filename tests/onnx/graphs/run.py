@@ -5,7 +5,7 @@ Usage: run.py RELAXC FIRST LAST [FLAG…]      seeds FIRST to LAST - 1, flags go
 
 Odd seeds have sizes beyond a vector's lanes. A graph with symbols is compiled once and run at two sizes of each symbol;
 where ONNX Runtime refuses the second, it is left out. Each run is repeated with the tasks of parallel loops in reverse
-order, which must not change a bit. Arena and outputs stand between canaries, which must live.
+order, which must not change a bit. Arena and outputs are between canaries, which must live.
 """
 
 import sys
@@ -28,7 +28,7 @@ CANARY, MARGIN = 0xA5, 4096
 
 
 class Fenced:
-    """numpy for the loader, whose empty arrays stand between canaries."""
+    """numpy for the loader, whose empty arrays are between canaries."""
 
     def __init__(self):
         self.blocks = []

@@ -211,7 +211,7 @@ def cached(depth, draw):
 
 
 def many_inputs(depth, draw):
-    """Inputs with dims of their own, of which each meets some others."""
+    """Inputs with dims of their own, each of which meets some others."""
     m = Model(18)
     count = 4 * depth
     lengths = [f"n{i}" for i in range(count)]

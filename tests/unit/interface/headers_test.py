@@ -21,7 +21,7 @@ WRITE_HEADERS = str(Path(sys.argv[1]).resolve())
 INCLUDE = Path(__file__).resolve().parents[3] / "runtime-lite/include"
 SYSTEM_HEADERS = Path(__file__).with_name("system_headers.txt").read_text().split()
 SHARE = 24
-CAPITALS_STEP = 24  # of macros in capitals alone, which a rule covers, so many are left out between two
+CAPITALS_STEP = 24  # of macros in capitals alone, which a rule covers: the distance of two that are tried
 
 DIALECTS = [("gcc", "c", std) for std in ("c99", "gnu99", "c11", "gnu11", "gnu17", "c2x", "gnu2x")]
 DIALECTS += [("g++", "c++", std) for std in ("c++11", "gnu++11", "c++14", "c++17", "c++20", "gnu++20", "c++23")]

@@ -185,7 +185,7 @@ TEST_CASE("a condition that differs between lanes guards what it reads") {
       [](tir::Builder& b, LoopKind kind) {
         return over_lanes(b, kind, [&](auto in, auto out, Var v) {
           Expr inside = arith::logical_and(arith::le(b.index(3), v), arith::lt(v, b.index(11)));
-          // Outside, the subscripts lie before and behind the buffer's memory.
+          // Outside, the subscripts are before and behind the buffer's memory.
           Expr far = (v - 3) * 1000000000;
           Expr near = arith::select(arith::eq(v, 3), b.load(in, {b.index(0), far}), b.load(in, {b.index(0), v - 3}));
           return b.store(out, {b.index(0), v}, arith::select(inside, near, b.context().imm_float(DType::f(32), 0)));

@@ -2,7 +2,7 @@
 //
 // What an operation means is written twice, in the interpreter and in the LLVM backend; here each reads the other's
 // work: random expression trees over all dtypes and operations, in serial and vectorized loops, on the host's CPU and
-// on the oldest one. Which payload and sign a NaN has is nobody's promise, so all NaNs count as one.
+// on the oldest one. The payload and sign of a NaN are not promised, so all NaNs count as one.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>

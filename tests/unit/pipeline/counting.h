@@ -5,10 +5,10 @@
 
 namespace relaxc::test {
 
-/// Since the program began. Whoever walks a graph collects what it finds, so a walk that sees shared nodes again and
+/// Since the program began. A walk over a graph collects what it finds, so one that sees shared nodes again and
 /// again shows.
 size_t allocations();
-/// From now on no more than so many: what asks for more gets std::bad_alloc. A cost that explodes ends so, and not in
+/// From now on no more than this many: what asks for more gets std::bad_alloc. A cost that explodes ends so, and not in
 /// minutes.
 void allow_allocations(size_t most);
 

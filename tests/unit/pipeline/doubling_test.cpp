@@ -34,7 +34,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-/// `step` so many times, each of the result before: lines of "V = ... @ ...", V what a step makes and @ what it gets.
+/// `step` applied `length` times, first to `first`: lines of "V = ... @ ...", V what a step makes and @ what it gets.
 std::string chain(const std::string& parameters, const std::string& first, const std::string& step, int length,
                   const std::string& last = "") {
   static const std::regex kPart(R"(\bT\b)");

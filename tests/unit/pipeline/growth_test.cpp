@@ -3,7 +3,7 @@
 //
 // Counted are allocations (every node, expression, list and step of a proof makes some), up to the plan of memory, of
 // programs that double three times. A table that grows and a logarithm have the room that the bound leaves;
-// whoever asks about every two has not. `unit_pipeline "[growth]" -s` prints the curves that docs/performance.md has.
+// one that asks about every two has not. `unit_pipeline "[growth]" -s` prints the curves that docs/performance.md has.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

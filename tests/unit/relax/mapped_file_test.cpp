@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kBytes = int64_t{32} << 20;
 
-/// Bytes of this process that lie in memory.
+/// Bytes of this process that are in memory.
 int64_t resident() {
   int64_t all = 0, pages = 0;
   std::ifstream("/proc/self/statm") >> all >> pages;

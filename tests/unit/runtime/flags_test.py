@@ -68,7 +68,7 @@ def call(*arguments, folder):
 
 
 def calls_of_itself(listing):
-    """Functions of a disassembly that jump to their begin from within or that a relocation makes call themselves."""
+    """Functions of a disassembly that jump to their start from within or that a relocation makes call themselves."""
     function, found = None, set()
     for line in listing.splitlines():
         if match := re.match(r"[0-9a-f]+ <(\w+)>:$", line):

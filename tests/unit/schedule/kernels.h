@@ -214,7 +214,7 @@ inline PrimFunc pool(arith::Context& context, Expr n, const PoolShape& g, bool s
   return writer.finish("pool");
 }
 
-/// The same of a map that a 3x3 convolution makes of two channels, and of which 1 is subtracted.
+/// The same of a map that a 3x3 convolution makes of two channels, less 1.
 inline PrimFunc pool_of_map(arith::Context& context, Expr n, const PoolShape& g, bool sums) {
   KernelWriter writer(context);
   tir::Builder& b = writer.b;

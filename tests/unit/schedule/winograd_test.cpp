@@ -135,7 +135,7 @@ struct Filtered {
   schedule::Packing packing;  ///< of the filters
 };
 
-/// The convolution by the step `winograd`, of whose arguments `tiles` are those between the block and `fma`.
+/// The convolution by the step `winograd`; `tiles` are its arguments between the block and `fma`.
 Filtered filtered(arith::Context& context, const tir::PrimFunc& direct, const std::string& tiles) {
   const std::string steps = fmt::format(
       "nest [sum, y]; reassociate sum; winograd sum {} fma; nest [filter]; pack weight_at_points 0 4 [1, 2, 3]", tiles);

@@ -16,7 +16,7 @@ using llvm::Value;
 
 namespace {
 
-/// The load of the first, if both lie side by side in one buffer.
+/// The load of the first, if both are side by side in one buffer.
 const arith::Load* loaded_pair(const BFloatDot& dot) {
   const auto load = [&](size_t i) { return dot.a[i].as<arith::Cast>()->value.as<arith::Load>(); };
   const arith::Load *first = load(0), *second = load(1);

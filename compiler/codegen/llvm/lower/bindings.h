@@ -23,7 +23,7 @@ class Bindings {
   const Lanes* find(arith::Expr var) const;
   /// Until the innermost scope ends.
   void bind(arith::Expr var, Lanes value);
-  /// The same, knowing that the variable lies in min .. min + extent - 1.
+  /// The same, knowing that the variable is in min .. min + extent - 1.
   void bind_range(arith::Var var, arith::Expr min, arith::Expr extent, Lanes value);
   void assume_size(arith::Var symbol) { facts_.bound(symbol, arith::Range::at_least(0)); }
 
@@ -33,7 +33,7 @@ class Bindings {
   /// `e` in its simplest form under these facts; nothing if it is in that form.
   std::optional<arith::Expr> simplified(arith::Expr e);
 
-  /// At its end variables are what they were at its begin.
+  /// Its destructor restores the variables to what they were.
   class Scope {
    public:
     explicit Scope(Bindings& bindings) : bindings_(bindings), mark_(bindings.log_.size()) {}

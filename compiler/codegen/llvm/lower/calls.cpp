@@ -55,7 +55,7 @@ Value* Calls::call_internal(const tir::Invoke& s, const Signature& callee) {
   return callee.may_fail ? status : nullptr;
 }
 
-/// The callee's symbols: given after the parameters, or found where they stand bare in the shapes of its buffers.
+/// The callee's symbols: given after the parameters, or found where they are bare in the shapes of its buffers.
 std::vector<Value*> Calls::symbol_arguments(const tir::Invoke& s, const Signature& callee) {
   const tir::PrimFunc& function = *callee.source;
   std::vector<Value*> out;

@@ -86,7 +86,7 @@ Value* OverflowChecks::without_sharing(Value* flag) {
   return out;
 }
 
-/// All leave by one block, but for guards, whose record says what they compare.
+/// All leave by one block, except guards, whose record says what they compare.
 void OverflowChecks::leave_if(Value* flag) {
   ++tests_, untested_ = 0;
   flag = without_sharing(flag);

@@ -1,4 +1,4 @@
-// choices.h: expressions of which a condition decides what counts.
+// choices.h: conditional expressions (selects).
 //
 // Operands of a select, an `and` or an `or` that read memory are computed only where they are wanted, because a
 // subscript outside of its buffer is what the condition is for: in scalar code by a branch, in vector code by masked

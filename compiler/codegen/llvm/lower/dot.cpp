@@ -119,7 +119,7 @@ std::optional<Lanes> DotProducts::of_octets(const arith::Binary& e) {
   return Lanes{sum, 0, nullptr};
 }
 
-/// The unsigned bytes: one word for all lanes where they lie side by side, else a vector of words that are put together
+/// The unsigned bytes: one word for all lanes where they are side by side, else a vector of words that are put together
 /// from a vector for each byte. Rows of a tile that share bytes share those vectors.
 Value* DotProducts::word_of(const Dot4& dot) {
   if (const arith::Load* bytes = tir::word_of(dot)) {

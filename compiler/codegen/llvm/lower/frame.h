@@ -35,7 +35,7 @@ class Frame {
   llvm::Constant* null() { return llvm::ConstantPointerNull::get(b_.getPtrTy()); }
   /// A call of a function of the runtime, which the module declares by this.
   llvm::CallInst* call_runtime(const std::string& name, llvm::Type* result, const std::vector<llvm::Value*>& args);
-  /// The same of a function that the linking program may define, of whose stack nothing is known.
+  /// The same of a function that the linking program may define, and whose stack use is unknown.
   llvm::CallInst* call_symbol(const std::string& name, llvm::Type* result, const std::vector<llvm::Value*>& args);
 
  private:

@@ -1,6 +1,6 @@
 // function_parts.h: the parts that lower the body of one LLVM function.
 //
-// Each part owns the state of one matter and is given the other parts that it asks. They ask each other in circles (a
+// Each part owns the state of one matter and is given the other parts that it asks. They ask each other in cycles (a
 // subscript is a value, and a value may be a load), so they are made together.
 #pragma once
 

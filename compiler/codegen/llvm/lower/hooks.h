@@ -1,6 +1,6 @@
 // hooks.h: telling the context about kernels, where the object was compiled to.
 //
-// The calls stand around the call of a kernel and not inside of it: a kernel is compiled once and called as several
+// The calls surround the call of a kernel and are not inside of it: a kernel is compiled once and called as several
 // nodes, and its tasks, which run on any thread, must not be heard one by one. A hook that is null costs a load and a
 // branch a kernel; an object without hooks has no trace of them.
 #pragma once

@@ -41,7 +41,7 @@ const tir::Store* only_store(const tir::For& s, const tir::Lanes& iterations) {
   return plain ? only : nullptr;
 }
 
-/// A store, and the condition that it stands under, if any.
+/// A store, and the condition that it is under, if any.
 struct Guarded {
   arith::Expr condition;
   const tir::Store* store = nullptr;

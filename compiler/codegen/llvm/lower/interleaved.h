@@ -5,7 +5,7 @@
 // Here they wait for the last one, and the vectors are shuffled into one that is contiguous in memory. (X86 and Arm
 // have patterns for such shuffles; scatters exist for words of AVX-512 alone and take a store an element.)
 //
-// Where as many stores as there are lanes lie side by side in each lane, and lanes anywhere, the vectors are the
+// Where as many stores as there are lanes are side by side in each lane, and lanes anywhere, the vectors are the
 // columns of a square whose rows are contiguous: they are transposed in registers (transpose.h).
 #pragma once
 
@@ -28,11 +28,11 @@ class InterleavedStores {
                     Memory& memory)
       : b_(frame.builder()), lanes_(lanes), bindings_(bindings), places_(places), values_(values), memory_(memory) {}
 
-  /// A store to `buffer` once an iteration of an unrolled loop, of which the copies leave no gaps. Null: such a loop it
+  /// A store to `buffer` in each iteration of an unrolled loop, whose copies leave no gaps. Null: such a loop it
   /// is not.
   tir::BufferRef buffer_of(const tir::For& s, int64_t count) const;
 
-  /// Stores at the begin of `body` that together leave no gaps, and the condition that they stand under, if any.
+  /// Stores at the start of `body` that together leave no gaps, and the condition that they are under, if any.
   struct Run {
     tir::BufferRef buffer = nullptr;
     std::vector<tir::Stmt> stores;  ///< none: there are none
@@ -48,12 +48,12 @@ class InterleavedStores {
  private:
   struct Waiting {
     tir::BufferRef buffer = nullptr;
-    int64_t count = 0;                ///< stores; lanes of each store so many elements apart
+    int64_t count = 0;                ///< stores; also the distance in elements of a store's lanes
     Lanes first = {};                 ///< the places of the first store
-    bool in_rows = false;             ///< each lane's are contiguous, and lanes lie anywhere
+    bool in_rows = false;             ///< each lane's are contiguous, and lanes are anywhere
     std::vector<llvm::Value*> parts;  ///< what they store
   };
-  /// So many stores of all lanes make squares that can be transposed in registers.
+  /// Whether `count` stores of all lanes make squares that can be transposed in registers.
   bool are_squares(int64_t count) const;
   void store(const Waiting& all);
   void store_rows(const Waiting& all);

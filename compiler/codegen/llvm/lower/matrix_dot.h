@@ -2,7 +2,7 @@
 //
 // Of four lanes, lane l sums eight products of row l / 2 by column l % 2 (schedule/primitives/tile_matrix_dots.h). The
 // subscripts are looked at with each lane's number in place of the variable: which of them agree says what is a row and
-// what a column. The words of two columns lie side by side; two rows lie anywhere.
+// what a column. The words of two columns are side by side; two rows are anywhere.
 #pragma once
 
 #include <optional>

@@ -32,7 +32,7 @@ Value* Memory::address(tir::BufferRef buffer, Lanes offset) {
   return b_.CreateInBoundsGEP(type, base, at);
 }
 
-/// Where the line that is wanted lies behind the buffer, nothing happens.
+/// Where the line that is wanted is behind the buffer, nothing happens.
 void Memory::prefetch(tir::BufferRef buffer, Value* address) {
   constexpr int kRead = 0, kAllLevels = 3, kData = 1;
   if (lanes_.prefetch() == 0 || buffer->scope == tir::Scope::kLocal) return;
@@ -102,7 +102,7 @@ Value* Memory::load_side_by_side(tir::BufferRef buffer, Lanes offset, bool every
   return b_.CreateAlignedLoad(vector, at, align_of(buffer));
 }
 
-/// A few elements apart: whole vectors are read, with a mask that leaves out the gaps (which may lie behind the end),
+/// A few elements apart: whole vectors are read, with a mask that leaves out the gaps (which may be behind the end),
 /// and shuffled together. Gathers take a load an element.
 Value* Memory::load_strided(tir::BufferRef buffer, Lanes offset) {
   const uint32_t lanes = lanes_.count();

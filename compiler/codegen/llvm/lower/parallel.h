@@ -23,7 +23,7 @@ class ParallelLoops {
   void lower(const tir::For& s, llvm::Value* min, llvm::Value* extent);
 
  private:
-  /// What a body uses that stands outside of it.
+  /// What a body uses that is outside of it.
   struct Captures {
     std::vector<arith::Expr> vars;
     std::vector<tir::BufferRef> buffers;

@@ -1,4 +1,4 @@
-// places.h: where buffers lie.
+// places.h: the addresses of buffers.
 #pragma once
 
 #include <optional>
@@ -35,7 +35,7 @@ class Places {
   /// Whether the statements may read what a store to the buffer has put there.
   bool may_read(tir::Stmt s, tir::BufferRef buffer) const;
 
-  /// At its end buffers lie where they did at its begin.
+  /// Its destructor restores the places of buffers.
   class Scope {
    public:
     explicit Scope(Places& places) : places_(places), mark_(places.log_.size()) {}

@@ -48,7 +48,7 @@ tir::Stmt Statements::lower_seq(const tir::Seq& s) {
   return {};
 }
 
-/// A guard or a call, also behind views that only it sees: the parts of a concatenation lie at sums of the dims before
+/// A guard or a call, also behind views that only it sees: the parts of a concatenation are at sums of the dims before
 /// them. A let is none, since its variable may be bound again.
 bool Statements::is_straight(tir::Stmt s) {
   while (const auto* view = s.as<tir::View>()) s = view->body;
@@ -207,7 +207,7 @@ void Statements::lower_block(const tir::Block& s) {
   under(values_.isolated([&] { return values_.value(s.predicate); }), body);
 }
 
-/// Whether all reduce axes of a block with an init stand at their begin.
+/// Whether all reduce axes of a block with an init are at their start.
 Lanes Statements::first_iteration(const tir::Block& s, const std::vector<Lanes>& axes) {
   Lanes first{b_.getTrue(), 0, nullptr};
   DType flag = DType::boolean(), index = DType::index();

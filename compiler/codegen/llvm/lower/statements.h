@@ -45,7 +45,7 @@ class Statements {
   void lower_block(const tir::Block& s);
   void lower_guard(const tir::Guard& s);
   llvm::Value* condition_of(const tir::Guard& s);
-  size_t lower_interleaved(std::span<const tir::Stmt> body);  ///< how many it took from the begin of `body`
+  size_t lower_interleaved(std::span<const tir::Stmt> body);  ///< how many it took from the start of `body`
   void under(Lanes condition, const std::function<void()>& then_body, const std::function<void()>& else_body = {});
   Lanes first_iteration(const tir::Block& s, const std::vector<Lanes>& axes);
   void put_on_stack(tir::BufferRef buffer, int64_t elements);

@@ -22,11 +22,11 @@ class Values {
   Lanes value(arith::Expr e);
   /// Whether something did is still to be tested.
   Lanes pending(arith::Expr e);
-  /// An operand that is computed, but of which only an overflow counts that is asked for.
+  /// An operand that is computed only for its overflow, if that is asked for.
   Lanes where_asked(arith::Expr e);
   /// Of an expression that must be uniform.
   llvm::Value* scalar(arith::Expr e);
-  /// Whether it may be computed only where it is wanted: a subscript may lie outside of its buffer where a condition
+  /// Whether it may be computed only where it is wanted: a subscript may be outside of its buffer where a condition
   /// does not hold, and an external function sees its call.
   bool must_be_lazy(arith::Expr e);
 

@@ -1,6 +1,6 @@
 // knobs.h: what a strategy leaves open, as data.
 //
-// A strategy decides most things by structure. Where several ways give the same bits and only a measurement can tell
+// A strategy decides most things by structure. Where several ways give the same bits and only a measurement can show
 // which is fastest (the shape of a tile, the order of two loops), it asks here. What is answered is the first option,
 // which the model of the machine prefers, unless somebody said otherwise: the attribute `choices` of a prim func,
 // written by hand or by a tuner. Scheduling completes that attribute, so that it shows what there was to choose from,
@@ -26,7 +26,7 @@ struct Decision {
 class Knobs {
  public:
   Knobs() = default;
-  /// Reads what `text` gives: "tile: 4x3; order: rows outside". What stands behind a word "of" is not looked at.
+  /// Reads what `text` gives: "tile: 4x3; order: rows outside". What follows a word "of" is not looked at.
   explicit Knobs(std::string_view text);
 
   /// What to take at the next `point` of that name. An override that is not among the options is passed over.
@@ -38,10 +38,10 @@ class Knobs {
 
  private:
   std::map<std::string, std::string, std::less<>> overrides_;
-  std::vector<std::shared_ptr<const Decision>> decisions_;  ///< shared by copies, of which drafts make many
+  std::vector<std::shared_ptr<const Decision>> decisions_;  ///< shared by copies, since drafts make many
 };
 
-/// The decisions that `text` (Knobs::text) tells of.
+/// The decisions in `text` (Knobs::text).
 std::vector<Decision> read_decisions(std::string_view text);
 
 }  // namespace relaxc::schedule

@@ -38,7 +38,7 @@ class ReductionView {
   /// Some operand does not change along `loop`.
   bool some_operand_stays(uint32_t loop) const;
 
-  // ---- buffers: fusing loops gives them new shapes through views; the views' bases tell which buffer it was
+  // ---- buffers: fusing loops gives them new shapes through views; the views' bases say which buffer it was
 
   BufferRef original(BufferRef buffer) const;
   BufferRef current(BufferRef buffer) const;
@@ -54,7 +54,7 @@ class ReductionView {
 
  private:
   /// Rows of the operand that the reduction goes through begin at any place of a line of cache, so that most vectors
-  /// along them lie in two.
+  /// along them are in two.
   bool lies_across_lines(const Access& access, Var along) const;
 
   const Tree& tree_;

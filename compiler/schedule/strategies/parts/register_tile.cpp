@@ -53,7 +53,7 @@ double work_of_vector(const Draft& draft, Expr value) {
   double count = 0;
   Expr made = value;
   if (const Expr word = arith::word_of_dot(value)) {
-    // An instruction takes numbers out of their words, but for two vectors of 16-bit numbers.
+    // An instruction takes numbers out of their words, except for two vectors of 16-bit numbers.
     const bool in_pairs = target.dots.of(target.vector_bits) == DotProduct::kPairs && arith::as_dot4(value);
     if (in_pairs) count += target.pair_dot_operations;
     made = word;

@@ -32,7 +32,7 @@ class SquareTransposition {
  public:
   SquareTransposition(Tree& s, int64_t lanes, int64_t line) : s_(s), lanes_(lanes), line_(line) {}
 
-  /// Lanes lie along the first of the loops, as the operands do, and the iterations of the last one, in each lane side
+  /// Lanes are along the first of the loops, as the operands do, and the iterations of the last one, in each lane side
   /// by side in the result, are unrolled. What is left over at the edges becomes smaller squares where extents are
   /// known, and else is computed as it is defined.
   Legal<> run(std::vector<uint32_t> loops) {
@@ -46,7 +46,8 @@ class SquareTransposition {
   }
 
  private:
-  /// The last of the loops are rows of squares; the first one becomes columns, so many at a time, then fewer.
+  /// The last of the loops are rows of squares; the first one becomes columns, as many at a time as a square has, then
+  /// fewer.
   Legal<> in_lanes(const std::vector<uint32_t>& loops, int64_t size) {
     RELAXC_STEP(const SplitLoops columns, apply(s_, Split{loops.front(), size, Tail::kPeel}));
     if (is_known(columns.tail)) {
@@ -60,7 +61,7 @@ class SquareTransposition {
 
   bool is_known(uint32_t loop) const { return loop != 0 && s_.loop(loop).extent.constant() != nullptr; }
 
-  /// The last of the loops, as the outermost of them for a while, so that what is left over stands behind all.
+  /// The last of the loops, as the outermost of them for a while, so that what is left over is behind all.
   Legal<SplitLoops> split_last(const std::vector<uint32_t>& loops, int64_t size) {
     const std::vector<uint32_t> others(loops.begin(), loops.end() - 1);
     RELAXC_LEGAL(apply(s_, Reorder{with_last_first(loops)}));

@@ -7,10 +7,10 @@
 
 namespace relaxc::schedule {
 
-/// The largest square along both loops, at most of so many lanes; 0: there is none.
+/// The largest square along both loops, of at most this many lanes; 0: there is none.
 int64_t square_of(const Tree& tree, uint32_t along, uint32_t last, int64_t lanes);
 
-/// Lanes lie along the first of the loops, as the operands do, and the iterations of the last one, in each lane side by
+/// Lanes are along the first of the loops, as the operands do, and the iterations of the last one, in each lane side by
 /// side in the result, are unrolled: such stores are transposed (codegen/llvm/lower/interleaved.h). What is left over
 /// at the edges becomes smaller squares where extents are known, and else is computed as it is defined.
 ///

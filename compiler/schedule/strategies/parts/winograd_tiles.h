@@ -15,7 +15,7 @@ struct WinogradChoice {
   double cycles = 0;  ///< of one image; 0: its size is open
 };
 
-/// Refused: the group, which stands in the draft's tree, is no convolution by filters of three rows, one step apart, or
+/// Refused: the group, which is in the draft's tree, is not a convolution by filters of three rows, one step apart, or
 /// the direct form takes no longer, or the draft's options or its target rule minimal filtering out.
 Legal<WinogradChoice> choose_winograd(const Draft& draft, const std::optional<ReductionGroup>& group);
 

@@ -1,6 +1,6 @@
 // closure_resolver.cpp: one function without functions as values: its calls, branches and tuples.
 //
-// A walk in the order of the ops. What is known of a value that is a function stands beside the graph; ops that only
+// A walk in the order of the ops. What is known of a value that is a function is beside the graph; ops that only
 // make or move such values are dead at the end. A branch that gives a function gives what it captured instead, and
 // zeros on the side that captured nothing of the kind.
 #include <algorithm>
@@ -115,7 +115,7 @@ Status FunctionResolver::rewrite_call(Op& op) {
   all_.changed_ = Changed::kYes;
   Block* block = op.block;
   Block* made = function_.make_block(block->parent, block->dataflow);
-  block->parent->blocks.pop_back();  // its ops move to where the call stands
+  block->parent->blocks.pop_back();  // its ops move to where the call is
   KnownRef callee = closure ? known(op.operand(0)) : known_closure(op.callee, {});
   RELAXC_TRY(std::vector<KnownRef> results, call(*callee, args, op, made));
   // What the call was known to give must still hold where the functions say something else.
@@ -329,7 +329,7 @@ void FunctionResolver::strip(Op& branch) {
   for (size_t i = 0; i < branch.results.size(); ++i) branch.results[i]->index = static_cast<uint32_t>(i);
 }
 
-/// Users stand after what they use, so the last of the dead go first.
+/// Users are after what they use, so the last of the dead go first.
 void FunctionResolver::discard_dead() {
   std::set<const Op*> dead(dead_.begin(), dead_.end());
   if (dead.empty()) return;

@@ -32,7 +32,7 @@ class Resolver {
   Changed changed() const { return changed_; }
 
   /// `callee` for arguments of these forms. It is resolved itself by then only if it gives functions, and if that is
-  /// not what is being done already; else it waits.
+  /// not what is being done already; if it is, it waits.
   Result<Resolved*> find(const std::string& callee, const std::vector<KnownRef>& args, Location call);
 
  private:
@@ -88,7 +88,7 @@ class FunctionResolver {
   Diagnostics& diag_;
   std::map<const Value*, KnownRef> known_;
   std::vector<Op*> dead_;
-  bool in_choice_ = false;  ///< the call being made stands in a branch of an If
+  bool in_choice_ = false;  ///< the call being made is in a branch of an If
 };
 
 }  // namespace relaxc::closures

@@ -7,7 +7,7 @@
 //             the body of pong
 //
 // with `circle(1, …)` where ping called pong last. A call hands the slots on that its callee does not use, so that
-// nothing is made for them; where the circle is entered, zeros stand for them, of no elements where calls change their
+// nothing is made for them; where the cycle is entered, zeros stand for them, of no elements where calls change their
 // dims.
 //
 // Rejected: to put one body into the place of the calls of it in the other, until calls of itself alone are left. That

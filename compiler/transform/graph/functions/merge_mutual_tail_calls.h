@@ -5,7 +5,7 @@
 
 namespace relaxc {
 
-/// Makes one private function of `members`, all of which call each other in tail position, directly or by way of
+/// Makes one private function of `members`, which all call each other in tail position, directly or by way of
 /// others. Its first parameter says which of them runs; a tail call of a member is a call of the function itself, so
 /// that make_tail_loop() can make a loop of it. The members keep their names, and call it. Null if a parameter of one
 /// has no value that can stand for it while another runs (a function, an R.Any).

@@ -9,7 +9,7 @@
 namespace relaxc {
 
 /// What one function that does the work of several carries. Parameters of different members share a slot where they
-/// are of one kind, dtype and rank. A symbol that every call in the circle hands on as it is, is one symbol of the new
+/// are of one kind, dtype and rank. A symbol that every call in the cycle hands on as it is, is one symbol of the new
 /// function; what is counted or computed anew is one in each slot.
 class MergedParameters {
  public:

@@ -1,6 +1,6 @@
 // tail_loop.cpp: a function whose calls of itself are its last acts becomes a loop.
 //
-// Where all that stands before its Ifs may run twice, the function becomes
+// Where all that is before its Ifs may run twice, the function becomes
 //
 //     loop carrying the parameters: the tree of Ifs, whose calling leaves give the next arguments, and whose others
 //                                   stop it

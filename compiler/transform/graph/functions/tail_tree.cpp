@@ -1,4 +1,4 @@
-// tail_tree.cpp: where a function calls itself last, and what stands before those calls.
+// tail_tree.cpp: where a function calls itself last, and what precedes those calls.
 #include "compiler/transform/graph/functions/tail_tree.h"
 
 #include "compiler/relax/callable.h"

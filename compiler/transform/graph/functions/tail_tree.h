@@ -1,4 +1,4 @@
-// tail_tree.h: where a function calls itself last, and what stands before those calls.
+// tail_tree.h: where a function calls itself last, and what precedes those calls.
 //
 // The body of such a function is a tree of Ifs whose leaves call again or give the results.
 #pragma once
@@ -25,7 +25,7 @@ class TailTree {
   const std::vector<const relax::Op*>& calls() const { return calls_; }
   /// Whether some path of `region` gives a result.
   bool has_exit(const relax::Region& region) const;
-  /// Whether all that stands before the Ifs may run once more after it ran, or gives nothing that is missed.
+  /// Whether all that is before the Ifs may run once more after it ran, or gives nothing that is missed.
   bool runs_again(const relax::Region& region) const;
   /// Whether the op may run once more.
   bool is_pure(const relax::Op& op) const;

@@ -117,7 +117,7 @@ class FusedKernel {
     });
   }
 
-  /// A body that is no list of nests, on what the group has in place of its parameters.
+  /// A body that is not a list of nests, on what the group has in place of its parameters.
   tir::Stmt renamed(tir::Stmt body, const Renaming& rename) {
     tir::Rewriter rewriter;
     rewriter.on_buffer = [&](tir::BufferRef buffer) {

@@ -35,7 +35,7 @@ class Grouping {
     int32_t depth = 0;
     int32_t jump = kExit;  ///< a post-dominator further on, for long ways (Myers 1983: skew-binary jumps)
     std::vector<int32_t> users;
-    bool escapes = false;  ///< used by something that is no node
+    bool escapes = false;  ///< used by something that is not a node
   };
 
   int32_t count() const { return static_cast<int32_t>(nodes_.size()); }
@@ -50,10 +50,10 @@ class Grouping {
   int32_t root(int32_t i);
   void try_fuse(int32_t from, bool epilogues);
   /// Whether `to` widens bytes that the group of `from` ends in, for a sum alone: the sum reads bytes then, and no wide
-  /// tensor lies in between.
+  /// tensor is in between.
   bool widens_for_sum(int32_t from, int32_t to);
   /// Whether node `i` ends a group whose reduction has wider elements. What reads them at other places would not be
-  /// computed with the sums, which would lie in memory as a whole. Asked for targets without vectors alone.
+  /// computed with the sums, which would be in memory as a whole. Asked for targets without vectors alone.
   bool narrows_sums(int32_t i);
   /// The nodes on paths from `from` to its post-dominator, both left out; no more of them than make a group too large.
   std::vector<int32_t> between(int32_t from, int32_t to);
@@ -64,12 +64,12 @@ class Grouping {
 
   /// Joins a node with what its post-dominator needs of it, if all of that is computed row by row.
   void try_rows(int32_t from);
-  /// Joins a product with the sums over rows in front of it, and with the product of which those rows are (attention):
-  /// a schedule then needs room for a few rows of what lies between and not for all
+  /// Joins a product with the sums over rows in front of it, and with the product that computes those rows (attention):
+  /// a schedule then needs room for a few rows of what is between and not for all
   /// (schedule/primitives/strip_mine_rows.h).
   void try_products(int32_t last);
   /// A product of matrices that are both computed. Weights are packed when compiling, and blocks of rows would read
-  /// them as they lie, and anew for each block.
+  /// them as they are, and anew for each block.
   bool multiplies_computed(int32_t i) const;
   /// Whether `from` ends a group of sums over rows, which only `to` reads, and by the same rows.
   bool enters_alone(int32_t from, int32_t to);
@@ -86,7 +86,7 @@ class Grouping {
 
   // ---- windows (grouping_windows.cpp)
 
-  /// Joins a pool with the convolution before it, of which it alone reads a map that is larger than the cache.
+  /// Joins a pool with the convolution before it, if only the pool reads that map and it is larger than the cache.
   void try_windows(int32_t pool);
   /// Whether the node reduces windows of its one operand, some rows of it to each row of the result.
   bool is_pool(const Node& node) const;
@@ -103,7 +103,7 @@ class Grouping {
   /// A consumer into which spatial producers can be written: spatial itself, or (at the end) a reduction that reads
   /// each element once.
   bool joins(int32_t i, const std::unordered_set<relax::Value*>& carried, bool last);
-  /// Whether `value` is only moved, and the product `node` reads it as easily where it lay, since its rows stay rows,
+  /// Whether `value` is only moved, and the product `node` reads it as easily where it was, since its rows stay rows,
   /// or since few rows of the product read each: for 4 queries and 512 keys of 12 heads attention takes 60 microseconds
   /// in place of 220 (tests/passes/fuse_ops/transposed_operand.relax has the form), for 64 as long, and for 128 sums
   /// along rows of keys take half as long again as a transpose of the keys and sums of whole vectors. What else was

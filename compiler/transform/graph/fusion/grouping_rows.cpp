@@ -1,8 +1,8 @@
 // grouping_rows.cpp: what is computed of the same rows, as one kernel.
 //
-// Sums that reduce rows join what is computed of those rows with them (a norm, a softmax and what stands in front of
+// Sums that reduce rows join what is computed of those rows with them (a norm, a softmax and what precedes
 // it), so that a row is read from memory once. A product whose rows a softmax reduces, and the product that the softmax
-// enters, are attention: joined, they need no memory for all scores, of which there are as many as pairs of tokens.
+// enters, are attention: joined, they need no memory for all scores, one for each pair of tokens.
 #include <algorithm>
 
 #include "compiler/transform/graph/fusion/grouping.h"

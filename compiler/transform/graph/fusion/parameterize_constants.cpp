@@ -41,7 +41,7 @@ class TakingOut {
     return made_.variables.emplace_back(context_.var(std::move(name), number.dtype()));
   }
 
-  /// Counts a node of a tree, of which there may be more than anybody wants to look at.
+  /// Counts a node of a tree, whose number may grow exponentially.
   bool is_one_more() { return ++nodes_ <= kMostNodes; }
 
   KernelNumbers made_by(const tir::PrimFunc& kernel) {

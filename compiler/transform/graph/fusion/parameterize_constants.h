@@ -11,8 +11,8 @@ namespace relaxc {
 /// A kernel with a variable in place of each number that may be handed to it.
 struct KernelNumbers {
   tir::PrimFunc kernel;
-  std::vector<arith::Var> variables;  ///< in the order of the text, of which each has one place
-  std::vector<arith::Expr> values;    ///< what stood there
+  std::vector<arith::Var> variables;  ///< in the order of the text; each has one place
+  std::vector<arith::Expr> values;    ///< what was there
 };
 
 /// Takes out what maps add, subtract and compare with, what floats are multiplied by, and floats that are chosen: an

@@ -2,9 +2,9 @@
 //
 // Exporters write `cache[:, :, 2:6] = x` as a scatter at a table of all the places, one tuple of indices for each
 // element, and `x[[2, 3]]` as a take. As slices and concatenations they need no table and no check of what is in it;
-// what is cut out of the result meets what was put in; and kernels write parts where the whole lies.
+// what is cut out of the result meets what was put in; and kernels write parts where the whole is.
 //
-// A table counts as a box if its tuples are the places of that box in the order in which they lie. Rejected: boxes with
+// A table counts as a box if its tuples are the places of that box in the order in which they are. Rejected: boxes with
 // strides, for which concatenation would be of single elements.
 #include "compiler/transform/graph/moves/index_rules.h"
 

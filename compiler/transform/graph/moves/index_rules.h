@@ -7,7 +7,7 @@ namespace relaxc {
 
 /// What is taken at indices that count up is a slice.
 relax::Value* take_of_range(const Site& s);
-/// A scatter to all places of a box is a concatenation of the updates and what lies around them.
+/// A scatter to all places of a box is a concatenation of the updates and what is around them.
 relax::Value* scatter_to_box(const Site& s);
 
 }  // namespace relaxc

@@ -1,7 +1,7 @@
 // move_rules.cpp: see move_rules.h.
 //
 // Exporters put a transpose wherever their own layout meets that of an operator, and reshapes around them for heads and
-// groups. What computes should stand next to what it belongs to: a scale next to the projection that can take it in, an
+// groups. What computes should be next to what it belongs to: a scale next to the projection that can take it in, an
 // activation behind the convolution whose epilogue it is. So operators move up past what only moves elements, and the
 // moves collect where they meet each other, or a product that can read through them. No rule changes a bit, and none
 // makes a transpose larger than it was.
@@ -30,7 +30,7 @@ bool is_view(const Op& op) {
 }
 
 /// Whether a kernel makes the value for one reader, so that it can take in what comes next. A view has no kernel, and
-/// what stands behind it is better off with its own readers.
+/// what follows it is better off with its own readers.
 bool is_computed(const Value& value) {
   const Op* op = value.op;
   return op != nullptr && op->kind == OpKind::kOperator && op->def->role == Role::kKernel && read_once(value);
@@ -170,7 +170,7 @@ Value* unit_dims_of_transpose(const Site& s) {
   std::optional<std::vector<int64_t>> matched = match_but_units(s, s.in()->shape(), dims);
   if (!matched) return nullptr;
   std::vector<int64_t> before = permutation(*permute), axes(dims.size());
-  // Each dim stands where the transpose takes it from; a new one right behind its neighbour.
+  // Each dim is where the transpose takes it from; a new one right behind its neighbour.
   std::vector<std::pair<int64_t, size_t>> places;
   for (size_t i = 0; i < dims.size(); ++i) {
     int64_t from = (*matched)[i], neighbour = places.empty() ? -1 : places.back().first;

@@ -5,7 +5,7 @@
 
 namespace relaxc {
 
-/// f(move(x)) is move(f(x)): element-wise operators stand in front of transposes and views without other readers.
+/// f(move(x)) is move(f(x)): element-wise operators are in front of transposes and views without other readers.
 relax::Value* elementwise_behind_move(const Site& s);
 /// An element-wise operator broadcasts by itself.
 relax::Value* elementwise_of_broadcast(const Site& s);
@@ -15,7 +15,7 @@ relax::Value* unit_dims_of_transpose(const Site& s);
 relax::Value* transpose_of_product(const Site& s);
 /// The same permutation in front of every operand is one behind.
 relax::Value* concat_of_transposes(const Site& s);
-/// Rows whose elements lie apart are a vector's worth of rows side by side, and whole only after the move.
+/// Rows whose elements are apart are a vector's worth of rows side by side, and whole only after the move.
 relax::Value* softmax_of_transpose(const Site& s);
 /// Cut first, then move what is left.
 relax::Value* part_of_transpose(const Site& s);

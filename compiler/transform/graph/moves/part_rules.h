@@ -17,7 +17,7 @@ relax::Value* part_of_viewed_transpose(const Site& s);
 relax::Value* one_of_neighbours(const Site& s);
 /// A slice of a slice along the same axis is one slice.
 relax::Value* part_of_part(const Site& s);
-/// A slice that lies in one operand of a concatenation is a slice of that operand, or the operand.
+/// A slice that is in one operand of a concatenation is a slice of that operand, or the operand.
 relax::Value* part_of_concat(const Site& s);
 /// Operands that are concatenations along the same axis give their operands; those without elements go.
 relax::Value* concat_of_concats(const Site& s);

@@ -2,7 +2,7 @@
 //
 // JAX and TensorFlow write embeddings as one_hot(i) @ w, which multiplies every row of w by zero but one: 257 times the
 // work of a look-up for an embedding of bytes. Indices that name no row give zeros, so the matrix gets a row of those
-// at either end, and an index is held between them: nothing is to be checked. A weight that is no number would have
+// at either end, and an index is held between them: nothing is to be checked. A weight that is not a number would have
 // come through a product with zero, so all must be finite; and one that is -0 came out of the sum as 0.
 #include "compiler/transform/graph/products/one_hot_product.h"
 
@@ -26,7 +26,7 @@ bool counts_up(const Value* value, int64_t depth) {
   return counts;
 }
 
-/// What tells for each row of `value`, which has `depth` elements, where its one is, as 64-bit integers in the shape of
+/// For each row of `value`, which has `depth` elements, the position of its one, as 64-bit integers in the shape of
 /// the rows; null if rows are not one-hot.
 Value* place_of_one(const Site& s, const Value& value, int64_t depth) {
   const std::vector<Expr>& shape = value.shape();

@@ -7,7 +7,7 @@
 // convolution by those. All rests together are one convolution with stride * … times the channels, whose weights are
 // put in order when compiling (with zeros where a rest has a tap less than others), and its channels are then put
 // between each other along the axes that have strides (Shi et al. 2016, sub-pixel convolution). A weight of zero that
-// meets what is no number shows in results that would not have read it.
+// meets what is not a number shows in results that would not have read it.
 #include "compiler/transform/graph/products/subpixel_transposed_conv.h"
 
 #include <algorithm>

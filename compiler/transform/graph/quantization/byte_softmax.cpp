@@ -1,6 +1,6 @@
 // byte_softmax.cpp: the softmax of a quantized tensor in integers.
 //
-// exp((q - top) * scale) of the differences q - top, of which there are 256, is a table of whole numbers, as large as
+// exp((q - top) * scale) of the 256 differences q - top is a table of whole numbers, as large as
 // the sum of a row allows in 31 bits. A result is the quotient of two of these numbers by the scale of the result,
 // whose numerator has room for it where that is at most 256 steps to 1. What is rounded is the table: each number is
 // off by half, so that a row of 1,024 leaves 21 bits and 256 steps are off by a thousandth of one.

@@ -46,7 +46,7 @@ Storing storing_of(const Op& op) {
   return out;
 }
 
-/// Lists that lie along the same axis as others, or are one number.
+/// Lists that are along the same axis as others, or are one number.
 class CommonAxis {
  public:
   bool take(size_t count, size_t from_end) {

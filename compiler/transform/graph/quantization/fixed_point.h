@@ -7,7 +7,7 @@
 
 namespace relaxc {
 
-/// Whether float32 is dear enough for integers that are not shown to give the same results.
+/// Whether float32 is expensive enough for integers that are not shown to give the same results.
 enum class FloatCost : uint8_t { kCheap, kDear };
 
 struct FixedPointRules {

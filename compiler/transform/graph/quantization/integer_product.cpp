@@ -78,7 +78,7 @@ int64_t IntegerProducts::word_padding(const Op& op, const Weights& w) const {
   return whole_words_ && groups_of(op) == 1 ? (4 - inputs % 4) % 4 : 0;
 }
 
-/// The weights with outputs last; nothing if they are no constant integers of a byte or have other zero points.
+/// The weights with outputs last; nothing if they are not constant integers of a byte or have other zero points.
 std::optional<IntegerProducts::Weights> IntegerProducts::weights_of(Op& op) const {
   auto found = quantized_operand(op.operand(1));
   if (!found) return std::nullopt;

@@ -1,4 +1,4 @@
-// integer_range.h: between which numbers the elements of an integer tensor lie.
+// integer_range.h: between which numbers the elements of an integer tensor are.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
 // multiply_shift.cpp: see multiply_shift.h.
 //
-// A non-decreasing function with results from low to high is told by its thresholds: the least x that gives k or more,
+// A non-decreasing function with results from low to high is given by its thresholds: the least x that gives k or more,
 // for each k. A multiplier m and an addend a give the same function if for each threshold t of k
 //
 //   (t * m >> s) + a  >=  k << r   and   (t - 1) * m >> s) + a  <  k << r
 //
-// so for a given m the addends that do are an interval, whose length is a concave function of m but for rounding. The
-// multiplier that rounds the slope is tried first, then those beside it, by ternary search. Where float32 decided
+// so for a given m the addends that do are an interval, whose length is a concave function of m except for rounding.
+// The multiplier that rounds the slope is tried first, then those beside it, by ternary search. Where float32 decided
 // otherwise than the line at some threshold, and no line does what it did, the interval is empty, and its middle is
 // what errs least on either side: by x that float32 itself has rounded across a tie.
 //

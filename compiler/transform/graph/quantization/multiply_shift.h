@@ -35,7 +35,7 @@ struct MultiplyShift {
 
 /// How products are taken, which bounds the numbers.
 enum class Multiplication : uint8_t {
-  kHigh,   ///< x << left times a multiplier of 31 bits, of which the upper 32 bits are the result
+  kHigh,   ///< the upper 32 bits of x << left times a multiplier of 31 bits
   kParts,  ///< products of 32 bits alone: the multiplier is cut into two or three numbers
 };
 

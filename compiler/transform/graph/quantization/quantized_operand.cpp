@@ -92,7 +92,7 @@ std::optional<QuantizedOperand> quantized_operand(Value* value) {
   if (stored == nullptr || stored->shape().size() != value->shape().size()) return std::nullopt;
   Value* zero = difference->operand(1);
   QuantizedOperand found{stored, nullptr, zero, 0};
-  // A list lies along the one axis that is not 1, counted from the end.
+  // A list is along the one axis that is not 1, counted from the end.
   size_t rank = value->shape().size(), own = zero->shape().size(), lists = 0;
   for (size_t i = 0; i < own; ++i)
     if (!zero->shape()[i].is_constant(1)) ++lists, found.axis = static_cast<int64_t>(rank - own + i);

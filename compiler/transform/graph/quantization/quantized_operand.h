@@ -13,7 +13,7 @@ struct QuantizedOperand {
   relax::Value* stored = nullptr;
   relax::Value* scale = nullptr;
   relax::Value* zero = nullptr;  ///< null: 0
-  int64_t axis = 0;              ///< of `stored`, along which scale and zero lie if they are lists
+  int64_t axis = 0;              ///< of `stored`, along which scale and zero are if they are lists
 };
 
 /// The operand as the result of a `dequantize`, or of a cast to int32 and the subtraction of a zero point; the stored

@@ -2,13 +2,13 @@
 //
 // A pattern is an expression of operators with holes:
 //
-//   multiply(x, sigmoid(x))                      the same value wherever x stands
+//   multiply(x, sigmoid(x))                      the same value wherever x is
 //   divide(x, 1.41421356)                        a constant whose elements are all this number, as its dtype rounds it
 //   add(v, #epsilon)                             a constant whose elements are all one number, which gets a name
 //   multiply(x, %gamma)                          a constant of any elements
 //   mean[axis:axes, keepdims=true](x)            attributes that get a name, or must be so
 //   (sqrt(x) | power(x, 0.5))                    either; what matches last decides
-//   @square(x)                                   a part that stands in a table of its own, with x for its ?
+//   @square(x)                                   a part that is in a table of its own, with x for its ?
 //
 // Operands of operators that commute match in either order.
 #pragma once
@@ -50,9 +50,9 @@ struct PatternMatch {
   std::vector<const relax::Op*> ops;              ///< all that matched, the root first
 };
 
-/// Text that is no pattern is an internal error.
+/// Text that is not a pattern is an internal error.
 PatternNode parse_pattern(std::string_view text, std::span<const PatternPart> parts = {});
-/// How `pattern` matches `root`, if it does and nothing else reads what lies between its holes and the root.
+/// How `pattern` matches `root`, if it does and nothing else reads what is between its holes and the root.
 std::optional<PatternMatch> match_pattern(const PatternNode& pattern, relax::Value& root);
 /// The value that `pattern` means with the holes filled in; null if an attribute's value is none that it can have.
 relax::Value* build_pattern(const PatternNode& pattern, const PatternMatch& match, const Site& site);

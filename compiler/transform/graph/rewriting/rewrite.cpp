@@ -79,7 +79,7 @@ class Rewriting {
     return false;
   }
 
-  /// Takes the operands from what is not read any more, so that rules which ask whether a value is read once are told
+  /// Takes the operands from what is not read any more, so that rules which ask whether a value is read once see
   /// of living readers only, and looks again at the last of those.
   void let_go(Op& op) {
     std::vector<Op*> dead{&op};
@@ -104,7 +104,7 @@ class Rewriting {
   PassContext& context_;
   std::span<const Rule> rules_;
   std::deque<Op*> waiting_;
-  bool checks_ = false;  ///< some op tells facts
+  bool checks_ = false;  ///< some op establishes facts
 };
 
 }  // namespace

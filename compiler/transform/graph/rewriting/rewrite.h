@@ -8,7 +8,7 @@
 
 namespace relaxc {
 
-/// What a rule sees: an op with one tensor or tuple result, and a builder that stands before it.
+/// What a rule sees: an op with one tensor or tuple result, and a builder that is before it.
 struct Site {
   relax::Op& op;
   relax::GraphBuilder& builder;
@@ -21,7 +21,7 @@ struct Site {
   bool same_shape(const relax::Value& a, const relax::Value& b) const;
   /// Whether `value` has the dtype and shape of the result.
   bool like_result(const relax::Value& value) const;
-  /// An operator on operands of which the rule knows that they fit, named like the result. Attributes it does not give
+  /// An operator on operands that the rule knows to fit, named like the result. Attributes it does not give
   /// have their defaults.
   relax::Value* make(relax::OpName name, std::vector<relax::Value*> operands, relax::Attrs attrs = {}) const;
 };

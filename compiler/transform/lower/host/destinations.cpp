@@ -1,4 +1,4 @@
-// destinations.cpp: who can write where it is told, and the memory that it is told.
+// destinations.cpp: which ops can write to a given destination, and which one they get.
 //
 // A copy remains for what cannot: an input or a constant that is returned, one value returned twice, a result whose
 // size its own kernel finds out, and a state whose old value is still read while the new one is made.
@@ -29,7 +29,7 @@ bool writes_where_told(const Value& value) {
   if (op.kind == OpKind::kLoop) return is_stack_of_known_height(value);
   if (op.kind == OpKind::kOperator) return op.def->role == Role::kHost || contiguous_parts(op);
   bool calls = op.kind == OpKind::kCallTir || op.kind == OpKind::kIf || op.kind == OpKind::kCallInplace;
-  if (op.kind == OpKind::kCallExternal)  // what the function makes itself lies where it says
+  if (op.kind == OpKind::kCallExternal)  // what the function makes itself is where it says
     calls = !op.attrs.has("returned") &&
             std::none_of(op.results.begin(), op.results.end(), [](const Value* result) { return is_handle(*result); });
   if (op.kind == OpKind::kCallFunction)

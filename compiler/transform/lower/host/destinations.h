@@ -38,7 +38,7 @@ class Destinations {
   /// Output `output` has room for a value of this shape.
   void require_capacity(const Output& output, const std::vector<Expr>& shape);
 
-  /// Where a value lies in the result of a concatenation.
+  /// Where a value is in the result of a concatenation.
   struct Part {
     relax::Op* concat = nullptr;
     Expr byte_offset;

@@ -1,7 +1,7 @@
 // effects.cpp: assertions and printing.
 //
 // An assertion about entry symbols is a guard of the entry, as long as nothing has happened before it that it would
-// come too early for; any other is checked where it stands. A line is printed piece by piece through rlx_print, with
+// come too early for; any other is checked where it is. A line is printed piece by piece through rlx_print, with
 // the values in memory, so that one function with one prototype prints everything.
 #include "compiler/relax/effects.h"
 #include "compiler/transform/lower/host/op_lowering.h"

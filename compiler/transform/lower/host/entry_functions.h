@@ -18,7 +18,7 @@ std::string add_arena(HostParts& host);
 /// earlier symbols.
 std::string add_values(HostParts& host);
 
-/// Adds a call of the shape function that gives `value`, with the numbers `asked`, to `steps`; its answer lies in
+/// Adds a call of the shape function that gives `value`, with the numbers `asked`, to `steps`; its answer is in
 /// memory of `scope`.
 BufferRef ask_shape_function(HostParts& host, const ValueSymbol& value, const std::vector<Expr>& asked,
                              tir::Scope scope, Steps& steps);

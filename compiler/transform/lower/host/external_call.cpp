@@ -1,7 +1,7 @@
 // external_call.cpp: calls of external functions, and what they make.
 //
 // A result of declared shape is memory of ours that the function fills. A result that the function makes itself comes
-// back as words (runtime-lite/core/result.c): where it lies and how large it is, checked before anything is read. A
+// back as words (runtime-lite/core/result.c): where it is and how large it is, checked before anything is read. A
 // handle is 8 bytes; a cast of one to a tensor, shape or scalar reads the object that it points to in the same way.
 //
 // In a call of an external function a buffer of handles says how it is passed: of rank 0 it is the handle itself, with
@@ -123,7 +123,7 @@ class ExternalCall {
   tir::Invoke invoke_;
 };
 
-/// The numbers of a shape or a scalar, which lie in `elements`.
+/// The numbers of a shape or a scalar, which are in `elements`.
 void match_numbers(HostParts& host, BufferRef elements, const std::vector<Expr>& said) {
   tir::Builder& build = host.at.build();
   for (size_t k = 0; k < said.size(); ++k) {

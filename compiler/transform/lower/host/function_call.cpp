@@ -7,7 +7,7 @@
 //
 // Results whose size the callee's symbols decide are exact; others get the callee's bound, and are seen through a view
 // once the callee has left their dims. Shapes and scalars come back in small vectors. What the call requires of its
-// arguments stands in call_arguments.cpp.
+// arguments is in call_arguments.cpp.
 #include <algorithm>
 
 #include "compiler/transform/lower/host/call_arguments.h"

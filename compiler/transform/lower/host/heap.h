@@ -25,7 +25,7 @@ class Heap {
   /// The heap of the run; who asks needs it.
   BufferRef buffer();
   bool is_needed() const { return heap_ != nullptr; }
-  /// `body` in an entry: the heap begins where it does, and lies in its arena.
+  /// `body` in an entry: the heap begins where it does, and is in its arena.
   tir::Stmt begun_around(tir::Stmt body);
 
   /// The words of a block, which nothing allocates yet.
@@ -39,7 +39,7 @@ class Heap {
   /// The blocks change places.
   void swap_blocks(BufferRef a, BufferRef b);
 
-  /// What lies in a block, from here to the end of the region …
+  /// What is in a block, from here to the end of the region …
   BufferRef view_block(BufferRef block, const std::string& name, DType dtype, std::vector<Expr> shape,
                        Expr byte_offset = {});
   /// … and is released after its last use.

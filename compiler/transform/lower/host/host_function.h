@@ -15,7 +15,7 @@ class HostFunction {
   /// Adds the prim funcs to the module and, for a public function, the entry to the object. A public function that
   /// needs the heap has a form of its own for the outside; `entry_is_missing` says that this was not it.
   Status run();
-  /// For a function that calls itself, before any in its circle is lowered: what callers need to know of it.
+  /// For a function that calls itself, before any in its cycle is lowered: what callers need to know of it.
   Status announce();
   bool entry_is_missing() const { return parts_.entry_is_missing(); }
 

@@ -1,13 +1,13 @@
 // in_place_concat.cpp: concatenations that copy nothing.
 //
-// Where the operands of a concatenation lie one behind the other in its result, a kernel that makes one of them can
+// Where the operands of a concatenation are one behind the other in its result, a kernel that makes one of them can
 // write it there at once. So before a region is lowered, every operand that is made by a kernel of that region, and is
 // not promised to another place, is given its place in the result; the result's memory comes into being with the first
-// of them. What cannot be placed (an input, a constant, an operand that stands twice) is copied when the concatenation
+// of them. What cannot be placed (an input, a constant, an operand that is twice) is copied when the concatenation
 // is reached.
 //
 // A result that is a state's memory is not written before the concatenation: the state may still be read. One that the
-// state grows into is: what is new lies behind what was there.
+// state grows into is: what is new is behind what was there.
 #include <algorithm>
 #include <set>
 
@@ -33,7 +33,7 @@ std::set<const Op*> kernels_before(const Region& region, const Op& concat) {
   return near;
 }
 
-/// Whether the result is to lie where a state is that may still be read.
+/// Whether the result is to be where a state is that may still be read.
 bool overwrites_state(const HostParts& host, const Op& concat) {
   BufferRef told = host.destinations.of(*concat.result());
   const std::vector<Output>& outputs = host.signature.outputs();
@@ -42,7 +42,7 @@ bool overwrites_state(const HostParts& host, const Op& concat) {
          });
 }
 
-/// What makes the operand, seen through views, if it can be told where in `concat`; null: it cannot.
+/// What makes the operand, seen through views, if it can be given its place in `concat`; null: it cannot.
 Value* placeable(const HostParts& host, const Region& region, Value* made, const std::set<const Op*>& near) {
   bool promised = host.destinations.of(*made) != nullptr;
   while (made->op != nullptr && is_view(*made->op)) {
@@ -67,7 +67,7 @@ void choose_parts(HostParts& host, const Region& region) {
     if (overwrites_state(host, *op)) continue;
     std::set<const Op*> near = kernels_before(region, *op);
     for (size_t i = 0; i < offsets->size(); ++i) {
-      // Where a part begins must be known when it is made, which may be before the data tells.
+      // Where a part begins must be known when it is made, which may be before the data is there.
       if (!symbols.of_entry(symbols.known((*offsets)[i]))) continue;
       if (Value* made = placeable(host, region, op->operand(i), near))
         host.destinations.place(*made, {op, (*offsets)[i]});

@@ -15,7 +15,7 @@ std::vector<arith::Expr> numbers(relax::Info info);
 void leaves(relax::Info info, std::vector<relax::Info>& out);
 /// How many leaves a value of this info has.
 size_t leaf_count(relax::Info info);
-/// The dtype under which a scalar of the Relax level lies in memory.
+/// The dtype under which a scalar of the Relax level is in memory.
 DType stored_dtype(DType dtype);
 
 /// Whether the op gives the bytes of its operand under another type.

@@ -1,6 +1,6 @@
 // inplace_call.cpp: calls that write a result where an operand was.
 //
-// An operand that is written keeps its value for whoever reads it later. Its memory is taken only where it certainly is
+// An operand that is written keeps its value for later readers. Its memory is taken only where it certainly is
 // its own: made here by a kernel, not for a result, with no use but this one. Everything else is copied.
 #include "compiler/relax/op_def.h"
 #include "compiler/transform/lower/host/op_lowering.h"

@@ -1,4 +1,4 @@
-// insertion_point.h: where lowering stands in a host function.
+// insertion_point.h: where lowering adds statements to a host function.
 //
 // Owns the builder and the list of steps that statements go to. A region gathers its statements apart: a Nested swaps
 // the list for its lifetime. Uses nothing of the host function.

@@ -5,7 +5,7 @@
 // kernel that makes the next value is the last to read this one, and reads it element by element or not at all: sums
 // that grow in place, and states of recurrent networks. Its first value may be made there, too: the copy into it says
 // that it can be done in place, and planning drops what copies a tensor to where it is. Carried dims and the number of
-// iterations lie in a small vector of int64, the loop's state; each iteration begins by reading its symbols from there.
+// iterations are in a small vector of int64, the loop's state; each iteration begins by reading its symbols from there.
 //
 // Room is reserved for the largest iteration, by the bounds of the carried dims (loop_symbols.cpp). Where nothing
 // bounds it, the two memories are blocks of the heap that grow as they must; so do scan outputs without a known
@@ -66,7 +66,7 @@ class LoopLowering {
   void see_result(size_t k);
   const Value& argument(size_t k) const { return *region_.arguments[k + 1]; }
   const Value& first(size_t k) const { return *op_.operand(k + 2); }
-  /// Where iteration `i` of a carried value lies in its room.
+  /// Where iteration `i` of a carried value is in its room.
   static Expr half_of(const Carried& value, Expr i) { return value.half ? arith::floormod(i, 2) * value.half : Expr(); }
 
   HostParts& host_;
@@ -211,7 +211,7 @@ Status LoopLowering::lower_body(const Cells& state, tir::Stmt& body) {
   return Done{};
 }
 
-/// Carried value `k` in the body, and where its next value goes; a value that is no tensor has neither.
+/// Carried value `k` in the body, and where its next value goes; a value that is not a tensor has neither.
 void LoopLowering::see_carried(size_t k, BufferRef& target) {
   const Value& seen = argument(k);
   const Carried& value = values_[k];
@@ -281,7 +281,7 @@ void LoopLowering::define_results(const Cells& state) {
   }
 }
 
-/// Carried tensors lie in the half of the last parity, or in the block that was written last.
+/// Carried tensors are in the half of the last parity, or in the block that was written last.
 void LoopLowering::see_result(size_t k) {
   const Value& result = *op_.results[k];
   BufferRef& memory = host_.values.slot(result).buffer;

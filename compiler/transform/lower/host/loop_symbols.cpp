@@ -53,7 +53,7 @@ void CarriedSymbols::find(size_t k) {
   std::vector<Expr> inside = numbers(argument(k).info);
   std::vector<Expr> before = symbols_.known(numbers(loop_.operand(k + 2)->info));
   std::vector<Expr> after = symbols_.known(numbers(body_.results()[k + 1]->info));
-  if (inside.empty()) return;  // a scalar that is no number of any shape
+  if (inside.empty()) return;  // a scalar that is not a number of any shape
   RELAXC_CHECK(inside.size() == before.size() && inside.size() == after.size(), "a carried value changes its rank");
   for (size_t axis = 0; axis < inside.size(); ++axis) {
     bool ours = std::find(loop_.binds.begin(), loop_.binds.end(), inside[axis]) != loop_.binds.end();

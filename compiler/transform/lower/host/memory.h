@@ -1,4 +1,4 @@
-// memory.h: where tensors of a host function lie, and views of them.
+// memory.h: where tensors of a host function are, and views of them.
 //
 // Owns which buffer is a view of which, the constants that the body reads, and how much room destinations have that may
 // prove too small. Uses the insertion point, the shape program, the heap for sizes without a bound, the names of nodes,

@@ -1,7 +1,7 @@
 // op_lowering.h: what each kind of op becomes.
 //
 // Each function adds the statements of one op at the insertion point and gives its results their slots. Ops with
-// regions lower those in turn. What they share between ops lies in the parts of the host function; they own nothing
+// regions lower those in turn. What they share between ops is in the parts of the host function; they own nothing
 // themselves.
 #pragma once
 
@@ -17,7 +17,7 @@ Status lower_region(HostParts& host, const relax::Region& region);
 // simple_ops.cpp: ops that call nothing.
 Status lower_constant(HostParts& host, relax::Op& op);
 Status lower_view(HostParts& host, relax::Op& op);
-/// A slice that is read where it lies.
+/// A slice that is read where it is.
 Status lower_part(HostParts& host, relax::Op& op);
 /// Shapes made of tensors, tensors made of shapes: by what goes in and comes out, whatever the operator is called.
 Status lower_host_op(HostParts& host, relax::Op& op);

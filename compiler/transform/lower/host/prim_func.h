@@ -1,4 +1,4 @@
-// prim_func.h: the finished prim func, and what callers are told of it.
+// prim_func.h: the finished prim func, and what callers know of it.
 //
 // Free functions over the parts of a host function; they own nothing.
 #pragma once
@@ -16,7 +16,7 @@ tir::PrimFunc host_prim_func(HostParts& host, const std::string& name, tir::Stmt
 /// The body gets its constants, and outputs whose dims were not yet known get the shape of their bound.
 void publish(HostParts& host, tir::Stmt body);
 
-/// For a function that calls itself, before any in its circle is lowered: adds the prim func that is called, and tells
+/// For a function that calls itself, before any in its cycle is lowered: adds the prim func that is called, and tells
 /// the callers of it. The parameters and outputs are known.
 void announce(HostParts& host);
 

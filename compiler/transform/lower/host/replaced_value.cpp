@@ -11,7 +11,7 @@ using namespace relax;
 
 namespace {
 
-/// The op of `region` itself that `op` is or stands in; null: it is what the region yields.
+/// The op of `region` itself that `op` is or is in; null: it is what the region yields.
 const Op* op_of(const Region& region, const Op* op) {
   while (op != nullptr && !op->is_yield && op->block->parent != &region) op = op->block->parent->parent_op;
   return op;

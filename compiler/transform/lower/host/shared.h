@@ -42,7 +42,7 @@ struct HostCallee {
   std::vector<relax::Info> outputs;        ///< leaves of the result
   std::vector<tir::Guard> guards;          ///< what must hold of its symbols
   std::vector<Expr> bounds;                ///< all dims of all outputs, data-dependent ones by their bound (null: none)
-  std::vector<std::vector<Expr>> numbers;  ///< of each output that is no tensor: bounds of what it says (null: none)
+  std::vector<std::vector<Expr>> numbers;  ///< of each output that is not a tensor: bounds of what it says (null: none)
   bool needs_heap = false;                 ///< takes the run's heap after `out_dims`
 
   /// Whether output `index`, whose dims begin at `first_dim`, is claimed from the heap: its parameter is a block then.

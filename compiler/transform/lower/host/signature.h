@@ -22,7 +22,7 @@ struct Input {
 
 struct Output {
   std::string name;
-  relax::Value* value = nullptr;  ///< of which it is `path`'s leaf
+  relax::Value* value = nullptr;  ///< whose leaf at `path` it is
   std::vector<size_t> path;
   relax::Info info = nullptr;
   BufferRef buffer = nullptr;

@@ -1,6 +1,6 @@
-// sizes.cpp: sizes of tensors: products of dims that are no negative numbers and fit int64.
+// sizes.cpp: sizes of tensors: products of dims that are not negative numbers and fit int64.
 //
-// The problem: dims come from callers and from data, and whoever sends them may choose them so that a product wraps
+// The problem: dims come from callers and from data, and their sender may choose them so that a product wraps
 // around: a guard then compares a small number, and what it guards is larger than its memory.
 //
 // The method: all products of dims are made by `elements_of`. That a dim is not negative is proved or guarded where a

@@ -22,7 +22,7 @@ std::string names_of(const Items& items) {
 }
 
 /// The axis along which `output` continues `input`, if what it had stays where it was: a concatenation that begins with
-/// the input, of parts that lie one behind the other.
+/// the input, of parts that are one behind the other.
 std::optional<int32_t> append_axis(const Input& input, const Output& output) {
   if (input.value == nullptr || !output.path.empty() || input.value->dtype() != output.value->dtype()) return {};
   const std::vector<Expr>&from = input.value->shape(), &to = output.value->shape();
