@@ -8,6 +8,8 @@
 #include "compiler/arith/visit.h"
 #include "compiler/proof/host_facts.h"
 #include "compiler/proof/host_pair.h"
+#include "compiler/support/status_code.h"
+#include "compiler/tir/visit.h"
 
 namespace relaxc::proof {
 namespace {
@@ -25,6 +27,20 @@ std::string named(const Tensor& tensor) {
   return tensor.buffer->name.empty() ? "unnamed" : tensor.buffer->name;
 }
 
+/// Whether a branch or loop of the function checks sizes. The facts do not have what such a check excludes.
+bool checks_in_branches(const tir::PrimFunc& function) {
+  bool found = false;
+  tir::for_each_stmt(function.body, [&](tir::Stmt s) {
+    const bool may_not_run = s.as<tir::If>() != nullptr || s.as<tir::For>() != nullptr || s.as<tir::While>() != nullptr;
+    if (!may_not_run || found) return;
+    tir::for_each_stmt(s, [&](tir::Stmt inner) {
+      const auto* guard = inner.as<tir::Guard>();
+      found = found || (guard != nullptr && guard->code != kSizeOverflow);
+    });
+  });
+  return found;
+}
+
 class Frame {
  public:
   Frame(const tir::PrimFunc& function, const interface::Object& object, const tir::FindFunction& find)
@@ -32,7 +48,8 @@ class Frame {
         object_(object),
         find_(find),
         facts_(facts_of(function, object, find)),
-        known_(context_of(function), facts_, scalar_ids(function)) {
+        known_(context_of(function), facts_, scalar_ids(function)),
+        checks_in_branches_(checks_in_branches(function)) {
     claims_.function = function.name;
   }
 
@@ -72,6 +89,13 @@ class Frame {
   void decide(const std::vector<Inequality>& alternatives, const std::string& claim) {
     std::string why;
     const Verdict verdict = known_.any_of(alternatives, why);
+    settle(verdict, claim, why);
+  }
+
+  /// A counterexample that a check in a branch may exclude refutes nothing.
+  void settle(Verdict verdict, const std::string& claim, const std::string& why) {
+    if (verdict == Verdict::kRefuted && checks_in_branches_)
+      return claims_.add(Verdict::kUndecided, claim + ": wrong " + why + " unless a check in a branch excludes that");
     claims_.add(verdict, claim + ": " + why);
   }
 
@@ -86,7 +110,7 @@ class Frame {
     Verdict verdict = known_.any_of({{context().index(0), span.begin}}, why);
     if (verdict == Verdict::kProved)
       verdict = known_.any_of({{span.end + most_padding(at), bytes_of(at.memory)}, {span.end, span.begin}}, why);
-    claims_.add(verdict, name + ": " + why);
+    settle(verdict, name, why);
   }
 
   void lie_apart(const Tensor& a, const Tensor& b) {
@@ -149,6 +173,7 @@ class Frame {
   const tir::FindFunction& find_;
   arith::Facts facts_;
   Inequalities known_;
+  bool checks_in_branches_;
   HostPair pair_;
   Claims claims_;
 };
