@@ -49,8 +49,8 @@ class Work {
 };
 
 /// Whether a function, or one that it calls, asks the runtime for memory or has objects of other functions. Compiled
-/// code would need a context for that, which a run inside of the compiler has not; the interpreter has what stands for
-/// both. Functions that call each other do so through the runtime, and are looked at once.
+/// code needs a run-time context for that, which the compiler does not have; the interpreter implements both itself.
+/// Functions that call each other do so through the runtime, and are visited once.
 class RuntimeUse {
  public:
   explicit RuntimeUse(const tir::FindFunction& find) : find_(find) {}

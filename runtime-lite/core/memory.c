@@ -1,10 +1,10 @@
 /* memory.c: the memory functions that a compiler may call on its own, for programs that have no C library.
  *
  * All are weak, so a program's own win. They are a library of their own (relax_rt_memory): inside relax_rt an archive's
- * memcpy would be found before the C library's fast one. Words where both ends are aligned, else bytes: small comes
- * first here, but padding a tensor copies all of it. Compilers replace
- * such loops by calls of these very functions, whatever the flags (GCC at -O2 without -ffreestanding does in memset),
- * but never a loop of volatile stores. Link-time optimization must keep functions that only its own code calls, later.
+ * memcpy would be found before the C library's fast one. They copy words where both ends are aligned, else bytes: code
+ * size comes first here, but padding a tensor copies all of it. Compilers replace such loops by calls of these very
+ * functions, whatever the flags (GCC at -O2 without -ffreestanding does in memset), but never a loop of volatile
+ * stores. Link-time optimization must keep functions that only its own code calls, later.
  */
 #include <stddef.h>
 #include <stdint.h>
