@@ -6,7 +6,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::adaptive_pool_family {
 namespace {
 
 constexpr AttrDef kAttrs[] = {{"output_size", AttrType::kInts, true}};
@@ -86,6 +86,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::adaptive_pool_family
 
 RELAXC_OPERATORS(adaptive_pool, kOps)

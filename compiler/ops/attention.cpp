@@ -11,7 +11,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/expansion_builder.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::attention_family {
 namespace {
 
 using relax::GraphBuilder;
@@ -131,6 +131,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::attention_family
 
 RELAXC_OPERATORS(attention, kOps)

@@ -8,7 +8,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::binary_family {
 namespace {
 
 using F = Expr (*)(Expr a, Expr b);
@@ -236,6 +236,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::binary_family
 
 RELAXC_OPERATORS(binary, kOps)

@@ -10,7 +10,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::conv_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"x"}, {"weight"}};
@@ -218,6 +218,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::conv_family
 
 RELAXC_OPERATORS(conv, kOps)

@@ -10,7 +10,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::conv_integer_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"x"}, {"weight"}};
@@ -93,6 +93,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::conv_integer_family
 
 RELAXC_OPERATORS(conv_integer, kOps)

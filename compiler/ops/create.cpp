@@ -6,7 +6,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::create_family {
 namespace {
 
 constexpr OperandDef kFull[] = {{"shape"}, {"value"}};
@@ -216,6 +216,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::create_family
 
 RELAXC_OPERATORS(create, kOps)

@@ -4,7 +4,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::cumulative_family {
 namespace {
 
 constexpr AttrDef kAttrs[] = {{"axis", AttrType::kInt, true},
@@ -69,6 +69,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::cumulative_family
 
 RELAXC_OPERATORS(cumulative, kOps)

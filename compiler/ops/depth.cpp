@@ -2,7 +2,7 @@
 #include "compiler/ops/common/shape.h"
 #include "compiler/relax/builder.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::depth_family {
 namespace {
 
 constexpr AttrDef kDepth[] = {{"block_size", AttrType::kInt, true}, {"mode", AttrType::kString, false, "DCR"}};
@@ -102,6 +102,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::depth_family
 
 RELAXC_OPERATORS(depth, kOps)

@@ -6,7 +6,7 @@
 #include "compiler/ops/common/pivot.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::determinant_family {
 namespace {
 
 constexpr DType kF64 = DType::f(64);
@@ -86,6 +86,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::determinant_family
 
 RELAXC_OPERATORS(determinant, kOps)

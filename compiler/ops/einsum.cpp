@@ -12,7 +12,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/expansion_builder.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::einsum_family {
 namespace {
 
 constexpr OperandDef kTensors[] = {{"tensors", OperandDef::kVariadic}};
@@ -288,6 +288,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::einsum_family
 
 RELAXC_OPERATORS(einsum, kOps)

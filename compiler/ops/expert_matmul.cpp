@@ -5,7 +5,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/indexing.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::expert_matmul_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"x"}, {"which"}, {"matrices"}};
@@ -48,6 +48,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::expert_matmul_family
 
 RELAXC_OPERATORS(expert_matmul, kOps)

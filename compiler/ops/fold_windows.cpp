@@ -5,7 +5,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::fold_windows_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"x"}, {"image_shape"}, {"block_shape"}};
@@ -74,6 +74,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::fold_windows_family
 
 RELAXC_OPERATORS(fold_windows, kOps)

@@ -1,7 +1,7 @@
 // gather.cpp: elements picked by index tensors. See common/indexing.h for what happens outside of the range.
 #include "compiler/ops/common/indexing.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::gather_family {
 namespace {
 
 constexpr OperandDef kXIndices[] = {{"x"}, {"indices"}};
@@ -151,6 +151,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::gather_family
 
 RELAXC_OPERATORS(gather, kOps)

@@ -5,7 +5,7 @@
 #include "compiler/ops/common/pivot.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::inverse_family {
 namespace {
 
 constexpr DType kF64 = DType::f(64);
@@ -85,6 +85,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::inverse_family
 
 RELAXC_OPERATORS(inverse, kOps)

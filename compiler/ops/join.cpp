@@ -7,7 +7,7 @@
 #include "compiler/ops/common/shape.h"
 #include "compiler/relax/builder.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::join_family {
 namespace {
 
 constexpr OperandDef kTensors[] = {{"tensors", OperandDef::kVariadic}};
@@ -197,6 +197,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::join_family
 
 RELAXC_OPERATORS(join, kOps)

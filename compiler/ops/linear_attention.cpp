@@ -7,7 +7,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::linear_attention_family {
 namespace {
 
 using Arity = OperandDef::Arity;
@@ -149,6 +149,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::linear_attention_family
 
 RELAXC_OPERATORS(linear_attention, kOps)

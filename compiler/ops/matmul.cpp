@@ -7,7 +7,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::matmul_family {
 namespace {
 
 constexpr OperandDef kAB[] = {{"a"}, {"b"}};
@@ -88,6 +88,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::matmul_family
 
 RELAXC_OPERATORS(matmul, kOps)

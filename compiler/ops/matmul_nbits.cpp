@@ -11,7 +11,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::matmul_nbits_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"x"}, {"weight"}, {"scale"}, {"zero_point", OperandDef::kOptional}};
@@ -98,6 +98,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::matmul_nbits_family
 
 RELAXC_OPERATORS(matmul_nbits, kOps)

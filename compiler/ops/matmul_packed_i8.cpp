@@ -11,7 +11,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::matmul_packed_i8_family {
 namespace {
 
 constexpr OperandDef kMatrix[] = {{"x"}};
@@ -121,6 +121,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::matmul_packed_i8_family
 
 RELAXC_OPERATORS(matmul_packed_i8, kOps)

@@ -8,7 +8,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/indexing.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::ngrams_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"x"}, {"pool"}, {"grams"}, {"lengths"}};
@@ -131,6 +131,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::ngrams_family
 
 RELAXC_OPERATORS(ngrams, kOps)

@@ -8,7 +8,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::nonzero_family {
 namespace {
 
 InferResult infer(InferContext& c) {
@@ -105,6 +105,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::nonzero_family
 
 RELAXC_OPERATORS(nonzero, kOps)

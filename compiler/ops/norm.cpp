@@ -7,7 +7,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/expansion_builder.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::norm_family {
 namespace {
 
 using relax::GraphBuilder;
@@ -256,6 +256,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::norm_family
 
 RELAXC_OPERATORS(norm, kOps)

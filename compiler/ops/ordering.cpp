@@ -7,7 +7,7 @@
 #include "compiler/ops/common/shape.h"
 #include "compiler/ops/common/sort_key.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::ordering_family {
 namespace {
 
 constexpr OperandDef kTopkOperands[] = {{"x"}, {"k"}};
@@ -212,6 +212,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::ordering_family
 
 RELAXC_OPERATORS(ordering, kOps)

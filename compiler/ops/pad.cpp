@@ -7,7 +7,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::pad_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"x"}, {"pads"}, {"value", OperandDef::kOptional}};
@@ -126,6 +126,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::pad_family
 
 RELAXC_OPERATORS(pad, kOps)

@@ -7,7 +7,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::pairwise_coupling_family {
 namespace {
 
 constexpr OperandDef kPairs[] = {{"pairs"}};
@@ -136,6 +136,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::pairwise_coupling_family
 
 RELAXC_OPERATORS(pairwise_coupling, kOps)

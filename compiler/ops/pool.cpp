@@ -9,7 +9,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::pool_family {
 namespace {
 
 constexpr AttrDef kPoolSize{"pool_size", AttrType::kInts, true};
@@ -268,6 +268,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::pool_family
 
 RELAXC_OPERATORS(pool, kOps)

@@ -7,7 +7,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::quantize_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"x"}, {"scale"}, {"zero_point", OperandDef::kOptional}};
@@ -108,6 +108,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::quantize_family
 
 RELAXC_OPERATORS(quantize, kOps)

@@ -2,7 +2,7 @@
 // broadcasts, repeats, and the exchange of space and depth.
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::rearrange_family {
 namespace {
 
 constexpr OperandDef kXShape[] = {{"x"}, {"shape"}};
@@ -158,6 +158,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::rearrange_family
 
 RELAXC_OPERATORS(rearrange, kOps)

@@ -11,7 +11,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/expansion_builder.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::recurrent_family {
 namespace {
 
 using relax::GraphBuilder;
@@ -461,6 +461,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::recurrent_family
 
 RELAXC_OPERATORS(recurrent, kOps)

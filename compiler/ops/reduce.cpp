@@ -9,7 +9,7 @@
 #include "compiler/ops/common/shape.h"
 #include "compiler/relax/builder.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::reduce_family {
 namespace {
 
 using relax::GraphBuilder;
@@ -206,6 +206,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::reduce_family
 
 RELAXC_OPERATORS(reduce, kOps)

@@ -11,7 +11,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::requantize_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"x"}, {"multiplier"}, {"addend"}};
@@ -78,6 +78,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::requantize_family
 
 RELAXC_OPERATORS(requantize, kOps)

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace relaxc::ops {
+namespace relaxc::ops::reshape_family {
 namespace {
 
 constexpr OperandDef kReshape[] = {{"x"}, {"shape"}};
@@ -189,6 +189,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::reshape_family
 
 RELAXC_OPERATORS(reshape, kOps)

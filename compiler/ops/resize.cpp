@@ -16,7 +16,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::resize_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {
@@ -359,6 +359,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::resize_family
 
 RELAXC_OPERATORS(resize, kOps)

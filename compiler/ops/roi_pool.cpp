@@ -6,7 +6,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/indexing.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::roi_pool_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"x"}, {"rois"}, {"batch_indices"}};
@@ -103,6 +103,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::roi_pool_family
 
 RELAXC_OPERATORS(roi_pool, kOps)

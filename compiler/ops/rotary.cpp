@@ -10,7 +10,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/expansion_builder.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::rotary_family {
 namespace {
 
 using relax::GraphBuilder;
@@ -99,6 +99,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::rotary_family
 
 RELAXC_OPERATORS(rotary, kOps)

@@ -9,7 +9,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/indexing.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::sample_family {
 namespace {
 
 constexpr DType kF64 = DType::f(64);
@@ -311,6 +311,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::sample_family
 
 RELAXC_OPERATORS(sample, kOps)

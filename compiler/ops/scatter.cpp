@@ -4,7 +4,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/indexing.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::scatter_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"x"}, {"indices"}, {"updates"}};
@@ -161,6 +161,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::scatter_family
 
 RELAXC_OPERATORS(scatter, kOps)

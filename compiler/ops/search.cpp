@@ -5,7 +5,7 @@
 #include "compiler/ops/common/shape.h"
 #include "compiler/ops/common/sort.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::search_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"keys"}, {"x"}};
@@ -53,6 +53,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::search_family
 
 RELAXC_OPERATORS(search, kOps)

@@ -1,7 +1,7 @@
 // sequence.cpp: sequences of different lengths in one tensor, turned around each within its own length.
 #include "compiler/ops/common/indexing.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::sequence_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"x"}, {"lengths"}};
@@ -43,6 +43,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::sequence_family
 
 RELAXC_OPERATORS(sequence, kOps)

@@ -4,7 +4,7 @@
 // shape into a tensor and back (Shape, Gather, Concat, Reshape in ONNX) must leave no trace; canonicalize sees to that.
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::shape_value_family {
 namespace {
 
 constexpr OperandDef kShape[] = {{"shape"}};
@@ -109,6 +109,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::shape_value_family
 
 RELAXC_OPERATORS(shape_value, kOps)

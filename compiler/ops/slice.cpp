@@ -7,7 +7,7 @@
 // an extent along one axis, already in range.
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::slice_family {
 namespace {
 
 constexpr OperandDef kSlice[] = {{"x"}, {"begin"}, {"end"}, {"strides", OperandDef::kOptional}};
@@ -164,6 +164,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::slice_family
 
 RELAXC_OPERATORS(slice, kOps)

@@ -8,7 +8,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::softmax_family {
 namespace {
 
 constexpr AttrDef kAxis[] = {{"axis", AttrType::kInt, false, "-1"}};
@@ -145,6 +145,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::softmax_family
 
 RELAXC_OPERATORS(softmax, kOps)

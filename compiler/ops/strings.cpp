@@ -5,7 +5,7 @@
 // `strings.checked` is where spans come in from outside; the others rely on spans that lie within their bytes.
 #include "compiler/ops/common/strings.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::strings_family {
 namespace {
 
 constexpr DType kI64 = DType::i(64);
@@ -196,6 +196,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::strings_family
 
 RELAXC_OPERATORS(strings, kOps)

@@ -9,7 +9,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/strings.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::strings_numbers_family {
 namespace {
 
 constexpr DType kI64 = DType::i(64), kU64 = DType::u(64), kF64 = DType::f(64);
@@ -375,6 +375,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::strings_numbers_family
 
 RELAXC_OPERATORS(strings_numbers, kOps)

@@ -5,7 +5,7 @@
 #include "compiler/ops/common/sort.h"
 #include "compiler/ops/common/strings.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::strings_rank_family {
 namespace {
 
 constexpr DType kI64 = DType::i(64);
@@ -60,6 +60,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::strings_rank_family
 
 RELAXC_OPERATORS(strings_rank, kOps)

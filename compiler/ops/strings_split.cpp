@@ -3,7 +3,7 @@
 // How many parts there are is known after a walk over all strings, so the walk is made twice: to count, and to write.
 #include "compiler/ops/common/strings.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::strings_split_family {
 namespace {
 
 constexpr DType kI64 = DType::i(64);
@@ -146,6 +146,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::strings_split_family
 
 RELAXC_OPERATORS(strings_split, kOps)

@@ -7,7 +7,7 @@
 // again. As with strings.split, the walk is made twice, to count and to write.
 #include "compiler/ops/common/strings.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::strings_tokens_family {
 namespace {
 
 constexpr DType kI64 = DType::i(64);
@@ -227,6 +227,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::strings_tokens_family
 
 RELAXC_OPERATORS(strings_tokens, kOps)

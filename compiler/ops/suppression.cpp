@@ -10,7 +10,7 @@
 #include "compiler/ops/common/sort_key.h"
 #include "compiler/ops/common/sorted_keys.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::suppression_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"boxes"},
@@ -227,6 +227,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::suppression_family
 
 RELAXC_OPERATORS(suppression, kOps)

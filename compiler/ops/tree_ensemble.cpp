@@ -9,7 +9,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/indexing.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::tree_ensemble_family {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"x"},        {"roots"},  {"features"}, {"modes"},   {"splits"}, {"missing"},
@@ -216,6 +216,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::tree_ensemble_family
 
 RELAXC_OPERATORS(tree_ensemble, kOps)

@@ -8,7 +8,7 @@
 
 #include "compiler/ops/common/element.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::unary_family {
 namespace {
 
 using F = Expr (*)(Expr x);
@@ -346,6 +346,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::unary_family
 
 RELAXC_OPERATORS(unary, kOps)

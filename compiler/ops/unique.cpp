@@ -7,7 +7,7 @@
 #include "compiler/ops/common/shape.h"
 #include "compiler/ops/common/sort.h"
 
-namespace relaxc::ops {
+namespace relaxc::ops::unique_family {
 namespace {
 
 constexpr AttrDef kAttrs[] = {{"sorted", AttrType::kBool, false, "True"},
@@ -165,6 +165,6 @@ constexpr OpDef kOps[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::ops
+}  // namespace relaxc::ops::unique_family
 
 RELAXC_OPERATORS(unique, kOps)

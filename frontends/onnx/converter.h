@@ -53,6 +53,6 @@ ConverterTable converter_table();
   namespace relaxc::frontend {                       \
   std::span<const Converter> family##_converters();  \
   std::span<const Converter> family##_converters() { \
-    return table;                                    \
+    return family##_family::table;                   \
   }                                                  \
   }

@@ -65,6 +65,6 @@ std::string types_text(Types types);
   namespace relaxc::tflite {                   \
   std::span<const Row> family##_operators();   \
   std::span<const Row> family##_operators() {  \
-    return table;                              \
+    return family##_family::table;             \
   }                                            \
   }

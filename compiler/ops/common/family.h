@@ -40,6 +40,6 @@ inline constexpr OperandDef kX[] = {{"x"}};
   namespace relaxc::ops {                       \
   std::span<const OpDef> family##_operators();  \
   std::span<const OpDef> family##_operators() { \
-    return table;                               \
+    return family##_family::table;              \
   }                                             \
   }

@@ -10,7 +10,7 @@
 #include "frontends/onnx/attention.h"
 #include "frontends/onnx/importer.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::attention_family {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -286,6 +286,9 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
+}  // namespace relaxc::frontend::attention_family
+
+namespace relaxc::frontend {
 
 Result<Value*> heads_first(Node& node, Value* x, int64_t heads) {
   const std::vector<Expr> dims = x->shape();
@@ -298,12 +301,12 @@ Result<Value*> heads_first(Node& node, Value* x, int64_t heads) {
   if (const int64_t* all = dims[2].constant(); all != nullptr && *all % heads != 0)
     return node.error(Kind::shape_mismatch, "{} channels do not divide into {} heads", *all, heads);
   RELAXC_TRY(x, reshape(node, x, {dims[0], dims[1], node.index(heads), size}));
-  return permute(node, x, {0, 2, 1, 3});
+  return attention_family::permute(node, x, {0, 2, 1, 3});
 }
 
 Result<Value*> heads_last(Node& node, Value* x) {
   const std::vector<Expr> dims = x->shape();
-  RELAXC_TRY(x, permute(node, x, {0, 2, 1, 3}));
+  RELAXC_TRY(x, attention_family::permute(node, x, {0, 2, 1, 3}));
   return reshape(node, x, {dims[0], dims[2], node.simplify(dims[1] * dims[3])});
 }
 
@@ -338,11 +341,11 @@ Result<Value*> rotated(Node& node, Value* x, Value* cosine, Value* sine, Expr tu
   bool whole = arith::prove_equal(turned, dims[3], node.facts());
   Value* channels = x;
   if (!whole) {
-    RELAXC_TRY(channels, last_part(node, x, zero, turned));
+    RELAXC_TRY(channels, attention_family::last_part(node, x, zero, turned));
   }
   RELAXC_TRY(Value * y, node.call("nn.rotary_embedding", {channels, cosine, sine}, {{"interleaved", neighbours}}));
   if (whole) return y;
-  RELAXC_TRY(Value * rest, last_part(node, x, turned, dims[3]));
+  RELAXC_TRY(Value * rest, attention_family::last_part(node, x, turned, dims[3]));
   return node.call("concat", {y, rest}, {{"axis", int64_t{3}}});
 }
 

@@ -12,7 +12,7 @@
 #include "frontends/onnx/load.h"
 #include "frontends/onnx/strings.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::cast_family {
 namespace {
 
 /// Float8 that has infinities or NaNs to overflow to.
@@ -154,6 +154,9 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
+}  // namespace relaxc::frontend::cast_family
+
+namespace relaxc::frontend {
 
 Result<ConversionRules> conversion_rules(Node& node) {
   ConversionRules rules{node.int_attr("saturate", 1) != 0, node.string_attr("round_mode", "up")};
@@ -165,12 +168,12 @@ Result<ConversionRules> conversion_rules(Node& node) {
 
 Result<Value*> converted(Node& node, Value* x, DType dtype, const ConversionRules& rules) {
   if (x->dtype() == dtype) return x;
-  if (dtype.code == TypeCode::kFloat8E8M0FNU) return to_powers(node, x, rules);
+  if (dtype.code == TypeCode::kFloat8E8M0FNU) return cast_family::to_powers(node, x, rules);
   // The reference goes by way of a wider integer, which wraps where a direct conversion would saturate.
   if (x->dtype().is_float() && dtype.is_integer() && dtype.bits < 8) {
     RELAXC_TRY(x, astype(node, x, DType::i(32)));
   }
-  if (overflows(dtype) && rules.saturate) {
+  if (cast_family::overflows(dtype) && rules.saturate) {
     double largest = largest_finite(dtype);
     // The limit must be a number of the type that is compared: 448 is more than an int8, or another float8, can hold.
     if (!x->dtype().is_float() || x->dtype().bits <= 8) {

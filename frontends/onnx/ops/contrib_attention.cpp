@@ -7,7 +7,7 @@
 #include "frontends/onnx/contrib_attend.h"
 #include "frontends/onnx/quantized.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::contrib_attention_family {
 namespace {
 
 /// What keys and values of earlier calls do: nothing is there; a cache grows by what is new; or a shared buffer has
@@ -292,6 +292,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::contrib_attention_family
 
 RELAXC_CONVERTERS(contrib_attention, kRows)

@@ -10,7 +10,7 @@
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/quantized.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::contrib_blocks_family {
 namespace {
 
 constexpr std::string_view kMicrosoft = "com.microsoft";
@@ -166,13 +166,19 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
+}  // namespace relaxc::frontend::contrib_blocks_family
+
+namespace relaxc::frontend {
 
 Value* unpacked_bits(ConversionBuilder& c, Value* packed, int64_t bits) {
   if (bits == 8 || !c.ok()) return packed;
   std::vector<Value*> parts;
   for (int64_t shift = 0; shift < 8; shift += bits) {
-    Value* part = shift == 0 ? packed : c.call("right_shift", {packed, c.number(kU8, static_cast<double>(shift))});
-    parts.push_back(c.call("bitwise_and", {part, c.number(kU8, static_cast<double>((1 << bits) - 1))}));
+    Value* part =
+        shift == 0 ? packed
+                   : c.call("right_shift", {packed, c.number(contrib_blocks_family::kU8, static_cast<double>(shift))});
+    parts.push_back(
+        c.call("bitwise_and", {part, c.number(contrib_blocks_family::kU8, static_cast<double>((1 << bits) - 1))}));
   }
   std::vector<Expr> dims = packed->shape();
   dims.back() = c.node.simplify(dims.back() * (8 / bits));

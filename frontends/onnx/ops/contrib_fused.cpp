@@ -5,7 +5,7 @@
 #include "frontends/onnx/activation.h"
 #include "frontends/onnx/converter.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::contrib_fused_family {
 namespace {
 
 constexpr std::string_view kMicrosoft = "com.microsoft";
@@ -163,10 +163,13 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
+}  // namespace relaxc::frontend::contrib_fused_family
+
+namespace relaxc::frontend {
 
 Value* activated(ConversionBuilder& c, Value* x, const std::string& name,
                  const std::vector<std::optional<double>>& parameters) {
-  const std::vector<Activation> known = {
+  const std::vector<contrib_fused_family::Activation> known = {
       {"Relu", "nn.relu"},
       {"Tanh", "tanh"},
       {"Sigmoid", "sigmoid"},
@@ -187,7 +190,7 @@ Value* activated(ConversionBuilder& c, Value* x, const std::string& name,
     if (given(0)) x = c.call("maximum", {x, c.like(x, *given(0))});
     return given(1) ? c.call("minimum", {x, c.like(x, *given(1))}) : x;
   }
-  const Activation* found = find_activation(name, known);
+  const contrib_fused_family::Activation* found = find_activation(name, known);
   if (found == nullptr)
     return c.take(c.node.error(Kind::unsupported, "activation '{}' of a fused operator is not known", name));
   Attrs attrs;

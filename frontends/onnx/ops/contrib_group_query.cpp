@@ -5,7 +5,7 @@
 #include "frontends/onnx/contrib_attend.h"
 #include "frontends/onnx/kv_cache.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::contrib_group_query_family {
 namespace {
 
 /// Where inputs are; behind all of them: there is no such input.
@@ -258,6 +258,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::contrib_group_query_family
 
 RELAXC_CONVERTERS(contrib_group_query, kRows)

@@ -5,7 +5,7 @@
 #include "frontends/onnx/conversion_builder.h"
 #include "frontends/onnx/converter.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::contrib_misc_family {
 namespace {
 
 constexpr std::string_view kMicrosoft = "com.microsoft";
@@ -210,6 +210,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::contrib_misc_family
 
 RELAXC_CONVERTERS(contrib_misc, kRows)

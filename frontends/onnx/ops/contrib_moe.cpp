@@ -11,7 +11,7 @@
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/quantized.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::contrib_moe_family {
 namespace {
 
 constexpr std::string_view kMicrosoft = "com.microsoft";
@@ -264,6 +264,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::contrib_moe_family
 
 RELAXC_CONVERTERS(contrib_moe, kRows)

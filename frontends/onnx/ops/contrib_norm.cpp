@@ -7,7 +7,7 @@
 #include "frontends/onnx/conversion_builder.h"
 #include "frontends/onnx/converter.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::contrib_norm_family {
 namespace {
 
 constexpr std::string_view kMicrosoft = "com.microsoft";
@@ -188,6 +188,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::contrib_norm_family
 
 RELAXC_CONVERTERS(contrib_norm, kRows)

@@ -5,7 +5,7 @@
 // back into a batch, in which rows of padding see what they like, and takes the tokens out again.
 #include "frontends/onnx/contrib_attend.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::contrib_packed_family {
 namespace {
 
 constexpr DType kI32 = DType::i(32), kI64 = DType::i(64);
@@ -157,6 +157,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::contrib_packed_family
 
 RELAXC_CONVERTERS(contrib_packed, kRows)

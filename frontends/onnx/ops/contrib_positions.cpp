@@ -3,7 +3,7 @@
 
 #include "frontends/onnx/contrib_attend.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::contrib_positions_family {
 namespace {
 
 constexpr DType kF32 = DType::f(32), kI64 = DType::i(64);
@@ -123,6 +123,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::contrib_positions_family
 
 RELAXC_CONVERTERS(contrib_positions, kRows)

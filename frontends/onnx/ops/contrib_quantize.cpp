@@ -6,7 +6,7 @@
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/quantized.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::contrib_quantize_family {
 namespace {
 
 constexpr std::string_view kMicrosoft = "com.microsoft";
@@ -229,6 +229,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::contrib_quantize_family
 
 RELAXC_CONVERTERS(contrib_quantize, kRows)

@@ -4,7 +4,7 @@
 
 #include "frontends/onnx/contrib_attend.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::contrib_streams_family {
 namespace {
 
 constexpr DType kF32 = DType::f(32);
@@ -232,6 +232,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::contrib_streams_family
 
 RELAXC_CONVERTERS(contrib_streams, kRows)

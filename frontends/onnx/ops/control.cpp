@@ -8,7 +8,7 @@
 
 #include "frontends/onnx/regions.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::control_family {
 namespace {
 
 using relax::Op;
@@ -207,6 +207,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::control_family
 
 RELAXC_CONVERTERS(control, kRows)

@@ -4,7 +4,7 @@
 #include "frontends/onnx/load.h"
 #include "frontends/onnx/strings.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::data_family {
 namespace {
 
 Result<int64_t> axis_of(Node& node, Value* x, int64_t fallback) {
@@ -272,6 +272,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::data_family
 
 RELAXC_CONVERTERS(data, kRows)

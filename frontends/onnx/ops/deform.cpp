@@ -5,7 +5,7 @@
 // coordinates of a grid (-1 to 1 over the image) costs nothing.
 #include "frontends/onnx/converter.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::deform_family {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -178,6 +178,6 @@ Status deform_conv(Node& node) {
 constexpr Converter kRows[] = {{.name = "DeformConv", .convert = deform_conv, .note = "a kernel of known size"}};
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::deform_family
 
 RELAXC_CONVERTERS(deform, kRows)

@@ -5,7 +5,7 @@
 #include "frontends/onnx/fold.h"
 #include "frontends/onnx/strings.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::elementwise_family {
 namespace {
 
 /// A converter that needs nothing but a name of ours.
@@ -343,6 +343,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::elementwise_family
 
 RELAXC_CONVERTERS(elementwise, kRows)

@@ -6,7 +6,7 @@
 #include "frontends/onnx/conversion_builder.h"
 #include "frontends/onnx/converter.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::experimental_family {
 namespace {
 
 Status affine(Node& node) {
@@ -140,6 +140,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::experimental_family
 
 RELAXC_CONVERTERS(experimental, kRows)

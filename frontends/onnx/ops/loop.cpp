@@ -8,7 +8,7 @@
 
 #include "frontends/onnx/regions.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::loop_family {
 namespace {
 
 using relax::Op;
@@ -398,6 +398,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::loop_family
 
 RELAXC_CONVERTERS(loop, kRows)

@@ -6,7 +6,7 @@
 
 #include "frontends/onnx/fold.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::loss_family {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -75,6 +75,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::loss_family
 
 RELAXC_CONVERTERS(loss, kRows)

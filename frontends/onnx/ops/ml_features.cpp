@@ -4,7 +4,7 @@
 #include "frontends/onnx/categories.h"
 #include "frontends/onnx/converter.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::ml_features_family {
 namespace {
 
 constexpr DType kF32 = DType::f(32), kI64 = DType::i(64);
@@ -145,6 +145,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::ml_features_family
 
 RELAXC_CONVERTERS(ml_features, kRows)

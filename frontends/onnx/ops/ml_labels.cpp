@@ -5,7 +5,7 @@
 #include "frontends/onnx/categories.h"
 #include "frontends/onnx/converter.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::ml_labels_family {
 namespace {
 
 constexpr DType kF32 = DType::f(32), kI64 = DType::i(64);
@@ -127,6 +127,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::ml_labels_family
 
 RELAXC_CONVERTERS(ml_labels, kRows)

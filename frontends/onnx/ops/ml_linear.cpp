@@ -5,7 +5,7 @@
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/ml.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::ml_linear_family {
 namespace {
 
 constexpr DType kF32 = DType::f(32);
@@ -258,6 +258,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::ml_linear_family
 
 RELAXC_CONVERTERS(ml_linear, kRows)

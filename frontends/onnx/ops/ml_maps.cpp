@@ -7,7 +7,7 @@
 #include "frontends/onnx/categories.h"
 #include "frontends/onnx/converter.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::ml_maps_family {
 namespace {
 
 constexpr DType kI64 = DType::i(64);
@@ -114,6 +114,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::ml_maps_family
 
 RELAXC_CONVERTERS(ml_maps, kRows)

@@ -11,7 +11,7 @@
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/forest.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::ml_trees_family {
 namespace {
 
 /// Subscripts that the operator reads must be in their tables.
@@ -161,6 +161,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::ml_trees_family
 
 RELAXC_CONVERTERS(ml_trees, kRows)

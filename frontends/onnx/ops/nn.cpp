@@ -3,7 +3,7 @@
 
 #include "frontends/onnx/fold.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::nn_family {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -236,6 +236,6 @@ constexpr Converter kRows[] = {
 
 }  // namespace
 
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::nn_family
 
 RELAXC_CONVERTERS(nn, kRows)

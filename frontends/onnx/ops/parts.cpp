@@ -9,7 +9,7 @@
 #include "frontends/onnx/fold.h"
 #include "frontends/onnx/load.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::parts_family {
 namespace {
 
 Status concat(Node& node) {
@@ -375,6 +375,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::parts_family
 
 RELAXC_CONVERTERS(parts, kRows)

@@ -11,7 +11,7 @@
 #include "frontends/onnx/load.h"
 #include "frontends/onnx/quantized.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::quantize_family {
 namespace {
 
 /// A scale or zero point in a form that broadcasts with `x`: as it is for one element; a list along `axis`; or, with
@@ -269,17 +269,20 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
+}  // namespace relaxc::frontend::quantize_family
+
+namespace relaxc::frontend {
 
 Value* centered(ConversionBuilder& c, Value* x, Value* zero, int64_t axis) {
-  return c.ok() ? c.take(centered(c.node, x, zero, axis)) : nullptr;
+  return c.ok() ? c.take(quantize_family::centered(c.node, x, zero, axis)) : nullptr;
 }
 
 Value* dequantized(ConversionBuilder& c, Value* x, Value* scale, Value* zero, int64_t axis, int64_t block) {
-  return c.ok() ? c.take(dequantized(c.node, x, scale, zero, axis, block)) : nullptr;
+  return c.ok() ? c.take(quantize_family::dequantized(c.node, x, scale, zero, axis, block)) : nullptr;
 }
 
 Value* quantized(ConversionBuilder& c, Value* x, Value* scale, Value* zero, DType dtype, int64_t axis) {
-  return c.ok() ? c.take(quantized(c.node, x, scale, zero, dtype, axis, 0)) : nullptr;
+  return c.ok() ? c.take(quantize_family::quantized(c.node, x, scale, zero, dtype, axis, 0)) : nullptr;
 }
 
 Quantization quantized_by_range(ConversionBuilder& c, Value* x) {

@@ -11,7 +11,7 @@
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/load.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::random_family {
 namespace {
 
 constexpr DType kBits = DType::u(64);
@@ -211,6 +211,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::random_family
 
 RELAXC_CONVERTERS(random, kRows)

@@ -2,7 +2,7 @@
 #include "frontends/onnx/conversion_builder.h"
 #include "frontends/onnx/converter.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::recurrent_family {
 namespace {
 
 Result<std::vector<Value*>> first_inputs(Node& node, size_t count) {
@@ -89,6 +89,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::recurrent_family
 
 RELAXC_CONVERTERS(recurrent, kRows)

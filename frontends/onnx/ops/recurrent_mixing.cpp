@@ -3,7 +3,7 @@
 #include "frontends/onnx/attention.h"
 #include "frontends/onnx/converter.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::recurrent_mixing_family {
 namespace {
 
 /// [B, T, heads * size] as [B, T, heads, size].
@@ -87,6 +87,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::recurrent_mixing_family
 
 RELAXC_CONVERTERS(recurrent_mixing, kRows)

@@ -5,7 +5,7 @@
 #include "frontends/onnx/axes.h"
 #include "frontends/onnx/fold.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::reduce_family {
 namespace {
 
 struct Reduction {
@@ -244,6 +244,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::reduce_family
 
 RELAXC_CONVERTERS(reduce, kRows)

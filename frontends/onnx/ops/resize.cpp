@@ -7,7 +7,7 @@
 
 #include "frontends/onnx/fold.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::resize_family {
 namespace {
 
 Result<std::vector<double>> constant_floats(Node& node, size_t input, std::string_view what) {
@@ -220,6 +220,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::resize_family
 
 RELAXC_CONVERTERS(resize, kRows)

@@ -4,7 +4,7 @@
 // stacked along a new leading dim by the loop, and turned round or moved to its axis afterwards.
 #include "frontends/onnx/regions.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::scan_family {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -258,6 +258,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::scan_family
 
 RELAXC_CONVERTERS(scan, kRows)

@@ -7,7 +7,7 @@
 #include "frontends/onnx/load.h"
 #include "frontends/onnx/strings.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::sequence_family {
 namespace {
 
 /// The most elements that a split makes a list of.
@@ -460,6 +460,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::sequence_family
 
 RELAXC_CONVERTERS(sequence, kRows)

@@ -14,7 +14,7 @@
 #include "frontends/onnx/importer.h"
 #include "frontends/onnx/load.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::shape_family {
 namespace {
 
 Expr product(Node& node, const std::vector<Expr>& dims) {
@@ -440,6 +440,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::shape_family
 
 RELAXC_CONVERTERS(shape, kRows)

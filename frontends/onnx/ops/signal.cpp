@@ -7,7 +7,7 @@
 #include "frontends/onnx/fourier.h"
 #include "frontends/onnx/load.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::signal_family {
 namespace {
 
 constexpr double kTurn = 6.283185307179586;
@@ -245,6 +245,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::signal_family
 
 RELAXC_CONVERTERS(signal, kRows)

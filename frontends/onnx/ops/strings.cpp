@@ -10,7 +10,7 @@
 
 #include "frontends/onnx/regex.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::strings_family {
 namespace {
 
 constexpr DType kByte = DType::u(8);
@@ -120,6 +120,9 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
+}  // namespace relaxc::frontend::strings_family
+
+namespace relaxc::frontend {
 
 bool is_strings(Node& node, size_t index) {
   const NamedValue* slot = node.has(index) ? node.importer().find(node.proto.input(static_cast<int>(index))) : nullptr;

@@ -10,7 +10,7 @@
 #include "frontends/onnx/ml.h"
 #include "frontends/onnx/strings.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::text_family {
 namespace {
 
 /// The tables of compiler/ops/ngrams.cpp.
@@ -136,6 +136,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::text_family
 
 RELAXC_CONVERTERS(text, kRows)

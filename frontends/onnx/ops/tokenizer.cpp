@@ -10,7 +10,7 @@
 #include "frontends/onnx/regex.h"
 #include "frontends/onnx/strings.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::tokenizer_family {
 namespace {
 
 class Tokenizer {
@@ -102,6 +102,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::tokenizer_family
 
 RELAXC_CONVERTERS(tokenizer, kRows)

@@ -5,7 +5,7 @@
 // document describes, or manage the memory of a server.
 #include "frontends/onnx/converter.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::unsupported_ops_family {
 namespace {
 
 constexpr std::string_view kMicrosoft = "com.microsoft", kTraining = "ai.onnx.preview.training",
@@ -117,6 +117,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::unsupported_ops_family
 
 RELAXC_CONVERTERS(unsupported_ops, kRows)

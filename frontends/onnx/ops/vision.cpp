@@ -2,7 +2,7 @@
 #include "frontends/onnx/axes.h"
 #include "frontends/onnx/converter.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::vision_family {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -205,6 +205,6 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::frontend
+}  // namespace relaxc::frontend::vision_family
 
 RELAXC_CONVERTERS(vision, kRows)

@@ -9,7 +9,7 @@
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/convolution.h"
 
-namespace relaxc::frontend {
+namespace relaxc::frontend::windows_family {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -318,11 +318,14 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
+}  // namespace relaxc::frontend::windows_family
+
+namespace relaxc::frontend {
 
 Result<Value*> convolution(Node& node, Value* x, Value* weight) {
-  RELAXC_TRY(Kernel kernel, kernel_of(node, weight));
-  RELAXC_TRY(Window w, window(node, x, std::move(kernel)));
-  RELAXC_TRY(Value * padded, padded_by(node, w, node.scalar(x->dtype(), 0)));
+  RELAXC_TRY(windows_family::Kernel kernel, windows_family::kernel_of(node, weight));
+  RELAXC_TRY(windows_family::Window w, windows_family::window(node, x, std::move(kernel)));
+  RELAXC_TRY(Value * padded, windows_family::padded_by(node, w, node.scalar(x->dtype(), 0)));
   Attrs attrs = w.attrs();
   attrs.set("groups", node.int_attr("group", 1));
   return node.call("nn.conv", {padded, weight}, std::move(attrs));

@@ -6,7 +6,7 @@
 
 #include "frontends/tflite/operators.h"
 
-namespace relaxc::tflite {
+namespace relaxc::tflite::arithmetic_family {
 namespace {
 
 using Activation = Node::Activation;
@@ -228,6 +228,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::tflite
+}  // namespace relaxc::tflite::arithmetic_family
 
 RELAXC_TFLITE_OPERATORS(arithmetic, kRows)

@@ -3,7 +3,7 @@
 // Quantized operands of a comparison are brought to the larger scale, with 8 bits more, each rounded twice.
 #include "frontends/tflite/operators.h"
 
-namespace relaxc::tflite {
+namespace relaxc::tflite::compare_family {
 namespace {
 
 /// Both operands in one unit, in which they compare.
@@ -99,6 +99,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::tflite
+}  // namespace relaxc::tflite::compare_family
 
 RELAXC_TFLITE_OPERATORS(compare, kRows)

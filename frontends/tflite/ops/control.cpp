@@ -7,7 +7,7 @@
 #include "frontends/tflite/importer.h"
 #include "frontends/tflite/operators.h"
 
-namespace relaxc::tflite {
+namespace relaxc::tflite::control_family {
 namespace {
 
 using relax::Op;
@@ -326,6 +326,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::tflite
+}  // namespace relaxc::tflite::control_family
 
 RELAXC_TFLITE_OPERATORS(control, kRows)

@@ -7,7 +7,7 @@
 #include "frontends/tflite/operators.h"
 #include "frontends/tflite/windows.h"
 
-namespace relaxc::tflite {
+namespace relaxc::tflite::conv_family {
 namespace {
 
 using tflite_schema::Padding;
@@ -142,6 +142,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::tflite
+}  // namespace relaxc::tflite::conv_family
 
 RELAXC_TFLITE_OPERATORS(conv, kRows)

@@ -3,7 +3,7 @@
 
 #include "frontends/tflite/operators.h"
 
-namespace relaxc::tflite {
+namespace relaxc::tflite::lists_family {
 namespace {
 
 constexpr int64_t kMostListed = 1 << 22;  ///< of what is made here, a number each
@@ -107,6 +107,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::tflite
+}  // namespace relaxc::tflite::lists_family
 
 RELAXC_TFLITE_OPERATORS(lists, kRows)

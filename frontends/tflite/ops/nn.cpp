@@ -6,7 +6,7 @@
 #include "frontends/tflite/operators.h"
 #include "frontends/tflite/windows.h"
 
-namespace relaxc::tflite {
+namespace relaxc::tflite::nn_family {
 namespace {
 
 /// One spatial dim of a transposed convolution, as pads of the plain convolution with the flipped filter over data with
@@ -217,6 +217,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::tflite
+}  // namespace relaxc::tflite::nn_family
 
 RELAXC_TFLITE_OPERATORS(nn, kRows)

@@ -4,7 +4,7 @@
 
 #include "frontends/tflite/operators.h"
 
-namespace relaxc::tflite {
+namespace relaxc::tflite::pieces_family {
 namespace {
 
 constexpr int64_t kMostListed = 1 << 22;  ///< places along one dim, a number each
@@ -398,6 +398,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::tflite
+}  // namespace relaxc::tflite::pieces_family
 
 RELAXC_TFLITE_OPERATORS(pieces, kRows)

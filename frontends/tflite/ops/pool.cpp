@@ -6,7 +6,7 @@
 #include "frontends/tflite/operators.h"
 #include "frontends/tflite/windows.h"
 
-namespace relaxc::tflite {
+namespace relaxc::tflite::pool_family {
 namespace {
 
 constexpr int64_t kMostListed = 1 << 22;  ///< of what is made here, a number each: ones of a window, counts
@@ -127,6 +127,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::tflite
+}  // namespace relaxc::tflite::pool_family
 
 RELAXC_TFLITE_OPERATORS(pool, kRows)

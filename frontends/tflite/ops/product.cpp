@@ -3,7 +3,7 @@
 #include "frontends/tflite/operators.h"
 #include "frontends/tflite/windows.h"
 
-namespace relaxc::tflite {
+namespace relaxc::tflite::product_family {
 namespace {
 
 /// x [rows, inputs] times a filter [outputs, inputs] of integers, as sums. Bytes have a product of their own; what is
@@ -139,6 +139,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::tflite
+}  // namespace relaxc::tflite::product_family
 
 RELAXC_TFLITE_OPERATORS(product, kRows)

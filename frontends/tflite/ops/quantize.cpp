@@ -6,7 +6,7 @@
 
 #include "frontends/tflite/operators.h"
 
-namespace relaxc::tflite {
+namespace relaxc::tflite::quantize_family {
 namespace {
 
 bool is_stored(TensorType type) {
@@ -111,6 +111,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::tflite
+}  // namespace relaxc::tflite::quantize_family
 
 RELAXC_TFLITE_OPERATORS(quantize, kRows)

@@ -3,7 +3,7 @@
 
 #include "frontends/tflite/operators.h"
 
-namespace relaxc::tflite {
+namespace relaxc::tflite::reduce_family {
 namespace {
 
 struct Reduction {
@@ -152,6 +152,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::tflite
+}  // namespace relaxc::tflite::reduce_family
 
 RELAXC_TFLITE_OPERATORS(reduce, kRows)

@@ -7,7 +7,7 @@
 
 #include "frontends/tflite/operators.h"
 
-namespace relaxc::tflite {
+namespace relaxc::tflite::resize_family {
 namespace {
 
 constexpr int64_t kMostPlaces = 1 << 20;  ///< rows or columns of a result
@@ -175,6 +175,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::tflite
+}  // namespace relaxc::tflite::resize_family
 
 RELAXC_TFLITE_OPERATORS(resize, kRows)

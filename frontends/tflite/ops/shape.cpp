@@ -3,7 +3,7 @@
 
 #include "frontends/tflite/operators.h"
 
-namespace relaxc::tflite {
+namespace relaxc::tflite::shape_family {
 namespace {
 
 /// The new shape: of the second input if it is known, else of the options, else as the output is declared, which is
@@ -260,6 +260,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::tflite
+}  // namespace relaxc::tflite::shape_family
 
 RELAXC_TFLITE_OPERATORS(shape, kRows)

@@ -8,7 +8,7 @@
 #include "frontends/tflite/fixed_point.h"
 #include "frontends/tflite/operators.h"
 
-namespace relaxc::tflite {
+namespace relaxc::tflite::softmax_family {
 namespace {
 
 constexpr int kScaledBits = 5, kSumBits = 12;
@@ -82,6 +82,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::tflite
+}  // namespace relaxc::tflite::softmax_family
 
 RELAXC_TFLITE_OPERATORS(softmax, kRows)

@@ -9,7 +9,7 @@
 
 #include "frontends/tflite/operators.h"
 
-namespace relaxc::tflite {
+namespace relaxc::tflite::unary_family {
 namespace {
 
 using Function = std::function<float(float)>;
@@ -343,6 +343,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-}  // namespace relaxc::tflite
+}  // namespace relaxc::tflite::unary_family
 
 RELAXC_TFLITE_OPERATORS(unary, kRows)
