@@ -147,8 +147,8 @@ Result<Machine> machine_of_macros(const std::string& command, const std::string&
   if (elf && macros.has("__riscv")) return riscv(macros);
   if (elf && macros.has("__x86_64__") && !macros.has("__ILP32__")) return x86_64(macros, command);
   return diag.error(nullptr, Kind::usage,
-                    "--target-from-cc: '{}' compiles for {}, which relaxc writes no objects for; --print-targets lists "
-                    "the machines that there are",
+                    "--target-from-cc: '{}' compiles for {}, which relaxc does not support; --print-targets lists the "
+                    "supported machines",
                     command, triple.empty() ? "an unknown machine" : triple);
 }
 
@@ -156,7 +156,7 @@ Result<Machine> machine_of_compiler(const std::string& command, Diagnostics& dia
   std::optional<std::string> macros = output_of(command + " -dM -E -x c /dev/null");
   if (!macros) macros = output_of(command + " -dM -E -x c++ /dev/null");  // whose flags are not all C's
   if (!macros)
-    return diag.error(nullptr, Kind::usage, "--target-from-cc: '{}' is no C or C++ compiler that tells its macros",
+    return diag.error(nullptr, Kind::usage, "--target-from-cc: '{}' is not a C or C++ compiler that prints its macros",
                       command);
   std::string triple = output_of(command + " -dumpmachine").value_or("");
   if (!triple.empty() && triple.back() == '\n') triple.pop_back();

@@ -94,7 +94,7 @@ Result<std::vector<codegen_llvm::CpuLevel>> choose_levels(const CompileOptions& 
   }
   if (!options.features.empty())
     return diag.error(nullptr, Kind::usage,
-                      "--mattr={} would be of every CPU of the list; write features behind one of them: {}{}",
+                      "--mattr={} would apply to every CPU of the list; append features to one of them: {}{}",
                       options.features, options.cpu, options.features);
   if (options.hooks.trace)
     return diag.error(nullptr, Kind::usage, "--trace numbers the kernels of one CPU; --mcpu={} names several",

@@ -176,7 +176,8 @@ Status commit(const Artifact& artifact, Outputs& outputs, Diagnostics& diag) {
   for (const relax::FileRef& file : artifact.files)
     for (const std::string& path : outputs.paths())
       if (std::error_code none; std::filesystem::equivalent(file->path(), path, none))
-        return diag.error(nullptr, Kind::usage, "'{}' is read for this output and cannot be written too", path);
+        return diag.error(nullptr, Kind::usage, "'{}' is an input of this compilation and cannot also be an output",
+                          path);
   RELAXC_DO(relax::check_unchanged(artifact.files, diag));
   if (diag.has_errors()) return diag.failed();
   return outputs.commit();

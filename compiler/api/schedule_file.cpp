@@ -41,7 +41,7 @@ class Reading {
     const std::vector<schedule::StepText> lines = schedule::steps_of(source_->text);
     if (lines.empty() || lines[0].text != kFirstLine)
       return diag_.error(lines.empty() ? nullptr : location(span(lines[0])), Kind::syntax,
-                         "'{}' is no file of schedules: it does not begin with '{}'; --write-schedules and 'relaxc "
+                         "'{}' is not a file of schedules: it does not start with '{}'; --write-schedules and 'relaxc "
                          "tune' write one",
                          source_->path, kFirstLine);
     for (size_t i = 1; i < lines.size(); ++i)
@@ -65,12 +65,11 @@ class Reading {
       return Done{};
     }
     if (file_.kernels.empty())
-      return diag_.error(location(span(line)), Kind::syntax,
-                         "a step belongs to a kernel; 'kernel NAME' comes before it");
+      return diag_.error(location(span(line)), Kind::syntax, "a step must come after a line 'kernel NAME'");
     KernelSchedule& kernel = file_.kernels.back();
     if (words[0] == "choose") return read_choices(kernel, words, span(line));
     if (!kernel.choices.empty())
-      return diag_.error(location(span(line)), Kind::syntax, "a kernel has steps, or 'choose' and nothing else");
+      return diag_.error(location(span(line)), Kind::syntax, "a kernel has either steps or one 'choose'");
     TextSpan& steps = kernel.steps_at;
     if (steps.length == 0) steps = span(line);
     steps.length = static_cast<uint32_t>(line.begin + line.text.size()) - steps.begin;
@@ -79,7 +78,7 @@ class Reading {
 
   Status begin_kernel(const std::vector<std::string_view>& words, const TextSpan& at) {
     if (words.size() < 2 || words.size() > 3)
-      return diag_.error(location(at), Kind::syntax, "a kernel has a name and, if it is to compute the same, a key");
+      return diag_.error(location(at), Kind::syntax, "expected 'kernel NAME' or 'kernel NAME KEY'");
     KernelSchedule kernel;
     kernel.name = words[1], kernel.key = words.size() == 3 ? words[2] : "";
     kernel.at = kernel.steps_at = at;
@@ -99,7 +98,7 @@ class Reading {
     bool quoted = words.size() == 2 && words[1].size() > 2 && words[1].front() == '"';
     if (!quoted || kernel.steps_at.length != 0 || !kernel.choices.empty())
       return diag_.error(location(at), Kind::syntax,
-                         "'choose' takes choices in quotes, \"tile: 4x3\", and stands alone");
+                         "'choose' takes choices in quotes, \"tile: 4x3\", as the kernel's only line");
     kernel.choices = words[1].substr(1, words[1].size() - 2);
     return Done{};
   }
@@ -197,7 +196,7 @@ Status hand_out(const ScheduleFile& file, const CompileOptions& options, relax::
   }
   tell_former_names(file, options);
   if (strange != 0)
-    tell_remark(options, fmt::format("{} of {} schedules in '{}' are of kernels that the model does not have", strange,
+    tell_remark(options, fmt::format("{} of {} schedules in '{}' match no kernel of the model", strange,
                                      file.kernels.size(), options.schedules));
   return Done{};
 }

@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
     relaxc::driver::CommandLine line = relaxc::driver::read_command_line(argc, argv);
     if (line.exit) return *line.exit;
     if (!relaxc::limit_process(line.options.time_limit, line.options.memory_limit))
-      relaxc::terminate_now("the system refuses the limit of --time-limit or --max-memory");
+      relaxc::terminate_now("the system rejects the limit of --time-limit or --max-memory");
     bool tool = line.options.tool.kind != relaxc::driver::ToolOptions::kNone;
     return tool ? relaxc::driver::run_tool(line.options) : relaxc::driver::compile(line.options);
   });

@@ -150,7 +150,7 @@ void print_diagnostics(const Diagnostics& diagnostics, const Options& options, c
     tell("{}: note: {}\n", printable(options.input), printable(remark));
   if (options.check != CheckFormat::kNone) list_refused(diagnostics, findings);
   if (options.check == CheckFormat::kNone || diagnostics.has_errors()) return;
-  fmt::print("{}: nothing keeps it from compiling\n", printable(options.input));
+  fmt::print("{}: nothing prevents compilation\n", printable(options.input));
   for (const StateProposal& p : states)
     fmt::print("{}\n",
                printable(fmt::format("{}: '{}' could carry '{}' of '{}' to the next call: --state={}:{}", options.input,

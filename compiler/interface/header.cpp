@@ -121,7 +121,7 @@ class Header {
     if (tensor.strided) more += ", any strides";
     if (tensor.pair >= 0) more += ", state";
     if (tensor.append_axis >= 0) more += " that grows along axis " + std::to_string(tensor.append_axis);
-    if (tensor.quant) more += ", stands for " + meaning_text(*tensor.quant);
+    if (tensor.quant) more += ", represents " + meaning_text(*tensor.quant);
     std::string original = comment_text(tensor.name);
     line(" *   {} {}: {} {}{}{}", role, tensor.identifier, to_string(tensor.dtype), shape_text(tensor), more,
          original == tensor.identifier ? "" : ", named \"" + original + "\"");
@@ -159,7 +159,7 @@ class Header {
     for (const Pool& pool : entry.pools)
       line(" *   pool   {}: {} bytes that context->pools gives", pool.name, pool.bytes);
     if (entry.needs_allocator)
-      line(" *   memory whose size only the run knows comes from context->alloc, besides the arena");
+      line(" *   memory whose size is known only at run time comes from context->alloc, besides the arena");
     line(" */");
     print_sizes(entry, macro);
     if (run_stack_max != UINT64_MAX) define(macro + "RUN_STACK_MAX", std::to_string(run_stack_max));

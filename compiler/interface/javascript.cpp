@@ -105,7 +105,7 @@ class Declarations {
       RELAXC_DO(record(object_.entries[i].outputs, prefix + "Outputs", &Declarations::output_type));
     }
     model(names);
-    line("/** Loads {}, which lies beside this module, or the same file from elsewhere. */", comment_text(wasm_));
+    line("/** Loads {}, which is beside this module, or the same file from elsewhere. */", comment_text(wasm_));
     line("export function load(source?: Source): Promise<Model>;");
     return out_;
   }
@@ -200,7 +200,7 @@ export async function load(source = new URL({2}, import.meta.url)) {{
 }}
 )",
                      object.name, hash, quoted(relative_url(wasm)),
-                     quoted(wasm + " is of another compilation than this module; write both anew"));
+                     quoted(wasm + " is from another compilation than this module; compile both again"));
 }
 
 Result<std::string> typescript_declarations(const Object& object, const std::string& wasm, Diagnostics& diag) {

@@ -34,8 +34,7 @@ relaxc::Status check_attrs(InferContext& c) {
   const std::string &precision = c.op.attrs.string("precision"), &rows = c.op.attrs.string("empty_rows");
   std::optional<DType> dtype = parse_dtype(precision);
   if (!precision.empty() && (!dtype || !dtype->is_float()))
-    return c.error(Kind::invalid_attribute, "precision \"{}\" of '{}' is no dtype of floats", precision,
-                   c.op.def->name);
+    return c.error(Kind::invalid_attribute, "precision \"{}\" of '{}' is not a float dtype", precision, c.op.def->name);
   if (!rows.empty() && rows != "zeros" && rows != "no_nans")
     return c.error(Kind::invalid_attribute, "empty_rows of '{}' must be \"zeros\" or \"no_nans\", found \"{}\"",
                    c.op.def->name, rows);

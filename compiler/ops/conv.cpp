@@ -37,7 +37,7 @@ Result<Shapes> check(InferContext& c) {
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* weight, c.tensor(1));
   if (x->ndim < 3 || x->ndim > 5 || weight->ndim != x->ndim)
-    return c.error(Kind::rank_mismatch, "'{}' takes data and weights of 3 to 5 dims alike, found {} and {}",
+    return c.error(Kind::rank_mismatch, "'{}' takes data and weights of the same rank, 3 to 5, found {} and {}",
                    c.op.def->name, x->ndim, weight->ndim);
   if (x->dtype != weight->dtype)
     return c.error(Kind::dtype_mismatch, "'{}' of {} and {}; {}", c.op.def->name, to_string(*x->dtype),
@@ -206,9 +206,9 @@ constexpr OpDef kOps[] = {
      .attrs = kConv,
      .infer = infer_conv,
      .define = define_conv,
-     .doc =
-         "convolution of [N, C, spatial…] with weights [O, C/groups, spatial…]; groups=0: a group a channel; a bias is "
-         "added separately; out_dtype: of the result, if not that of the operands"},
+     .doc = "convolution of [N, C, spatial…] with weights [O, C/groups, spatial…]; groups=0: one group per channel; a "
+            "bias is "
+            "added separately; out_dtype: dtype of the result, if not that of the operands"},
     {.name = "nn.conv_transpose",
      .operands = kOperands,
      .attrs = kTransposed,

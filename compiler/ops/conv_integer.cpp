@@ -34,7 +34,7 @@ InferResult infer(InferContext& c) {
   RELAXC_TRY(const TensorInfo* data, c.tensor(0));
   RELAXC_TRY(const TensorInfo* filter, c.tensor(1));
   if (data->ndim < 3 || data->ndim > 5 || filter->ndim != data->ndim)
-    return c.error(Kind::rank_mismatch, "'{}' takes data and weights of 3 to 5 dims alike, found {} and {}",
+    return c.error(Kind::rank_mismatch, "'{}' takes data and weights of the same rank, 3 to 5, found {} and {}",
                    c.op.def->name, data->ndim, filter->ndim);
   int64_t groups = c.op.attrs.integer("groups");
   if (groups < 1) return c.error(Kind::invalid_attribute, "'{}' in {} groups", c.op.def->name, groups);

@@ -20,7 +20,7 @@ Result<const TensorInfo*> image(InferContext& c, int64_t block) {
 relaxc::Status require_multiple(InferContext& c, Expr dim, int64_t of) {
   return c.require(arith::eq(arith::floormod(dim, of), 0), kDerivedDim, c.context.index(of), dim,
                    {Finding::kMultiple, "a dim"},
-                   fmt::format("'{}': {} is no multiple of {}", c.op.def->name, to_string(dim), of));
+                   fmt::format("'{}': {} is not a multiple of {}", c.op.def->name, to_string(dim), of));
 }
 
 InferResult infer_depth(InferContext& c, int64_t block) {
@@ -86,13 +86,13 @@ constexpr OpDef kOps[] = {
      .attrs = kDepth,
      .infer = infer_depth_to_space,
      .expand = expand_depth_to_space,
-     .doc = "[N, C, H, W] with blocks of channels laid out in space (ONNX)"},
+     .doc = "[N, C, H, W] with blocks of channels moved into space (ONNX)"},
     {.name = "space_to_depth",
      .operands = kX,
      .attrs = kSpace,
      .infer = infer_space,
      .expand = expand_space,
-     .doc = "[N, C, H, W] with blocks of space laid out as channels (ONNX)"},
+     .doc = "[N, C, H, W] with blocks of space moved into channels (ONNX)"},
     {.name = "nn.pixel_shuffle",
      .operands = kX,
      .attrs = kShuffle,

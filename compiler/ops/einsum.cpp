@@ -284,7 +284,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAxes,
      .infer = infer_diagonal,
      .define = define_diagonal,
-     .doc = "the elements whose subscripts along two axes are the same; the second axis goes"},
+     .doc = "the elements whose subscripts along two axes are the same; the second axis is removed"},
 };
 
 }  // namespace

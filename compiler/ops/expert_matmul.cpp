@@ -44,7 +44,7 @@ constexpr OpDef kOps[] = {
      .operands = kOperands,
      .infer = infer,
      .define = define,
-     .doc = "each row of x times the transpose of the matrix that `which` names for it"},
+     .doc = "each row of x times the transpose of the matrix that `which` selects for it"},
 };
 
 }  // namespace

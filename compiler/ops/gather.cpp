@@ -135,7 +135,7 @@ constexpr OpDef kOps[] = {
      .infer = infer_take,
      .define = define_take,
      .doc = "slices of x along axis at the indices; negative ones count from the end; mode clip or wrap: any index "
-            "will do"},
+            "is allowed"},
     {.name = "gather_elements",
      .operands = kXIndices,
      .attrs = kAxis,

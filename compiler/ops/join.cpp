@@ -138,7 +138,7 @@ InferResult infer_split(InferContext& c) {
   constexpr int64_t kMostParts = 65536;  // each is a value of the program
   int64_t sections = c.op.attrs.integer("sections");
   if (sections < 0 || sections > kMostParts)
-    return c.error(Kind::invalid_attribute, "'split' into {} sections, and 0 to {} can be", sections, kMostParts);
+    return c.error(Kind::invalid_attribute, "'split' into {} sections; 0 to {} are supported", sections, kMostParts);
   Dims points = points_of(c.op, c.context, dim);
   if (c.has(1))
     RELAXC_DO(require_equal(c, arith::simplify(points.back(), c.facts), dim, "the sum of the sizes and the dim"));

@@ -145,7 +145,8 @@ constexpr OpDef kOps[] = {
      .attrs = kAttrs,
      .infer = infer,
      .define = define,
-     .doc = "attention by a state of one matrix a head: outputs and the last state; delta: v less what k recalls"},
+     .doc = "attention with a state of one matrix per head: outputs and the last state; delta: v minus the value that "
+            "k reads"},
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ Result<DType> out_dtype(InferContext& c, DType operand) {
   if (name.empty() || name == "void") return operand;
   std::optional<DType> dtype = parse_dtype(name);
   if (!dtype || !is_number(*dtype))
-    return c.error(Kind::invalid_attribute, "out_dtype \"{}\" of '{}' is no dtype of numbers", name, c.op.def->name);
+    return c.error(Kind::invalid_attribute, "out_dtype \"{}\" of '{}' is not a numeric dtype", name, c.op.def->name);
   return *dtype;
 }
 
@@ -84,7 +84,8 @@ constexpr OpDef kOps[] = {
      .attrs = kAttrs,
      .infer = infer,
      .define = define,
-     .doc = "matrix product with broadcast batches; vectors as in NumPy; out_dtype: of the sum and the result"},
+     .doc =
+         "matrix product with broadcast batches; vectors as in NumPy; out_dtype: dtype of the sum and of the result"},
 };
 
 }  // namespace

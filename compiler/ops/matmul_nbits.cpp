@@ -25,7 +25,7 @@ InferResult infer(InferContext& c) {
   RELAXC_TRY(const TensorInfo* scale, c.tensor(2));
   int64_t bits = c.op.attrs.integer("bits");
   if (bits != 2 && bits != 4 && bits != 8)
-    return c.error(Kind::invalid_attribute, "'{}' of weights of {} bits; 2, 4 and 8 are possible", c.op.def->name,
+    return c.error(Kind::invalid_attribute, "'{}' of weights of {} bits; 2, 4 and 8 are supported", c.op.def->name,
                    bits);
   if (*weight->dtype != DType::u(8) || weight->ndim != 3 || scale->ndim != 2 || x->ndim < 1)
     return c.error(Kind::rank_mismatch, "'{}' takes uint8 weights of 3 dims and scales of 2, found {} of {} and {}",

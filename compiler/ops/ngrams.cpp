@@ -127,7 +127,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAttrs,
      .infer = infer,
      .define = define,
-     .doc = "how often each row of symbols holds the n-grams of sorted tables (ngrams.cpp), by column, as float32"},
+     .doc = "counts of the n-grams of sorted tables (ngrams.cpp) in each row of symbols, by column, as float32"},
 };
 
 }  // namespace

@@ -252,7 +252,7 @@ constexpr OpDef kOps[] = {
      .attrs = kLrnAttrs,
      .infer = infer_lrn,
      .define = define_lrn,
-     .doc = "x divided by a power of the squares of the channels around"},
+     .doc = "x divided by a power of the sum of squares of neighbouring channels"},
 };
 
 }  // namespace

@@ -121,8 +121,7 @@ constexpr OpDef kOps[] = {
      .attrs = kMode,
      .infer = infer,
      .define = define,
-     .doc =
-         "x with elements added before and behind each axis; pads: all beginnings, then all ends; negative ones cut"},
+     .doc = "x with elements added before and after each axis; pads: all starts, then all ends; negative ones crop"},
 };
 
 }  // namespace

@@ -44,7 +44,7 @@ InferResult infer_quantize(InferContext& c) {
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   DType stored = c.op.attrs.dtype("out_dtype");
   if (!x->dtype->is_float() || !is_stored(stored))
-    return c.error(Kind::dtype_mismatch, "'{}' of {} to {}; it makes integers of at most 16 bits of floats",
+    return c.error(Kind::dtype_mismatch, "'{}' of {} to {}; it converts floats to integers of at most 16 bits",
                    c.op.def->name, to_string(*x->dtype), to_string(stored));
   RELAXC_DO(check_parameters(c, *x, stored));
   return one(tensor_info(c.context, *x->shape, stored));
@@ -98,7 +98,7 @@ constexpr OpDef kOps[] = {
      .attrs = kQuantize,
      .infer = infer_quantize,
      .define = define_quantize,
-     .doc = "x / scale rounded, plus zero_point, cut to the range of out_dtype"},
+     .doc = "x / scale rounded, plus zero_point, clamped to the range of out_dtype"},
     {.name = "dequantize",
      .operands = kOperands,
      .attrs = kDequantize,

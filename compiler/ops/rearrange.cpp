@@ -137,7 +137,7 @@ constexpr OpDef kOps[] = {
      .attrs = kFlip,
      .infer = infer_flip,
      .define = define_flip,
-     .doc = "x backwards along the axes"},
+     .doc = "x reversed along the axes"},
     {.name = "broadcast_to",
      .operands = kXShape,
      .attrs = kMutual,
@@ -154,7 +154,7 @@ constexpr OpDef kOps[] = {
      .attrs = kRepeat,
      .infer = infer_repeat,
      .define = define_repeat,
-     .doc = "every element repeated in place along axis"},
+     .doc = "each element repeated along axis"},
 };
 
 }  // namespace

@@ -74,7 +74,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAttrs,
      .infer = infer,
      .define = define,
-     .doc = "x * multiplier + addend rounded, plus zero_point, cut to low..high; off by one next to a tie at most"},
+     .doc = "x * multiplier + addend rounded, plus zero_point, clamped to low..high; may be off by one next to a tie"},
 };
 
 }  // namespace

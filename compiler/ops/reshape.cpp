@@ -32,7 +32,7 @@ Result<Dims> resolve(InferContext& c, const Dims& from, Dims to) {
   }
   if (open == to.size()) return to;
   if (known.is_constant(0))
-    return c.error(Kind::invalid_value, "'reshape' to {}: -1 beside a dim of 0 could be anything", text(to));
+    return c.error(Kind::invalid_value, "'reshape' to {}: -1 is ambiguous beside a dim of 0", text(to));
   to[open] = arith::simplify(arith::floordiv(total, known), c.facts);
   return to;
 }
@@ -164,28 +164,28 @@ constexpr OpDef kOps[] = {
      .infer = infer_reshape,
      .define = define_reshape,
      .role = Role::kView,
-     .doc = "x under another shape of as many elements; one dim may be -1"},
+     .doc = "x with another shape of the same number of elements; one dim may be -1"},
     {.name = "flatten",
      .operands = kX,
      .attrs = kFlattenAxis,
      .infer = infer_flatten,
      .define = define_reshape,
      .role = Role::kView,
-     .doc = "dims start..end as one"},
+     .doc = "x with the dims start..end merged into one"},
     {.name = "expand_dims",
      .operands = kX,
      .attrs = kAxis,
      .infer = infer_expand_dims,
      .define = define_expand_dims,
      .role = Role::kView,
-     .doc = "new dims of extent 1 at the result's axes"},
+     .doc = "x with new dims of extent 1 at the result's axes"},
     {.name = "squeeze",
      .operands = kX,
      .attrs = kAxes,
      .infer = infer_squeeze,
      .define = define_squeeze,
      .role = Role::kView,
-     .doc = "without the axes, which must have extent 1; no axes: all that are constant 1"},
+     .doc = "x without the axes, which must have extent 1; no axes: without all that are constant 1"},
 };
 
 }  // namespace

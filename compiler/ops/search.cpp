@@ -49,7 +49,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAttrs,
      .infer = infer,
      .define = define,
-     .doc = "how many keys of a sorted list come before each element; with right, those equal to it as well"},
+     .doc = "how many keys of a sorted list come before each element; with right, also those equal to it"},
 };
 
 }  // namespace

@@ -133,7 +133,7 @@ InferResult infer_part(InferContext& c) {
                       "'slice_part' has a negative extent"));
   if (!arith::prove_le(arith::simplify(end, c.facts), dim, c.facts))
     RELAXC_DO(c.require(arith::le(end, dim), kDerivedDim, dim, end, {Finding::kAtMost, "the end"},
-                        "'slice_part' ends behind the axis"));
+                        "'slice_part' ends after the axis"));
   shape[static_cast<size_t>(axis)] = extent[0];
   return one(tensor_info(c.context, std::move(shape), *x->dtype));
 }
@@ -160,7 +160,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAxis,
      .infer = infer_part,
      .define = define_part,
-     .doc = "`extent` elements from `begin` on along one axis, which must lie in it"},
+     .doc = "`extent` elements from `begin` on along one axis, within its bounds"},
 };
 
 }  // namespace

@@ -365,13 +365,13 @@ constexpr OpDef kOps[] = {
      .operands = kFormat,
      .infer = infer_format,
      .define = define_format,
-     .doc = "numbers as strings of the fewest digits that say which they are, by a table of powers of ten"},
+     .doc = "numbers as the shortest strings that parse to the same numbers, by a table of powers of ten"},
     {.name = "strings.parse",
      .operands = kParse,
      .attrs = kDtype,
      .infer = infer_parse,
      .define = define_parse,
-     .doc = "strings as the numbers that they say, by a table of powers of ten"},
+     .doc = "numbers parsed from strings, by a table of powers of ten"},
 };
 
 }  // namespace

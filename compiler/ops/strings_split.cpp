@@ -141,7 +141,7 @@ constexpr OpDef kOps[] = {
      .infer = infer_split,
      .define = define_split,
      .upper_bound = most_parts,
-     .doc = "the parts between delimiters (none: between blanks) after at most `most` cuts, as spans of the same "
+     .doc = "the parts between delimiters (none: between blanks) after at most `most` splits, as spans of the same "
             "bytes, and how many each string has"},
 };
 

@@ -32,7 +32,7 @@ InferResult infer_tokens(InferContext& c) {
   RELAXC_DO(require_equal(c, (*steps->shape)[0], (*accepts->shape)[0], "states"));
   if (c.op.attrs.ints("starts").size() != 3 || c.op.attrs.integer("least") < 1 || c.op.attrs.integer("fill") < 0)
     return c.error(Kind::invalid_attribute,
-                   "'strings.tokens' takes 3 starts, a least length of 1 or more and a fill of 0 or more");
+                   "'strings.tokens' takes 3 starts, a minimum length of 1 or more and a fill of 0 or more");
   Dims tokens(dims.begin(), dims.end() - 1);
   tokens.push_back(c.bound_symbol(0, "tokens" + std::to_string(c.op.id)));
   return one(tensor_info(c.context, with_pair(c.context, std::move(tokens)), kI64));

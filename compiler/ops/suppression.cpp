@@ -46,8 +46,8 @@ InferResult infer(InferContext& c) {
   if (c.has(2)) {
     RELAXC_TRY(Dims most, c.shape_value(2));
     if (most.size() != 1)
-      return c.error(Kind::invalid_value, "'{}' takes one number as the most boxes, found {}", c.op.def->name,
-                     most.size());
+      return c.error(Kind::invalid_value, "'{}' takes one number as the maximum number of boxes, found {}",
+                     c.op.def->name, most.size());
   }
   RELAXC_DO(check_threshold(c, 3));
   RELAXC_DO(check_threshold(c, 4));
@@ -220,10 +220,10 @@ constexpr OpDef kOps[] = {
      .infer = infer,
      .define = define,
      .upper_bound = upper_bound,
-     .doc =
-         "rows (image, class, box) of the boxes that stay, at most `most` (a shape value of one number) of each class, "
-         "best first; boxes are [images, boxes, 4] as two corners or as center and size, scores [images, classes, "
-         "boxes]"},
+     .doc = "rows (image, class, box) of the boxes that are kept, at most `most` (a shape value of one number) of each "
+            "class, "
+            "best first; boxes are [images, boxes, 4] as two corners or as center and size, scores [images, classes, "
+            "boxes]"},
 };
 
 }  // namespace

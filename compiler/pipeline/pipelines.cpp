@@ -141,7 +141,7 @@ constexpr bool well_ordered(const Pass (&passes)[N]) {
   }
   return true;
 }
-static_assert(well_ordered(kCompile), "a pass stands before one that gives what it needs");
+static_assert(well_ordered(kCompile), "a pass comes before one that gives what it needs");
 
 constexpr const Pass* row_named(std::string_view name) {
   for (const Pass& pass : kCompile)
@@ -164,7 +164,7 @@ constexpr bool cleanups_fit() {
       if (row_named(name) == nullptr || !may_clean_up(*row_named(name), pass)) return false;
   return true;
 }
-static_assert(cleanups_fit(), "a clean-up is no row, or needs what does not hold behind its pass");
+static_assert(cleanups_fit(), "a clean-up is not a row, or needs what does not hold after its pass");
 
 /// Spellings of earlier versions, which flags still take.
 constexpr std::pair<std::string_view, std::string_view> kFormerNames[] = {

@@ -34,7 +34,7 @@ bool names(const std::vector<std::string>& list, std::string_view pass) {
 
 /// Which other passes a fault behind `pass` may come from, as text: its clean-ups are not looked at one by one.
 std::string_view blame(const Pass& pass) {
-  return pass.cleanups.empty() ? "" : " or a clean-up behind it";
+  return pass.cleanups.empty() ? "" : " or a clean-up after it";
 }
 
 /// What a module holds: how much a pass made of it or saved.

@@ -5,10 +5,10 @@
 
 namespace relaxc {
 
-inline constexpr PassOption kScheduleWinograd{"schedule_kernels.winograd", 4, 0,
-                                              "most rows that minimal filtering gives at once: 4, 2, or 0 for none"};
+inline constexpr PassOption kScheduleWinograd{
+    "schedule_kernels.winograd", 4, 0, "most rows that a Winograd tile gives at once: 4, 2, or 0 for no Winograd"};
 inline constexpr PassOption kScheduleOnlineSoftmax{"schedule_kernels.online_softmax", 1024, 0,
-                                                   "fewest keys that a softmax takes in blocks, or 0 for never"};
+                                                   "fewest keys that a softmax processes in blocks, or 0 for never"};
 inline constexpr PassOption kScheduleKernelsOptions[] = {kScheduleWinograd, kScheduleOnlineSoftmax};
 
 /// Schedules every kernel for the target. Needs kLegal; gives kScheduled. What no strategy fits stays as it is defined.

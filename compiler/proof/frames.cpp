@@ -103,9 +103,9 @@ class Frame {
     if (!tensor.place || tensor.parameter) return;
     const Address& at = *tensor.place;
     const Span span = span_of(tensor);
-    const std::string name = fmt::format("'{}' lies inside of '{}'", named(tensor), at.memory->name);
+    const std::string name = fmt::format("'{}' is inside of '{}'", named(tensor), at.memory->name);
     if (at.round_up != 0 && arith::divisor(at.offset, facts_) % at.round_up != 0)
-      return claims_.add(Verdict::kUndecided, name + ": what is added before it is rounded up is no multiple");
+      return claims_.add(Verdict::kUndecided, name + ": what is added before it is rounded up is not a multiple");
     std::string why;
     Verdict verdict = known_.any_of({{context().index(0), span.begin}}, why);
     if (verdict == Verdict::kProved)
@@ -119,7 +119,7 @@ class Frame {
       return tensor.parameter ? tensor.buffer : tensor.place ? tensor.place->memory : nullptr;
     };
     if (memory(a) != memory(b) || memory(a) == nullptr) return;
-    const std::string claim = fmt::format("'{}' and '{}' lie apart", named(a), named(b));
+    const std::string claim = fmt::format("'{}' and '{}' are disjoint", named(a), named(b));
     if (a.parameter || b.parameter) {
       const Tensor& inner = a.parameter ? b : a;
       return decide({{inner.bytes, context().index(0)}}, claim);
@@ -154,7 +154,7 @@ class Frame {
     const auto* store = arena.body.as<tir::Store>();
     if (store == nullptr)
       return claims_.add(Verdict::kUndecided,
-                         fmt::format("'{}' tells what the function needs: it is no single store", arena.name));
+                         fmt::format("'{}' states what the function needs: it is not a single store", arena.name));
     const std::vector<arith::Var> ours = scalars_of(function_), theirs = scalars_of(arena);
     arith::Substitution symbols;
     for (size_t i = 0; i < theirs.size(); ++i) symbols[theirs[i]] = ours.at(i);
@@ -165,7 +165,7 @@ class Frame {
       if (number != nullptr) told = context().index(*number);
     }
     decide({{bytes_of(function_.params.at(*function_.host.arena).buffer), arith::substitute(told, symbols)}},
-           fmt::format("'{}' tells what the function needs", arena.name));
+           fmt::format("'{}' states what the function needs", arena.name));
   }
 
   const tir::PrimFunc& function_;

@@ -288,7 +288,7 @@ class Walk {
     auto found = places_.find(is->id);
     if (found == places_.end())
       return claims_.add(Verdict::kUndecided,
-                         fmt::format("'{}' lies in some memory: the planned function says of none", was->name));
+                         fmt::format("'{}' is in some memory: the planned function names none", was->name));
     Address begin = found->second;
     Expr& offset = begin.round_up != 0 ? begin.beyond : begin.offset;
     if (!part->second.offset.is_constant(0)) offset = arith::simplify(offset - part->second.offset);
@@ -298,7 +298,7 @@ class Walk {
       return;
     }
     claims_.add(same(*tensor.place, begin) ? Verdict::kProved : Verdict::kUndecided,
-                fmt::format("'{}' lies in the place of '{}': their offsets are not proved to be the same", was->name,
+                fmt::format("'{}' is at the address of '{}': their offsets are not proved to be the same", was->name,
                             tensor.buffer->name));
   }
 
@@ -344,9 +344,8 @@ class Walk {
       if (!fits) continue;
       step.in_place.emplace_back(tensor, made->tensor);
       if (!callee.noalias || callee.memory.copies) continue;
-      claims_.add(Verdict::kRefuted,
-                  fmt::format("'{}' may overwrite '{}': it takes for granted that its buffers share no memory",
-                              callee.name, pair_.tensors[tensor].buffer->name));
+      claims_.add(Verdict::kRefuted, fmt::format("'{}' may overwrite '{}': it assumes that its buffers share no memory",
+                                                 callee.name, pair_.tensors[tensor].buffer->name));
     }
   }
 
@@ -389,7 +388,7 @@ class Walk {
     };
     std::optional<Address> a = at(from), b = at(to);
     claims_.add(a && b && same(*a, *b) ? Verdict::kProved : Verdict::kUndecided,
-                fmt::format("'{}' and '{}', whose copy is left out, lie in one place: no proof was found",
+                fmt::format("'{}' and '{}', whose copy is omitted, are at one address: no proof was found",
                             pair_.tensors[from.tensor].buffer->name, pair_.tensors[to.tensor].buffer->name));
   }
 

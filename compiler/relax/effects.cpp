@@ -177,7 +177,7 @@ PrintFormat read_print_format(std::string_view format, size_t values) {
       text.clear();
       ++at;
     } else if (c == '{' || c == '}') {
-      read.fault = fmt::format("'{}' in the format belongs to no {{}}; {{{{ and }}}} stand for braces", c);
+      read.fault = fmt::format("'{}' in the format belongs to no {{}}; {{{{ and }}}} mean braces", c);
       return read;
     } else {
       text += c;

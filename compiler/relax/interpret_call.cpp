@@ -50,7 +50,7 @@ bool Frame::run_call(const Op& op) {
 }
 
 bool Frame::run_call_closure(const Op& op) {
-  RELAXC_CHECK(op.operand(0)->info->as<CallableInfo>() != nullptr, label(op) + " calls what is no function");
+  RELAXC_CHECK(op.operand(0)->info->as<CallableInfo>() != nullptr, label(op) + " calls what is not a function");
   const auto* closure = static_cast<const Closure*>(parts(op.operand(0))[0].get());
   Parts inputs;
   for (size_t i = 1; i < op.operands().size(); ++i)

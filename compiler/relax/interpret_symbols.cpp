@@ -109,7 +109,7 @@ bool SymbolValues::match(Info info, std::span<const Part> list, const std::strin
     DType dtype = prim->dtype.is_index() ? DType::i(64) : prim->dtype;
     if (t.dtype != dtype || !t.shape.empty())
       return fail_with(fault_, kDtype,
-                       what + " is no scalar of dtype " + to_string(dtype) + " but has " + to_string(t.dtype));
+                       what + " is not a scalar of dtype " + to_string(dtype) + " but has " + to_string(t.dtype));
     return !prim->value || match_dims({prim->value}, {cell_of(t)}, what);
   }
   return true;

@@ -97,7 +97,7 @@ std::string FunctionPrinter::expression(const Op& op) {
     case OpKind::kLoop:
       break;
   }
-  RELAXC_UNREACHABLE("an op with regions is no expression");
+  RELAXC_UNREACHABLE("an op with regions is not an expression");
 }
 
 std::string FunctionPrinter::call_tir(const Op& op) {

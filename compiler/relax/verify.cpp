@@ -62,7 +62,7 @@ class Verifier {
       check(block->parent == &region, "a block belongs to another region");
       for (const Op* item : block->ops) {
         if (!fault_.empty()) return;
-        check(item->block == block, "an op stands in a block that is not its own: " + describe(*item));
+        check(item->block == block, "an op is in a block that is not its own: " + describe(*item));
         op(*item, *block);
       }
     }
@@ -133,7 +133,7 @@ class Verifier {
 
   void purity(const Op& op, const Block& block, const std::string& what) {
     if (!block.dataflow) return;
-    check(!effects_.of_op(op), what + " has effects and stands in a dataflow block");
+    check(!effects_.of_op(op), what + " has effects and is in a dataflow block");
   }
 
   /// What each kind has: callees that exist, numbers of operands, results and regions.
@@ -215,7 +215,7 @@ class Verifier {
   void closure_call(const Op& op, const std::string& what) {
     const Value* callee = op.operand(0);
     const auto* type = callee == nullptr ? nullptr : callee->info->as<CallableInfo>();
-    check(type != nullptr, what + " calls what is no callable");
+    check(type != nullptr, what + " calls what is not a callable");
     check(type == nullptr || type->params.size() + 1 == op.operands().size(),
           what + " has another number of arguments");
   }
@@ -227,7 +227,8 @@ class Verifier {
           what + " does not say where each result goes");
     if (!fault_.empty()) return;
     for (int64_t index : op.attrs.ints("inplace_indices"))
-      check(index >= -1 && index < static_cast<int64_t>(op.operands().size()), what + " names an operand that is none");
+      check(index >= -1 && index < static_cast<int64_t>(op.operands().size()),
+            what + " names an operand that does not exist");
   }
 
   void branches(const Op& op, const std::string& what) {

@@ -181,9 +181,9 @@ std::map<std::string, std::string> attribute_texts(const PrimFunc& function) {
 
 std::string fault_of_attributes(const PrimFunc& f) {
   if (f.is_host() && !is_buffer(f, *f.host.arena))
-    return fmt::format("'arena' is parameter {}, which is no buffer", *f.host.arena);
+    return fmt::format("'arena' is parameter {}, which is not a buffer", *f.host.arena);
   for (size_t param : f.memory.in_place)
-    if (!is_buffer(f, param)) return fmt::format("'in_place' names parameter {}, which is no buffer", param);
+    if (!is_buffer(f, param)) return fmt::format("'in_place' names parameter {}, which is not a buffer", param);
   auto buffers = static_cast<size_t>(
       std::count_if(f.params.begin(), f.params.end(), [](const Param& p) { return p.buffer != nullptr; }));
   if (f.memory.scratch > buffers)

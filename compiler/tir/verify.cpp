@@ -118,7 +118,7 @@ class Verifier {
     for (const BufferRegion& region : regions) {
       access(region.buffer, region.spans.size(), region.buffer->dtype);
       for (const Span& span : region.spans) {
-        index(span.begin, "begin of a region");
+        index(span.begin, "start of a region");
         index(span.extent, "extent of a region");
       }
     }
@@ -142,7 +142,7 @@ class Verifier {
     return n.body.empty() ? Stmt() : n.body.back();
   }
   Stmt check(const For& n) {
-    index(n.min, "begin of the loop");
+    index(n.min, "start of the loop");
     index(n.extent, "extent of the loop");
     if (!n.var || !n.var.dtype().is_index()) fault("the loop variable is not an index");
     bool constant = n.loop_kind == LoopKind::kVectorized || n.loop_kind == LoopKind::kUnrolled;
@@ -199,7 +199,7 @@ class Verifier {
     layout(*n.buffer);
     index(n.byte_offset, "offset");
     if ((n.round_up & (n.round_up - 1)) != 0)
-      fault("'{}' lies at a multiple of {}, no power of two", n.buffer->name, n.round_up);
+      fault("'{}' is at a multiple of {}, not a power of two", n.buffer->name, n.round_up);
     enter(n.buffer);
     return n.body;
   }
@@ -213,7 +213,7 @@ class Verifier {
   }
   Stmt check(const Block& n) {
     for (const IterVar& iter : n.iters) {
-      index(iter.min, "begin of an axis");
+      index(iter.min, "start of an axis");
       index(iter.extent, "extent of an axis");
       index(iter.binding, "binding of an axis");
     }
@@ -233,7 +233,8 @@ class Verifier {
   }
   Stmt check(const Invoke& n) {
     if (n.callee.empty()) fault("a call of nothing");
-    if (n.runtime && (!n.external || n.callee.rfind("rlx_", 0) != 0)) fault("'{}' is no name of the runtime", n.callee);
+    if (n.runtime && (!n.external || n.callee.rfind("rlx_", 0) != 0))
+      fault("'{}' is not a name of the runtime", n.callee);
     if (n.status && (!n.plain || n.result != DType::i(32))) fault("'{}' returns no status", n.callee);
     for (const Argument& arg : n.args) {
       const auto* buffer = std::get_if<BufferRef>(&arg);

@@ -191,7 +191,7 @@ class NodeCheck {
     if (outer.empty()) return &attribute;
     if (function_ == nullptr) {
       node_.error(Kind::invalid_attribute,
-                  "attribute '{}' refers to attribute '{}' of a function, but the node stands in none",
+                  "attribute '{}' refers to attribute '{}' of a function, but the node is not in a function",
                   attribute.name(), outer);
       return nullptr;
     }

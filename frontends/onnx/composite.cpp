@@ -196,12 +196,11 @@ Result<NamedValue> Composites::coerced(const NamedValue& slot, const NamedValue&
   }
   bool plain = slot.composite == nullptr, same = plain == (like.composite == nullptr);
   if (!same || (!plain && slot.composite->kind != like.composite->kind))
-    return diag.error(b().location, Kind::dtype_mismatch, "{} and {} do not stand for each other", form_of(slot),
-                      form_of(like));
+    return diag.error(b().location, Kind::dtype_mismatch, "{} and {} are not compatible", form_of(slot), form_of(like));
   const Sequence *a = sequence_in(slot), *b_like = sequence_in(like);
   if (a != nullptr && (a->bytes == nullptr) != (b_like->bytes == nullptr))
     return diag.error(b().location, Kind::dtype_mismatch,
-                      "a sequence of strings and one of numbers do not stand for each other");
+                      "a sequence of strings and one of numbers are not compatible");
   return slot;
 }
 

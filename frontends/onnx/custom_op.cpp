@@ -28,8 +28,8 @@ class CustomNode {
       RELAXC_TRY(Value * value, node_.input(i));
       const RuleTensor& rule = op_.operands[i];
       if (rule.dtype && value->dtype() != *rule.dtype)
-        return node_.error(Kind::dtype_mismatch, "its rule wants operand {} in {}, found {}", i, to_string(*rule.dtype),
-                           relax::to_string(value->info));
+        return node_.error(Kind::dtype_mismatch, "its rule requires operand {} in {}, found {}", i,
+                           to_string(*rule.dtype), relax::to_string(value->info));
       if (!rule.any) {
         RELAXC_TRY(value, matched(rule, value, i));
       }
@@ -43,8 +43,8 @@ class CustomNode {
   Result<Value*> matched(const RuleTensor& rule, Value* value, size_t index) {
     std::vector<Expr> dims = value->shape();
     if (dims.size() != rule.dims.size())
-      return node_.error(Kind::rank_mismatch, "its rule wants {} dims of operand {}, found {}", rule.dims.size(), index,
-                         relax::to_string(value->info));
+      return node_.error(Kind::rank_mismatch, "its rule requires {} dims of operand {}, found {}", rule.dims.size(),
+                         index, relax::to_string(value->info));
     for (size_t k = 0; k < dims.size(); ++k)
       if (rule.dims[k].kind == RuleDim::kName && !find(rule.dims[k].name)) names_[rule.dims[k].name] = dims[k];
     for (size_t k = 0; k < dims.size(); ++k) {
@@ -68,7 +68,7 @@ class CustomNode {
     if (dim.kind == RuleDim::kNumber) return node_.index(dim.number);
     if (dim.kind == RuleDim::kName) {
       if (Expr found = find(dim.name)) return found;
-      return node_.error(Kind::unbound_name, "'{}' in its rule is no dim of an operand and no integer attribute",
+      return node_.error(Kind::unbound_name, "'{}' in its rule is neither a dim of an operand nor an integer attribute",
                          dim.name);
     }
     if (dim.kind == RuleDim::kFound) {
@@ -158,7 +158,8 @@ class CustomNode {
         continue;
       }
       if (!rule.dtype && values_.empty())
-        return node_.error(Kind::dtype_mismatch, "its rule says no dtype of a result, and there is no operand");
+        return node_.error(Kind::dtype_mismatch,
+                           "its rule gives no dtype for a result, and there is no operand to take it from");
       std::vector<Expr> dims;
       for (const RuleDim& dim : rule.dims) {
         RELAXC_TRY(Expr extent, evaluate(dim));

@@ -33,7 +33,7 @@ class RuleReader {
   template <typename T>
   Status list(std::vector<T>& items, Result<T> (RuleReader::*item)()) {
     do {
-      if (items.size() == kMostListed) return expected("an end before so many");
+      if (items.size() == kMostListed) return expected("an end before that many");
       RELAXC_TRY(T next, (this->*item)());
       items.push_back(std::move(next));
     } while (take(","));

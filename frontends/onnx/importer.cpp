@@ -148,7 +148,7 @@ arith::Prover& GraphImporter::prover() {
 
 Result<Value*> GraphImporter::materialize(const std::string& name) {
   NamedValue* slot = find(name);
-  if (slot == nullptr) return diag.error(builder_->location, Kind::unbound_name, "'{}' is made by no node", name);
+  if (slot == nullptr) return diag.error(builder_->location, Kind::unbound_name, "'{}' is not made by any node", name);
   if (slot->failed) return diag.failed();
   if (slot->value != nullptr) return slot->value;
   if (slot->absent)
@@ -193,8 +193,8 @@ bool GraphImporter::operands_ready(const NodeProto& node, Location where) {
     if (name.empty()) continue;
     NamedValue* slot = find(name);
     if (slot == nullptr) {
-      diag.error(where, Kind::unbound_name, "input '{}' is made by no node and is no input or initializer of the graph",
-                 name);
+      diag.error(where, Kind::unbound_name,
+                 "input '{}' is not made by a node and is not an input or initializer of the graph", name);
       local(name).failed = true;
       ready = false;
     } else if (slot->failed) {
@@ -305,7 +305,8 @@ Status GraphImporter::convert_with(const Converter& converter, Node& node) {
     if (!positions && converter.fold != nullptr && converter.fold(node)) return Done{};
     RELAXC_DO(positions ? convert_on_positions(converter, node) : converter.convert(node));
   } catch (const std::logic_error&) {  // of a container: a place that is not there, a length that none has
-    return node.error(Kind::rank_mismatch, "an input or attribute has not the rank or length that the operator takes");
+    return node.error(Kind::rank_mismatch,
+                      "an input or attribute does not have the rank or length that the operator takes");
   }
   for (size_t i = 0; i < node.outputs(); ++i)
     if (node.wants(i) && scope_->slots.count(node.proto.output(static_cast<int>(i))) == 0)

@@ -115,7 +115,7 @@ void GraphImporter::report_cycle(const RepeatedPtrField<NodeProto>& nodes, const
     if (++shown <= 8) names += (names.empty() ? "'" : ", '") + label(nodes[i], i) + "'";
     fail_outputs(nodes[i]);
   }
-  diag.error(file_, Kind::malformed_model, "the graph has a cycle; these nodes are on it or behind it: {}{}", names,
+  diag.error(file_, Kind::malformed_model, "the graph has a cycle; these nodes are on it or depend on it: {}{}", names,
              shown > 8 ? " and " + std::to_string(shown - 8) + " more" : "");
 }
 
@@ -167,7 +167,7 @@ std::vector<NamedValue> GraphImporter::given(const std::vector<std::string>& out
   for (const std::string& output : outputs) {
     NamedValue* slot = find(output);
     if (slot == nullptr)
-      diag.error(builder_->location, Kind::unbound_name, "the subgraph's output '{}' is made by no node", output);
+      diag.error(builder_->location, Kind::unbound_name, "the subgraph's output '{}' is not made by any node", output);
     else if (!slot->failed && as_tensors && slot->value == nullptr && slot->composite == nullptr)
       static_cast<void>(bool(materialize(output)));
     if (slot != nullptr) results.push_back(*find(output));

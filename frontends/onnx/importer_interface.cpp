@@ -43,7 +43,8 @@ void GraphImporter::initializers(const GraphProto& graph) {
     if (tensor.data_type() == onnx::TensorProto::STRING) {
       std::optional<NamedValue> strings = tensor_strings(*builder_, tensor);
       if (!strings)
-        diag.error(file_, Kind::malformed_model, "'{}' has not as many strings as its shape", tensor.name());
+        diag.error(file_, Kind::malformed_model, "'{}' does not have as many strings as its shape needs",
+                   tensor.name());
       define(tensor.name(), strings ? *std::move(strings) : NamedValue{nullptr, std::nullopt, true}, file_);
       continue;
     }
@@ -134,7 +135,7 @@ Status GraphImporter::results(const GraphProto& graph) {
   for (const ValueInfoProto& output : graph.output()) {
     NamedValue* slot = find(output.name());
     if (slot == nullptr) {
-      diag.error(file_, Kind::unbound_name, "output '{}' of the graph is made by no node", output.name());
+      diag.error(file_, Kind::unbound_name, "output '{}' of the graph is not made by any node", output.name());
       ok = false;
     } else if (slot->failed) {
       ok = false;

@@ -93,7 +93,7 @@ void UnreachedNodes::check_node(const NodeProto& proto, int number, const Visibl
   for (const std::string& name : proto.input())
     if (!name.empty() && !visible.has(name))
       importer_.diag.error(where, Kind::unbound_name,
-                           "input '{}' is made by no node and is no input or initializer of the graph", name);
+                           "input '{}' is not made by a node and is not an input or initializer of the graph", name);
   Node node(importer_, proto, version, where);
   if (find_custom(importer_.options_, proto) != nullptr)
     return static_cast<void>(bool(check_attributes(node, visible.function)));

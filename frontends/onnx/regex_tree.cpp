@@ -326,7 +326,7 @@ class Parser {
       next();
     }
     if (digits == 0 || (!braces && digits != 2) || (braces && !take("}")) || value > kLastCode)
-      fail("\\x wants two hexadecimal digits, or up to six in braces");
+      fail("\\x takes two hexadecimal digits, or up to six in braces");
     return value;
   }
 

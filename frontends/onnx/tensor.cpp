@@ -135,7 +135,7 @@ class TensorReader {
     uint64_t value = 0;
     auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (code != std::errc{} || end != text.data() + text.size())
-      return diag.error(where_, Kind::malformed_model, "external data of {} has {} '{}', which is no byte count",
+      return diag.error(where_, Kind::malformed_model, "external data of {} has {} '{}', which is not a byte count",
                         called(), key, text);
     return value;
   }

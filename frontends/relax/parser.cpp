@@ -186,7 +186,7 @@ class ModuleReader {
     return true;
   }
 
-  /// What a function is, by its decorators; reports one that is no function of a module.
+  /// What a function is, by its decorators; reports one that is not a function of a module.
   Global::Kind kind_of(const ast::Stmt& stmt) {
     Global::Kind kind = Global::kPoison;
     std::string_view unable;
@@ -209,7 +209,7 @@ class ModuleReader {
       (void)source_.error(stmt.name_place, Kind::unsupported, "'{}' {}", stmt.text, unable);
     } else if (!stmt.broken) {
       (void)source_.error(stmt.name_place, Kind::unsupported,
-                          "'{}' is no function of a module; @R.function or @T.prim_func makes it one", stmt.text);
+                          "'{}' is not a function of a module; @R.function or @T.prim_func makes it one", stmt.text);
       if (near) source_.hint("did you mean @{}?", *near);
     }
     return kind;

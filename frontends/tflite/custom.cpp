@@ -37,20 +37,20 @@ class CustomNode {
     Ints dims = node_.dims(value);
     if (!node_.ok()) return node_.status();
     if (rule.dtype && value->dtype() != *rule.dtype)
-      return node_.error(Kind::dtype_mismatch, "its rule wants operand {} in {}, found {}", i, to_string(*rule.dtype),
-                         relax::to_string(value->info));
+      return node_.error(Kind::dtype_mismatch, "its rule requires operand {} in {}, found {}", i,
+                         to_string(*rule.dtype), relax::to_string(value->info));
     values_.push_back(value);
     passed_.push_back(value);
     if (rule.any) return Done{};
     if (dims.size() != rule.dims.size())
-      return node_.error(Kind::rank_mismatch, "its rule wants {} dims of operand {}, found {}", rule.dims.size(), i,
+      return node_.error(Kind::rank_mismatch, "its rule requires {} dims of operand {}, found {}", rule.dims.size(), i,
                          relax::to_string(value->info));
     for (size_t k = 0; k < dims.size(); ++k)
       if (rule.dims[k].kind == RuleDim::kName) names_.try_emplace(rule.dims[k].name, dims[k]);
     for (size_t k = 0; k < dims.size(); ++k) {
       RELAXC_TRY(int64_t wanted, evaluate(rule.dims[k]));
       if (wanted != dims[k])
-        return node_.error(Kind::shape_mismatch, "its rule wants {} in dim {} of operand {}, found {}", wanted, k, i,
+        return node_.error(Kind::shape_mismatch, "its rule requires {} in dim {} of operand {}, found {}", wanted, k, i,
                            dims[k]);
     }
     return Done{};
@@ -61,7 +61,7 @@ class CustomNode {
     if (dim.kind == RuleDim::kName) {
       auto found = names_.find(dim.name);
       if (found != names_.end()) return found->second;
-      return node_.error(Kind::unbound_name, "'{}' in its rule is no dim of an operand", dim.name);
+      return node_.error(Kind::unbound_name, "'{}' in its rule is not a dim of an operand", dim.name);
     }
     if (dim.kind == RuleDim::kFound)
       return node_.error(Kind::unsupported, "sizes that the function decides are not supported for TFLite models");
@@ -114,7 +114,8 @@ class CustomNode {
         continue;
       }
       if (!rule.dtype && values_.empty())
-        return node_.error(Kind::dtype_mismatch, "its rule says no dtype of a result, and there is no operand");
+        return node_.error(Kind::dtype_mismatch,
+                           "its rule gives no dtype for a result, and there is no operand to take it from");
       std::vector<arith::Expr> dims;
       for (const RuleDim& dim : rule.dims) {
         RELAXC_TRY(int64_t extent, evaluate(dim));

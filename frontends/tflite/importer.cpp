@@ -102,7 +102,7 @@ Value* Importer::value_of(int32_t tensor) {
     return found ? variables_[*found].value : nullptr;
   }
   if (!info.constant && std::find(info.shape.begin(), info.shape.end(), 0) == info.shape.end()) {
-    diag.error(builder_->location, Kind::unbound_name, "tensor '{}' is made by no operator and is no constant",
+    diag.error(builder_->location, Kind::unbound_name, "tensor '{}' is not made by an operator and is not a constant",
                info.name);
     slot.failed = true;
     return nullptr;
@@ -200,7 +200,8 @@ Status Importer::convert_checked(const Row& row, Node& node) {
   try {
     RELAXC_DO(row.convert(node));
   } catch (const std::logic_error&) {  // of a container: a place that is not there, a length that none has
-    return node.error(Kind::rank_mismatch, "an input or option has not the rank or length that the operator takes");
+    return node.error(Kind::rank_mismatch,
+                      "an input or option does not have the rank or length that the operator takes");
   }
   return check_outputs(node);
 }

@@ -90,7 +90,7 @@ class Reader {
     if (found->offset() > 1) {
       std::span<const std::byte> bytes = model_.file->bytes();
       if (found->offset() > bytes.size() || found->size() > bytes.size() - found->offset())
-        return malformed("{} lies at offset {} with {} bytes; the file has {}", who, found->offset(), found->size(),
+        return malformed("{} is at offset {} with {} bytes; the file has {}", who, found->offset(), found->size(),
                          bytes.size());
       return bytes.subspan(found->offset(), found->size());
     }

@@ -57,7 +57,7 @@ int64_t Node::zero_of(const Tensor& tensor) {
   int64_t zero = tensor.quantization.zero_point[0];
   Limits limits = limits_of(dtype_of(tensor));
   if (zero >= limits.low && zero <= limits.high) return zero;
-  error(Kind::invalid_value, "the zero point {} of '{}' is no {}", zero, tensor.name, type_name(tensor.type));
+  error(Kind::invalid_value, "the zero point {} of '{}' does not fit {}", zero, tensor.name, type_name(tensor.type));
   return 0;
 }
 

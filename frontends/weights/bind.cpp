@@ -172,8 +172,8 @@ Status check_all_used(const relax::Module& module, const NamedConstants& named, 
   bool ok = true;
   for (const auto& [name, data] : named) {
     if (bound.count(name) != 0 || constants.count(data.get()) != 0) continue;
-    diag.error(nullptr, Kind::unbound_name, "the weights have '{}', which is no parameter or constant of the program",
-               name);
+    diag.error(nullptr, Kind::unbound_name,
+               "the weights have '{}', which is neither a parameter nor a constant of the program", name);
     if (auto near = nearest_name(name, params)) diag.note(nullptr, "did you mean '{}'?", *near);
     ok = false;
   }

@@ -136,11 +136,11 @@ NpyHead read_npy_head(std::span<const std::byte> bytes) {
   uint32_t length = 0;
   if (text.size() < begin) return fail("is cut");
   std::memcpy(&length, bytes.data() + 8, version == 1 ? 2 : 4);
-  if (length > kLargestNpyHead - begin) return fail(fmt::format("has a head of {} bytes, which is no array's", length));
+  if (length > kLargestNpyHead - begin) return fail(fmt::format("has a head of {} bytes, which no array has", length));
   if (text.size() < begin + length) return fail("is cut");
   head.bytes = begin + length;
   bool formed = read_dict(text.substr(begin, length), head);
-  if (!formed) return fail("has a head that is none");
+  if (!formed) return fail("has an invalid head");
   if (!head.known_dtype)
     return fail(
         fmt::format("has the dtype '{}'; NumPy's numbers and bools are read, and .safetensors has bfloat16 and "

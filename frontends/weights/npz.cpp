@@ -21,7 +21,7 @@ class NpzReader {
     NamedConstants constants;
     for (const ZipMember& member : members) {
       if (!member.name.ends_with(kEnding))
-        return source_.error(Kind::malformed_model, "'{}' is no array; an .npz holds .npy files", member.name);
+        return source_.error(Kind::malformed_model, "'{}' is not an array; an .npz holds .npy files", member.name);
       std::string name = member.name.substr(0, member.name.size() - kEnding.size());
       if (constants.count(name) != 0) return source_.error(Kind::malformed_model, "it holds '{}' twice", name);
       RELAXC_TRY(constants[name], array(member, name));

@@ -96,11 +96,11 @@ class SafetensorsReader {
     try {
       header = Json::parse(source_.text(kLengthBytes, length), watch);
     } catch (const Json::exception&) {
-      return bad("its header is no JSON");
+      return bad("its header is not JSON");
     } catch (const Implausible& header) {
       return bad("its header {}", header.why);
     }
-    if (!header.is_object()) return bad("its header is no JSON object");
+    if (!header.is_object()) return bad("its header is not a JSON object");
     if (!twice.empty()) return bad("it holds '{}' twice", twice);
     return header;
   }
@@ -117,8 +117,7 @@ class SafetensorsReader {
       return source_.error(Kind::unsupported, "'{}' has the dtype {}, which is not known", name, spelling);
     std::vector<int64_t> shape;
     for (const Json& dim : *dims) {
-      if (!dim.is_number_unsigned() || dim.get<uint64_t>() > INT64_MAX)
-        return bad("'{}' has a shape that is none", name);
+      if (!dim.is_number_unsigned() || dim.get<uint64_t>() > INT64_MAX) return bad("'{}' has an invalid shape", name);
       shape.push_back(dim.get<int64_t>());
     }
     uint64_t begin = (*place)[0].get<uint64_t>(), end = (*place)[1].get<uint64_t>();

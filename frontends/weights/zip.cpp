@@ -57,7 +57,7 @@ class ZipReader {
       directory_ = read<uint32_t>(end + 16);
       bool elsewhere = entries_ == 0xffff || directory_bytes_ == kElsewhere32 || directory_ == kElsewhere32;
       if (elsewhere) RELAXC_DO(find_directory64(end));
-      if (!source_.holds(directory_, directory_bytes_)) return bad("its directory lies outside of it");
+      if (!source_.holds(directory_, directory_bytes_)) return bad("its directory is outside of it");
       return Done{};
     }
     return bad("it has no directory at its end; is it cut?");
@@ -68,7 +68,7 @@ class ZipReader {
       return Done{};  // just large numbers
     uint64_t at = read<uint64_t>(end - kLocatorBytes + 8);
     if (!source_.holds(at, kEnd64Bytes) || read<uint32_t>(at) != kEnd64Mark)
-      return bad("its 64-bit directory lies outside of it");
+      return bad("its 64-bit directory is outside of it");
     entries_ = read<uint64_t>(at + 32);
     directory_bytes_ = read<uint64_t>(at + 40);
     directory_ = read<uint64_t>(at + 48);
@@ -77,7 +77,7 @@ class ZipReader {
 
   /// Where the next entry begins. The fixed part is known to lie in the directory.
   Result<uint64_t> entry(uint64_t at) {
-    if (read<uint32_t>(at) != kEntryMark) return bad("entry {} of its directory is none", members_.size());
+    if (read<uint32_t>(at) != kEntryMark) return bad("entry {} of its directory is invalid", members_.size());
     uint64_t name_bytes = read<uint16_t>(at + 28), extra_bytes = read<uint16_t>(at + 30);
     uint64_t next = at + kEntryBytes + name_bytes + extra_bytes + read<uint16_t>(at + 32);
     if (next > directory_ + directory_bytes_) return bad("entry {} of its directory is cut", members_.size());

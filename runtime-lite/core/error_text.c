@@ -199,16 +199,16 @@ static const char* const sentences[] = {
     [RLX_SYMBOL_EQUALITY] = "{dim} is {actual} where {symbol} is {expected}",
     [RLX_DIM_BOUNDS] = "{dim} is {actual}, must be {relation} {expected}",
     [RLX_STRIDES] = "a stride is {actual}, must be {expected}",
-    [RLX_ALIGNMENT] = "its address is {actual} bytes behind a multiple of {expected}",
+    [RLX_ALIGNMENT] = "its address is {actual} bytes past a multiple of {expected}",
     [RLX_CAPACITY] = "it has room for {actual} elements and needs {expected}",
     [RLX_DATA_CAPACITY] = "it has room for {actual} elements and needs {expected}",
     [RLX_OVERLAP] = "it shares memory with {other}",
     [RLX_ARENA_SIZE] = "the arena has {actual} bytes, must have {expected}",
-    [RLX_ARENA_ALIGNMENT] = "the arena's address is {actual} bytes behind a multiple of {expected}",
+    [RLX_ARENA_ALIGNMENT] = "the arena's address is {actual} bytes past a multiple of {expected}",
     [RLX_WEIGHTS_SIZE] = "the weights have {actual} bytes, must have {expected}",
     [RLX_WEIGHTS_HASH] =
         "the weights are those of another model: byte {axis} of the hash is {actual}, must be {expected}",
-    [RLX_WEIGHTS_ALIGNMENT] = "the address of the weights is {actual} bytes behind a multiple of {expected}",
+    [RLX_WEIGHTS_ALIGNMENT] = "the address of the weights is {actual} bytes past a multiple of {expected}",
     [RLX_ABI_MISMATCH] =
         "the version or size of the context, the tables or the weights is {actual}, must be {expected}",
     [RLX_SIZE_OVERFLOW] = "a size of {actual} elements does not fit the address space",
@@ -216,7 +216,7 @@ static const char* const sentences[] = {
     [RLX_NEEDS_DATA] = "the answer depends on data that was not given",
     [RLX_CPU_FEATURES] = "the CPU has the features {actual} (RLX_CPU_* bits), the code needs {expected}",
     [RLX_POOL_SIZE] = "pool {axis} has {actual} bytes, must have {expected}",
-    [RLX_POOL_ALIGNMENT] = "the address of pool {axis} is {actual} bytes behind a multiple of {expected}",
+    [RLX_POOL_ALIGNMENT] = "the address of pool {axis} is {actual} bytes past a multiple of {expected}",
     [RLX_INDEX_RANGE] = "index {actual} is outside of an axis of {expected}",
     [RLX_ASSERTION] = "does not hold",
     [RLX_EXTERNAL_FAILED] = "an external function returned {actual}",
@@ -228,7 +228,7 @@ static const char* const sentences[] = {
     [RLX_OBJECT_KIND] = "the object is of kind {actual}, must be of kind {expected}",
     [RLX_SELFTEST] = "the self-test found another answer: {actual}, must be {expected}",
     [RLX_FILE_IO] = "the file of weights cannot be opened, sized or mapped: errno is {actual}",
-    [RLX_FILE_FORMAT] = "this is no file of weights",
+    [RLX_FILE_FORMAT] = "this is not a file of weights",
 };
 
 /* Some statuses say another thing where the record has no place, or has numbers. */
@@ -238,7 +238,7 @@ static const char* sentence(const rlx_error* error) {
   if (error->code == RLX_ASSERTION && error->expected != error->actual)
     return "does not hold, with {actual} and {expected} as its sides";
   if (error->tensor < 0) {
-    if (error->code == RLX_OVERLAP) return "memory that the caller lends overlaps {other}";
+    if (error->code == RLX_OVERLAP) return "memory of the caller overlaps {other}";
     if (error->code == RLX_SIZE_OVERFLOW && error->node < 0)
       return "the arena of this call does not fit the address space";
     if (error->code == RLX_SELFTEST)

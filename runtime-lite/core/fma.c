@@ -16,7 +16,7 @@ typedef struct parts {
   uint32_t negative;
 } parts;
 
-static parts take_apart(double x) {
+static parts unpack(double x) {
   const uint64_t bits = bits_of(x);
   parts out = {bits & 0xfffffffffffffu, (int32_t)(bits >> 52 & 0x7ffu), (uint32_t)(bits >> 63)};
   if (out.exponent != 0)
@@ -113,9 +113,9 @@ double rlx_fma(double x, double y, double z) {
   if ((bits_of(z) & special) == special) return z; /* even where x * y would overflow */
   if (x == 0 || y == 0) return x * y + z;
   if (z == 0) return x * y;
-  px = take_apart(x);
-  py = take_apart(y);
-  pz = take_apart(z);
+  px = unpack(x);
+  py = unpack(y);
+  pz = unpack(z);
   product = shift_left(multiply(px.mantissa, py.mantissa), 20); /* leading bit at 124 or 125 */
   addend.high = pz.mantissa << 8;                               /* leading bit at 124 */
   addend.low = 0;

@@ -81,7 +81,7 @@ static int help(const char* program) {
 }
 
 static int usage(const char* program, const char* what, const char* value) {
-  (void)fprintf(stderr, "%s: error: %s%s; --help lists all there is\n", program, what, value);
+  (void)fprintf(stderr, "%s: error: %s%s; --help lists the flags\n", program, what, value);
   return USAGE;
 }
 
@@ -105,10 +105,9 @@ static int parse(int argc, char** argv, arguments* a) {
       a->files[a->num_files++] = argv[i];
       continue;
     }
-    if (i + 1 == argc) return usage(a->program, "nothing stands behind ", flag);
+    if (i + 1 == argc) return usage(a->program, "no value follows ", flag);
     if (text != NULL) *text = argv[++i];
-    if (number != NULL && (*number = count_of(argv[++i])) == 0)
-      return usage(a->program, "no number stands behind ", flag);
+    if (number != NULL && (*number = count_of(argv[++i])) == 0) return usage(a->program, "no number follows ", flag);
   }
   return DONE;
 }

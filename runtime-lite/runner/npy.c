@@ -79,7 +79,7 @@ static const char* parse_shape(const char* text, rlx_array* array) {
 
 static const char* take_data(const uint8_t* data, size_t size, rlx_array* array) {
   if (!rlx_array_size(array, &array->bytes)) return "its size overflows";
-  if (size != array->bytes) return "it has not as many bytes as its shape and type say";
+  if (size != array->bytes) return "its number of bytes does not match its shape and type";
   array->data = malloc(array->bytes == 0 ? 1 : array->bytes);
   if (array->data == NULL) return "there is no memory for it";
   memcpy(array->data, data, array->bytes);
@@ -87,11 +87,11 @@ static const char* take_data(const uint8_t* data, size_t size, rlx_array* array)
 }
 
 const char* rlx_npy_parse(const uint8_t* bytes, size_t size, const rlx_tensor_spec* wanted, rlx_array* array) {
-  if (size < 12 || memcmp(bytes, kMagic, sizeof kMagic) != 0) return "it is no .npy file";
+  if (size < 12 || memcmp(bytes, kMagic, sizeof kMagic) != 0) return "it is not an .npy file";
   const size_t head = bytes[6] == 1 ? 10 : 12;
   size_t length = (size_t)bytes[8] | (size_t)bytes[9] << 8;
   if (bytes[6] != 1) length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
-  if (bytes[6] < 1 || bytes[6] > 3 || length > size - head) return "it is no .npy file of version 1, 2 or 3";
+  if (bytes[6] < 1 || bytes[6] > 3 || length > size - head) return "it is not an .npy file of version 1, 2 or 3";
   char* dict = malloc(length + 1);
   if (dict == NULL) return "there is no memory for it";
   memcpy(dict, bytes + head, length);

@@ -117,16 +117,16 @@ static const char* read_head(cursor c, rlx_array* array) {
   uint64_t type = 0;
   field f;
   while (c.at < c.end) {
-    if (!next_field(&c, &f)) return "it is no TensorProto";
-    if (f.number == 14 && f.wire == 0 && f.value == 1) return "its data lies in another file";
+    if (!next_field(&c, &f)) return "it is not a TensorProto";
+    if (f.number == 14 && f.wire == 0 && f.value == 1) return "its data is in another file";
     if (f.number == 2 && f.wire == 0) type = f.value;
     if (f.number != 1) continue;
-    if (f.wire != 0 && f.wire != 2) return "it is no TensorProto";
+    if (f.wire != 0 && f.wire != 2) return "it is not a TensorProto";
     cursor dims = f.content;
     uint64_t dim = f.value;
     do {
       if (f.wire == 2 && dims.at == dims.end) break;
-      if (f.wire == 2 && !varint(&dims, &dim)) return "it is no TensorProto";
+      if (f.wire == 2 && !varint(&dims, &dim)) return "it is not a TensorProto";
       if (array->ndim == RLX_MAX_RANK) return "it has more than 32 dims";
       array->dims[array->ndim++] = (int64_t)dim;
     } while (f.wire == 2);
@@ -158,5 +158,5 @@ const char* rlx_tensor_proto_parse(const uint8_t* bytes, size_t size, rlx_array*
       fits = append_list(array, &filled, &f);
     }
   }
-  return fits && filled == array->bytes ? NULL : "it has not as many elements as its shape says";
+  return fits && filled == array->bytes ? NULL : "its number of elements does not match its shape";
 }

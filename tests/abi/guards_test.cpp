@@ -175,7 +175,7 @@ TEST_CASE("strides must be compact where nothing else is declared") {
   CHECK(found(call.error, 1, 1, -1, 1, 2));
 }
 
-TEST_CASE("elements lie at their natural alignment") {
+TEST_CASE("elements must be at their natural alignment") {
   Call call = affine_call();
   call.in(0).tensor.byte_offset = 2;
   CHECK(call.refused(RLX_ALIGNMENT));

@@ -108,7 +108,7 @@ class Layout(unittest.TestCase):
         self.assertEqual(re.findall(r"^\| (\d+) \| `(\w+)` \|", page, re.M),
                          [(number, name) for name, number in re.findall(r"RLX_(\w+) = (\d+),", body)])
 
-    def test_a_tensor_lies_as_dlpack_says(self):
+    def test_a_tensor_has_the_layout_of_dlpack(self):
         self.assertEqual({row[0]: int(row[2]) for row in tables()["rlx_tensor"]}, DLPACK)
 
 

@@ -46,7 +46,7 @@ TEST_CASE("run demands exactly the arena that arena_bytes says, and one byte les
   }
 }
 
-TEST_CASE("the arena lies at its declared alignment") {
+TEST_CASE("the arena must be at its declared alignment") {
   Call call = affine_call(64, 32);
   CHECK(call.refused(RLX_ARENA_ALIGNMENT));
   CHECK(at(call.error, -1, 64, 32));
@@ -134,7 +134,7 @@ TEST_CASE("a byte offset is applied to every pointer") {
   CHECK(at(call.error, 0, INT64_MAX, 6));
 }
 
-TEST_CASE("null data is fine where there are no elements") {
+TEST_CASE("null data is accepted where there are no elements") {
   Call call(FAKE_NONZERO);
   call.input({0}).tensor.data = nullptr;
   call.output({0}).tensor.data = nullptr;
@@ -146,7 +146,7 @@ TEST_CASE("null data is fine where there are no elements") {
   CHECK(broadcast.succeeds());
 }
 
-TEST_CASE("nobody has to want an error record") {
+TEST_CASE("the error record is optional") {
   Call call = affine_call(63);
   call.wants_error = false;
   CHECK(call.run() == RLX_ARENA_SIZE);

@@ -32,7 +32,7 @@ TEST_CASE("a state may be one memory or two, with the same answer") {
   }
 }
 
-TEST_CASE("a state in place must begin where its input begins, and only with its own input") {
+TEST_CASE("a state in place must start where its input starts, and only with its own input") {
   Call call = state_call();
   Memory both(64);
   call.in(1).tensor.data = both.data();
@@ -73,7 +73,7 @@ TEST_CASE("an append state grows in place inside its capacity and writes only th
   CHECK(cache.intact());
 }
 
-TEST_CASE("an append state apart from its input is copied into a compact output") {
+TEST_CASE("an append state that is not in place is copied into a compact output") {
   Memory cache(2 * 8 * 4 * 4);
   REQUIRE(append(0, 2, 8, cache).succeeds());
   Call call = append(2, 1, 8, cache);
@@ -116,7 +116,7 @@ TEST_CASE("an append state in place keeps one layout and its capacity along each
   CHECK(call.error.actual == 12);
 }
 
-TEST_CASE("compact records in place fit an append state only where growing moves nothing") {
+TEST_CASE("compact records in place fit an append state only where growth moves no element") {
   Memory cache(2 * 8 * 4 * 4);
   Call call = append(2, 2, 8, cache);
   call.in(0).strides.clear();

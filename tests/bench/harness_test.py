@@ -137,7 +137,7 @@ class Race(Case):
         self.assertTrue(text.startswith("before\n") and text.endswith("after\n"), text)
         self.assertIn("geometric mean", text)
 
-    def test_threads_stand_side_by_side_in_a_report(self):
+    def test_a_report_has_numbers_of_threads_side_by_side(self):
         self.race(2, "--threads", "1,2")
         done = subprocess.run([sys.executable, ROOT / "bench/report.py", f"A title={self.folder / 'out.json'}"], check=True,
                               capture_output=True, text=True)

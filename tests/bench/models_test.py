@@ -62,7 +62,7 @@ class Models(unittest.TestCase):
         lines = done.stdout.splitlines()
         return [line.split("|")[1:-1] for line in lines[lines.index(next(x for x in lines if x.startswith("|---"))) + 1:]]
 
-    def test_open_dims_are_held_against_fixed_ones(self):
+    def test_open_dims_are_compared_with_fixed_ones(self):
         rows = self.rows("symbolic.py", self.folder / "first/gru/model.onnx", "--all-sizes", "--pairs", "2",
                          "--window-ms", "1")
         self.assertEqual([row[1].strip() for row in rows], ["1x1x64", "100x1x64"])

@@ -227,7 +227,7 @@ const back: bigint = model.functions.delete.run({ x: [3n] })[model.functions.del
             "RelaxError: m.main: RANK at input 'image': found 3, expected 4",
             "RelaxError: m.main: DIM_BOUNDS at input 'image', dim 0: found 13, expected 12"])
 
-    def test_records_lie_where_a_c_compiler_puts_them(self):
+    def test_records_have_the_layout_of_a_c_compiler(self):
         text = LOADER.read_text(encoding="utf-8")
         records = dict(re.findall(r"^const (\w+) = layout\(fieldsOf\([`\"]([^`\"]*)[`\"]\)\);", text, re.M | re.S))
         structs = {"MODEL": "rlx_model", "FUNCTION": "rlx_function", "SPEC": "rlx_tensor_spec", "SYMBOL": "rlx_symbol",

@@ -206,11 +206,11 @@ def main(x: R.Tensor(("n", 4), "float32"), h: R.Tensor(("n", 4), "float32")):
         relaxc.compile(DIGITS, opt="s")(IMAGES)
         self.assertEqual(len(self.entries()), 1)
 
-    def test_a_cache_that_cannot_be_written_is_none(self):
+    def test_a_cache_that_cannot_be_written_is_not_used(self):
         os.environ["RELAXC_CACHE"] = "/proc/relaxc"
         self.assertEqual(relaxc.compile(DIGITS)(IMAGES)[0].shape, (4, 10))
 
-    def test_what_a_killed_process_left_goes_after_a_day(self):
+    def test_what_a_killed_process_left_is_removed_after_a_day(self):
         for name, age in ((".new-old", 2 * 86400), (".gone-old-1", 2 * 86400), (".new-now", 60)):
             (self.cache / name).mkdir(parents=True)
             os.utime(self.cache / name, (time.time() - age,) * 2)

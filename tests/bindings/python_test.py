@@ -96,7 +96,7 @@ class Loader(unittest.TestCase):
         np.testing.assert_array_equal(model(images[::2])[0].argmax(1), expected[::2].argmax(1))
         np.testing.assert_array_equal(np.from_dlpack(expected), expected)
 
-    def test_a_foreign_tensor_is_read_where_it_lies(self):
+    def test_a_foreign_tensor_is_read_in_place(self):
         entry = self.load(DIGITS).functions["main"]
         images = np.zeros((1, 1, 8, 8), np.float32)
         call = entry.prepare([Foreign(images)])
@@ -166,7 +166,7 @@ class Loader(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "no input is left for picture; there are: image"):
             model(picture=1)
 
-    def test_inputs_by_name_and_what_is_said_of_others(self):
+    def test_inputs_by_name_and_errors_for_other_names(self):
         source = self.folder / "two.relax"
         source.write_text(TWO)
         model = self.load(source)

@@ -146,7 +146,7 @@ class BadInput(ProgramTest):
     def test_an_entry_without_outputs(self):
         self.refused(model([node("Relu", ["x"], ["y"])], [value_info("x", (2,))], []), "output")
 
-    def test_a_value_of_nobody(self):
+    def test_a_value_that_no_node_makes(self):
         self.refused(model([node("Relu", ["z"], ["y"])], [value_info("x", (2,))], [value_info("y", (2,))]), "'z'")
 
 

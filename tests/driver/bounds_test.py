@@ -103,7 +103,7 @@ class Bounds(ProgramTest):
                 for dim in dims:
                     self.assertIn(f"'{dim}'", note[2])
 
-    def test_the_example_begins_where_guards_begin(self):
+    def test_the_example_starts_where_guards_start(self):
         self.write("long.relax", LONG)
         _, proposed = self.helps("long.relax")
         lower, upper = map(int, re.fullmatch(r"len=(\d+)\.\.(\d+)", proposed[1]).groups())
@@ -219,7 +219,7 @@ class Bounds(ProgramTest):
         subprocess.run(["cc", "-std=c99", "-Wall", "-Werror", "-I", program.INCLUDE, "-fsyntax-only", "m.c"],
                        cwd=self.path, check=True)
 
-    def test_a_note_is_no_warning(self):
+    def test_a_note_is_not_a_warning(self):
         self.write("m.relax", normalize())
         self.assertIsNotNone(self.note("m.relax", "-o", "m.o", "-Werror"))
 

@@ -124,7 +124,7 @@ def total(x: T.handle, y: T.handle):
         self.compiles(*flags, "--c-vectors=gnu")
         self.assertIn("vector_size", (self.path / "m.c").read_text())
 
-    def test_parts_are_named_in_order_and_stand_alone(self):
+    def test_parts_are_named_in_order_and_compile_separately(self):
         self.compiles(DIGITS, "-o", "sub.c", "--name", "m", "--c-split=4K", "-MD")
         parts = sorted(file.name for file in self.path.glob("sub*.c"))
         self.assertEqual(parts[0], "sub.c")

@@ -242,7 +242,7 @@ def main(x: R.Tensor(("n", 6), "float32")) -> R.Tensor(("n", 16), "float32"):
 
 
 class Semantics(ProgramTest):
-    def test_passes_that_keep_the_meaning_are_let_through(self):
+    def test_passes_that_keep_the_results_are_accepted(self):
         self.write("m.relax", DYNAMIC)
         self.compiles("m.relax", "-o", "m.o", "--verify-semantics")
         self.compiles("relu.onnx", "-o", "m.o", "--verify-semantics")
@@ -255,12 +255,12 @@ class Semantics(ProgramTest):
                 self.compiles(path, "-o", "m.o", "--verify-semantics")
         self.assertGreater(len(programs), 50)
 
-    def test_a_program_without_an_end_is_told(self):
+    def test_a_program_without_an_end_is_reported(self):
         self.write("m.relax", ENDLESS)
         done = self.compiles("m.relax", "-o", "m.o", "--verify-semantics")
         self.assertIn("no random input lets 'main' run to its end", done.err)
 
-    def test_a_program_that_never_runs_is_told(self):
+    def test_a_program_that_never_runs_is_reported(self):
         self.write("m.relax", SEVEN_ROWS)
         done = self.relaxc("m.relax", "-o", "m.o", "--verify-semantics")
         self.assertIn("no random input lets 'main' run to its end", done.err)

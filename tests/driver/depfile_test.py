@@ -41,7 +41,7 @@ class Depfiles(ProgramTest):
         done = self.relaxc("model.onnx", "-o", "m.o", "-O0", *flags)
         if done.code != 0:
             self.assertEqual(done.code, 1)
-            self.assertIn("make has no way to say the name", done.err)
+            self.assertIn("make cannot express the name", done.err)
             self.assertFalse((self.path / "m.o").exists() or (self.path / "m.d").exists())
             return False
         os.utime(self.path / "m.o", (2 * 10**8, 2 * 10**8))
@@ -107,7 +107,7 @@ class Depfiles(ProgramTest):
         self.write("lr=1.onnx", wire.relu())
         for arguments in (["relu.onnx", "-o", "CC=x.o", "--name", "m"], ["lr=1.onnx", "-o", "m.o"],
                           ["relu.onnx", "-o", "~.o", "--name", "m"]):
-            self.refuses(1, "make has no way to say the name", *arguments, "-MD")
+            self.refuses(1, "make cannot express the name", *arguments, "-MD")
         self.compiles("relu.onnx", "-o", "CC=x.o", "--name", "m", "-MD", "-MT", "all")
 
 

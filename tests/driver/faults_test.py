@@ -111,7 +111,7 @@ class Faults(ProgramTest):
                     self.assertTrue((self.path / name).exists())
         self.refuses(1, "File name too long", "new.onnx", "-o", "n" * 254 + ".o", "--name", "m")
 
-    def test_no_name_can_be_guessed(self):
+    def test_temporary_names_cannot_be_guessed(self):
         library, names = self.preloaded(), set()
         before = self.files()
         for environment, place in zip(ANONYMOUS, ("link:1", "rename:1")):

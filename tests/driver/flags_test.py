@@ -51,7 +51,7 @@ class Form(ProgramTest):
                 (("relu.onnx", "-o", "m.o", "--target", "riscv64gc", "--mcpu", "generic-rv32"), "has no 64 bits"),
                 (("relu.onnx", "-o", "m.o", "--target", "x86-64", "--mattr", "avx2"), "write +avx2 or -avx2"),
                 (("relu.onnx", "./relu.onnx", "-o", "m.o"), "'./relu.onnx' is given twice"),
-                (("bnch", "relu.onnx"), "'bnch' is no file, and none of the tools run, verify, bench, tune and inspect"),
+                (("bnch", "relu.onnx"), "'bnch' is neither a file nor one of the tools run, verify, bench, tune and inspect"),
                 (("run",), "relaxc: error: MODEL is required"),
                 (("relu.onnx", "-o", "m.so", "--cc", "'no such cc' -O2", "--runtime", program.RUNTIME),
                  "there is no program 'no such cc'")):
@@ -73,7 +73,7 @@ class Name(ProgramTest):
         self.compiles("relu.onnx", "-o", "net-8.c", "--name", "net")
         self.assertIn("net_model", (self.path / "net-8.c").read_text())
 
-    def test_a_stem_that_is_no_identifier_suggests_one(self):
+    def test_a_stem_that_is_not_an_identifier_suggests_one(self):
         for stem, near in (("mnist-8", "mnist_8"), ("8bit", "model_8bit"), ("rlx_net", "model_rlx_net"),
                            ("while", "model_while"), ("größe", "gr____e")):
             with self.subTest(stem):
@@ -166,9 +166,9 @@ class Dims(ProgramTest):
     def test_contradictions(self):
         for source, name in (("open.onnx", "batch"), ("relu.relax", "n")):
             self.refuses(2, "given twice", source, "-o", "m.o", "--dim", f"{name}=1", "--dim", f"{name}=2")
-            self.refuses(2, "no multiple of 4 lies in 5..6", source, "-o", "m.o", "--dim", f"{name}=5..6:4")
+            self.refuses(2, "no multiple of 4 is in 5..6", source, "-o", "m.o", "--dim", f"{name}=5..6:4")
 
-    def test_ranges_that_are_none(self):
+    def test_invalid_ranges(self):
         for text in ("batch", "batch=", "=4", "batch=x", "batch=4..2", "batch=-1", "batch=1..8:0", "batch=1..8:",
                      "batch=99999999999999999999"):
             with self.subTest(text):
@@ -198,7 +198,7 @@ class States(ProgramTest):
             [wire.node("Concat", operands, ["hn"], attributes=[wire.int_attribute("axis", axis)])],
             [wire.value_info("h0", dims), wire.value_info("x", dims)], [wire.value_info("hn", more)]))
 
-    def test_a_state_that_grows_is_not_copied_where_it_lies(self):
+    def test_a_state_that_grows_is_not_copied_in_place(self):
         self.grows(["h0", "x"], 1, (1, "n"), (1, "m"))
         self.compiles("grow.onnx", "-o", "m.c", "--state=h0:hn")
         self.assertIn("input  h0: float32 [1, n], state that grows along axis 1", (self.path / "m.h").read_text())
@@ -238,7 +238,7 @@ class Check(ProgramTest):
         self.assertTrue(all(d["message"] and d["kind"] for d in found["diagnostics"]))
 
     def test_what_compiles(self):
-        self.assertIn("nothing keeps it from compiling", self.compiles("relu.onnx", "--check").out)
+        self.assertIn("nothing prevents compilation", self.compiles("relu.onnx", "--check").out)
         self.write("stream.onnx", wire.streaming())
         found = json.loads(self.compiles("--check=json", "stream.onnx").out)
         self.assertEqual(found, {"compiles": True, "diagnostics": [], "remarks": [],
@@ -291,7 +291,7 @@ class Talk(ProgramTest):
         self.assertIn("weights 0 bytes", done.err)
         self.assertRegex(done.err, r" ms  infer")
 
-    def test_verbose_names_weights_that_stand_in_two_forms(self):
+    def test_verbose_names_weights_that_are_stored_in_two_forms(self):
         embedding = wire.node("Gather", ["w", "at"], ["e"])
         product = wire.node("MatMul", ["x", "w"], ["y"])
         inputs = [wire.value_info("x", (5, 64)), wire.value_info("at", (3,), wire.INT64)]
@@ -300,7 +300,7 @@ class Talk(ProgramTest):
         self.write("tied.onnx", wire.model([embedding, product], inputs, outputs, weights))
         flags = ("--target", "x86-64", "--mcpu", "x86-64-v3", "-o", "m.o", "-v")
         self.assertRegex(self.compiles("tied.onnx", *flags).err,
-                         r"relaxc: the weights of 'w' stand 2 times: 12288 bytes as they are, 12288 bytes by pack \[64, 48\]")
+                         r"relaxc: the weights of 'w' are stored 2 times: 12288 bytes as they are, 12288 bytes by pack \[64, 48\]")
         self.write("lone.onnx", wire.model([product], inputs[:1], outputs[:1], weights))
         self.assertNotIn("stand", self.compiles("lone.onnx", *flags).err)
 

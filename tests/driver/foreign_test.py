@@ -32,16 +32,16 @@ EXPORT = 'torch.onnx.export(model, (example_input,), "model.onnx", dynamo=True)'
 FILES = (
     ("net.pt", archive("net/data.pkl", "net/version", "net/data/0"), "a PyTorch file", EXPORT),
     ("script.pt", archive("s/data.pkl", "s/code/__torch__.py", "s/constants.pkl"), "a TorchScript archive", EXPORT),
-    ("net.pt2", archive("archive_format", "models/model.json"), "a program of torch.export", "torch.export.load(path)"),
+    ("net.pt2", archive("archive_format", "models/model.json"), "a torch.export program", "torch.export.load(path)"),
     ("old.pth", pickle.dumps({"weight": [1.0]}, protocol=2), "a pickle", EXPORT),
     ("net.keras", archive("metadata.json", "config.json", "model.weights.h5"), "a Keras archive", 'format="onnx"'),
     ("net.h5", b"\x89HDF\r\n\x1a\n" + bytes(100), "an HDF5 file", 'format="onnx"'),
-    ("net.gguf", b"GGUF\x03\0\0\0" + bytes(100), "a GGUF file", "export the model that it was made of as ONNX"),
+    ("net.gguf", b"GGUF\x03\0\0\0" + bytes(100), "a GGUF file", "export the model that it was made from as ONNX"),
     ("x.npy", b"\x93NUMPY\x01\x00v\x00{'descr': '<f8'}", "an array of NumPy", "relaxc run"),
     ("x.npz", archive("a.npy"), "an archive of arrays", "--params"),
     ("w.safetensors", safetensors(), "a file of weights", "--params"),
-    ("net.engine", b"ftrt" + bytes(100), "an engine of TensorRT", "compile the ONNX model that it was made of"),
-    ("net.plan", b"\x01\x02" + bytes(100), "an engine of TensorRT", "compile the ONNX model that it was made of"),
+    ("net.engine", b"ftrt" + bytes(100), "a TensorRT engine", "compile the ONNX model that it was made from"),
+    ("net.plan", b"\x01\x02" + bytes(100), "a TensorRT engine", "compile the ONNX model that it was made from"),
     ("net.ort", bytes(4) + b"ORTM" + bytes(100), "ONNX Runtime's own format", "compile the ONNX model"),
     ("net.pb", b"\x0a\x10" + bytes(100), "a graph of TensorFlow", "tf2onnx"),
     ("net.xml", b"<?xml version='1.0'?><net/>", "as OpenVINO writes", "compile the ONNX model"),
@@ -66,9 +66,9 @@ class Foreign(ProgramTest):
 
     def test_a_folder_of_tensorflow(self):
         self.write("saved/saved_model.pb", b"\x08\x01")
-        self.refuses(1, "'saved' is a SavedModel of TensorFlow; convert it with the package tf2onnx", "saved", "-o", "m.o")
+        self.refuses(1, "'saved' is a TensorFlow SavedModel; convert it with the package tf2onnx", "saved", "-o", "m.o")
 
-    def test_the_reason_and_the_way_are_apart_for_programs(self):
+    def test_json_has_reason_and_remedy_separately(self):
         self.write("net.pt", archive("net/data.pkl"))
         found, = json.loads(self.relaxc("--check=json", "net.pt").out)["diagnostics"]
         self.assertEqual(found["reason"], "'net.pt' is a PyTorch file (torch.save)")

@@ -142,7 +142,7 @@ class Levels(ProgramTest):
         return set(re.findall(rf"^[0-9a-f ]+ {kind} (\S+)$", out, re.MULTILINE))
 
     @unittest.skipUnless(platform.machine() == "x86_64", "the host is no x86-64")
-    def test_the_usual_object_refuses_lesser_cpus(self):
+    def test_the_default_object_refuses_older_cpus(self):
         """In both calls, whatever of x86-64-v3 is missing, and before anything is written."""
         for call in (TYPED, GENERIC):
             self.write("main.c", MAIN.replace(TYPED, call))
@@ -252,7 +252,7 @@ class Levels(ProgramTest):
     def test_lists_that_cannot_be(self):
         for cpus, text in (("x86-64,znver4", "'znver4' cannot stand in a list"),
                            ("x86-64-v4,x86-64-v3", "does not have all"),
-                           ("x86-64,x86-64", "is there twice"),
+                           ("x86-64,x86-64", "is listed twice"),
                            ("x86-64,", "'' cannot stand"),
                            ("x86-64,x86-64-v3+wings", "cannot ask for 'wings'"),
                            ("x86-64-v3,x86-64-v3+avx2", "cannot tell"),
@@ -268,7 +268,7 @@ class Levels(ProgramTest):
                      "m.o")
 
     @unittest.skipUnless(platform.machine() == "x86_64", "the host is no x86-64")
-    def test_each_form_asks_whether_to_go_on(self):
+    def test_each_form_calls_the_poll_hook(self):
         self.write("main.c", MAIN.replace("int main(", "static int32_t stop(void* user, int32_t node) {\n"
                                           "  (void)user;\n  return node + 7;\n}\nint main(")
                    .replace("context.error = &error;", "context.error = &error;\n  context.poll = stop;"))

@@ -55,7 +55,7 @@ class Outputs(ProgramTest):
         sources = Path(__file__).resolve().parents[2] / "runtime-lite"
         self.compiles("relu.onnx", "-o", "m.wasm", "--runtime", sources)
         self.assertEqual((self.path / "m.wasm").read_bytes()[:4], b"\0asm")
-        self.refuses(2, "there is no clang; --cc names another, with its flags, or install clang and lld", "relu.onnx",
+        self.refuses(2, "clang was not found; install clang and lld, or name another compiler and its flags with --cc", "relu.onnx",
                      "-o", "k.wasm", "--runtime", sources, environment={"PATH": str(self.path)})
         self.refuses(2, "; give --target x86-64-windows or aarch64-windows", "relu.onnx", "-o", "m.dll", "--runtime", sources)
 

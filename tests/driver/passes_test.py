@@ -67,7 +67,7 @@ class Passes(ProgramTest):
         self.refuses(2, "pass 'dead_code' cannot be disabled: 'resolve_closures' is not complete without it", "m.relax",
                      "-o", "n.o", "--disable-pass=dead_code")
 
-    def test_a_clean_up_that_is_named_is_printed_behind_other_passes(self):
+    def test_a_clean_up_that_is_named_is_printed_after_other_passes(self):
         printed = self.compiles("m.relax", "--check", "--print-after=dead_code").err
         self.assertGreater(printed.count("# ---- after dead_code"), 1)
         everything = self.compiles("m.relax", "--check", "--print-after=all").err
@@ -77,7 +77,7 @@ class Passes(ProgramTest):
         self.write("file", "")
         self.refuses(1, "cannot write", "m.relax", "-o", "m.o", "--dump-passes=file/below")
 
-    def test_bisection_stops_after_so_many(self):
+    def test_bisection_stops_after_n_passes(self):
         lines = self.compiles("m.relax", "-o", "m.o", "--opt-bisect-limit=0", "--dim", "n=1..8").err.splitlines()
         self.assertGreater(len(lines), 5)
         self.assertTrue(all(line.startswith("bisect: leaving out pass ") for line in lines), lines)

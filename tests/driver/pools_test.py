@@ -135,18 +135,18 @@ class Pools(ProgramTest):
             pieces = [piece for piece in profile["memory"] if piece["pool"] == name]
             self.assertEqual(max(piece["offset"] + piece["bytes"] for piece in pieces), bytes_, name)
 
-    def test_the_tools_lend_pools(self):
+    def test_the_tools_provide_pools(self):
         self.compiles("verify", DIGITS, "--random", "--dim", "n=3", *POOLS)
 
-    def test_a_dim_that_changes_lies_in_a_pool_by_its_bound(self):
+    def test_a_dim_that_changes_is_in_a_pool_by_its_bound(self):
         self.compiles(DIGITS, "--dim", "n=1..4", "--name", "m", "--pool", "fast=64K", "-o", "m.o")
         fast = int(re.search(r"M_POOL_FAST_BYTES (\d+)", (self.path / "m.h").read_text())[1])
         self.assertTrue(0 < fast <= 65536)
         self.compiles("verify", DIGITS, "--random", "--dim", "n=1..4", "--pool", "fast=64K")
 
-    def test_a_pool_for_which_nothing_is_small_enough_is_told(self):
+    def test_a_pool_for_which_nothing_is_small_enough_is_reported(self):
         done = self.compiles(DIGITS, *PLAIN, "--pool", "tiny=1", "-o", "m.o")
-        self.assertIn("nothing of 'main' lies in pool 'tiny'", done.err)
+        self.assertIn("nothing of 'main' is in pool 'tiny'", done.err)
 
     def test_pools_that_make_no_sense_are_refused(self):
         for flags, why in ((["slow", "fast=1K"], "must be the last"), (["fast=1K", "fast=2K"], "two pools 'fast'"),

@@ -89,7 +89,7 @@ class Programs(ProgramTest):
         self.write("v.npy", npy((5,), floats(0, 7, 0, 8, 9)))
         self.assertEqual(self.run_model("found", "v.npy"), "i: int64 [1, 3] = 1 3 4\n")
 
-    def test_what_it_says_of_itself(self):
+    def test_help(self):
         self.compiles_program("relu.relax", "relu", "--dim", "n=1..8")
         text = self.run_model("relu", "--help")
         self.assertIn("input  x: float32 [n, 4]", text)

@@ -85,16 +85,16 @@ class QuantizedIo(ProgramTest):
                 done = subprocess.run(["./run"], cwd=self.path, check=True, capture_output=True, text=True)
                 self.assertEqual(done.stdout, "0 0 8 -1 0.0625 -3 | 1 8 1 0.125 7\n", (extension, level))
 
-    def test_the_header_and_the_manifest_say_what_integers_stand_for(self):
+    def test_the_header_and_the_manifest_say_what_integers_represent(self):
         self.compiles("net.relax", "-o", "q.o", "--io=quantized", "--manifest", "q.json")
         header = (self.path / "q.h").read_text()
-        for text in ("input  image: int8 [2, 8], stands for (stored + 3) * 0.0625", "#define Q_IMAGE_SCALE 0.0625f\n",
+        for text in ("input  image: int8 [2, 8], represents (stored + 3) * 0.0625", "#define Q_IMAGE_SCALE 0.0625f\n",
                      "#define Q_IMAGE_ZERO_POINT (-3)\n", "#define Q_SCORES_ZERO_POINT 7\n", "  const int8_t* image;",
                      "  uint8_t* scores;"):
             self.assertIn(text, header)
         found = json.loads((self.path / "q.json").read_text())["functions"][0]["inputs"][0]["quantization"]
         self.assertEqual(found, {"axis": -1, "scale": [0.0625], "zero_point": [-3]})
-        self.assertIn("image: int8 [2, 8], stands for (stored + 3) * 0.0625",
+        self.assertIn("image: int8 [2, 8], represents (stored + 3) * 0.0625",
                       self.compiles("inspect", "net.relax", "--io=quantized").out)
 
     def test_no_quantization_is_left_in_the_object(self):
@@ -123,7 +123,7 @@ class QuantizedIo(ProgramTest):
         self.assertEqual(done.code, 2)
         self.assertIn("leave --io=quantized out", done.err)
 
-    def test_a_model_without_such_a_border_is_told(self):
+    def test_a_model_without_a_quantized_interface_is_reported(self):
         self.refuses(1, "there is nothing that could stay quantized", "relu.relax", "-o", "m.o", "--io=quantized")
 
     def test_quantization_written_by_hand(self):

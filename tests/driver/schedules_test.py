@@ -115,16 +115,16 @@ class SchedulesTest(program.ProgramTest):
             self.assertIn(f"the step '{was}' is now called '{name}'", done.err)
             self.assertIn(f"  {name} ", (self.path / "written.txt").read_text())
 
-    def test_what_cannot_be_done_is_told_where_it_stands(self):
+    def test_what_cannot_be_done_is_reported_where_it_is(self):
         self.write("m.relax", MM_RELU)
         for old, new, line, why in (
-            ("vectorize j_i", "vectorize k", 9, "iterations of loop 'k' may meet: one needs what another one stores"),
+            ("vectorize j_i", "vectorize k", 9, "iterations of loop 'k' depend on each other: one may need what another one stores"),
             ("split i 3 peeled", "split q 3 peeled", 8, "there is no loop 'q' here; the loops are i, j_o, j_i, k"),
             ("  bind_axes\n", "  bind_axis\n", 5, "there is no primitive 'bind_axis'; the primitives are "),
             ("scalar_replace Y j drop", "scalar_replace Y k drop", 7, "loop 'k' does not begin with a store to Y"),
             ("kernel mm_relu ", "kernel mm_relo ", 2, "there is no kernel 'mm_relo' in the model"),
             ("parallel i_o", "parallel j_o\n  parallel i_o", 15, "loops that run at the same time do not stand"),
-            ("  nest", "  choose \"tile: 2x1\"\n  nest", 4, "a kernel has steps, or 'choose' and nothing else"),
+            ("  nest", "  choose \"tile: 2x1\"\n  nest", 4, "a kernel has either steps or one 'choose'"),
             ("  nest [Y, C]", "  nest [Y, C", 3, "a quote or a bracket is not closed"),
         ):
             with self.subTest(why):
@@ -134,8 +134,8 @@ class SchedulesTest(program.ProgramTest):
                 self.assertRegex(done.err, rf"bad.txt:{line}:\d+: error: (kernel 'mm_relu': )?" + re.escape(why))
                 self.assertFalse((self.path / "m.o").exists())
 
-    def test_what_is_no_file_of_schedules(self):
-        for text, why in (("{}", "'bad.txt' is no file of schedules: it does not begin with 'relaxc schedules 1'"),
+    def test_invalid_files_of_schedules(self):
+        for text, why in (("{}", "'bad.txt' is not a file of schedules: it does not start with 'relaxc schedules 1'"),
                           ("relaxc schedules 1\nsplit i 4 peeled", "a step belongs to a kernel"),
                           ("relaxc schedules 1\nkernel a\nkernel a", "kernel 'a' has a schedule already"),
                           ("relaxc schedules 1\nkernel a\nchoose tile", "'choose' takes choices in quotes")):
@@ -150,7 +150,7 @@ class SchedulesTest(program.ProgramTest):
         self.assertIn("note: 'other.txt' is for none, and is not used for ", done.err)
         self.write("other.txt", "relaxc schedules 1\nkernel nothing 0123\n")
         done = self.compiles("relu.relax", "-o", "m.o", "--schedules", "other.txt")
-        self.assertIn("note: 1 of 1 schedules in 'other.txt' are of kernels that the model does not have", done.err)
+        self.assertIn("note: 1 of 1 schedules in 'other.txt' match no kernel of the model", done.err)
 
     def test_schedules_that_no_pass_reads(self):
         self.write("other.txt", "relaxc schedules 1\nkernel nothing 0123\n")

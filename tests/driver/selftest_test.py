@@ -76,7 +76,7 @@ class Selftest(ProgramTest):
         done = subprocess.run(["./test"], cwd=self.path, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout
 
-    def test_passes_on_both_roads_and_needs_the_arena_that_it_states(self):
+    def test_passes_with_both_backends_and_needs_the_arena_that_it_states(self):
         for output in ("m.o", "m.c"):
             with self.subTest(output):
                 self.compile(output)
@@ -106,7 +106,7 @@ class Selftest(ProgramTest):
 
     def test_refuses_what_cannot_be_tried(self):
         self.write("sums.relax", SUMS)
-        self.refuses(2, "the arena of 'main' has no bound; --dim gives it one", "sums.relax", "-o", "m.o",
+        self.refuses(2, "the arena of 'main' has no bound; bound it with --dim", "sums.relax", "-o", "m.o",
                      "--emit-selftest")
         self.write("x.npy", npy((2, 3), floats(1, 2, 3, 4, 5, float("nan"))))
         self.refuses(2, "has NaN for these inputs", "dense.relax", "--params", "w.npz", "--dim", "n=2", "-o", "m.o",

@@ -110,10 +110,10 @@ class Several(ProgramTest):
             written = {(folder / name).read_bytes() for folder in folders}
             self.assertEqual(len(written), 1, name)
 
-    def test_refuses_what_cannot_be_told_apart(self):
+    def test_refuses_names_that_collide(self):
         self.write("folder/one.onnx", wire.relu())
         self.refuses(2, "two models would be called 'one'", "one.onnx", "folder/one.onnx", "-o", "m.o")
-        self.refuses(2, "is no ONNX or TFLite model", "one.onnx", "relu.relax", "-o", "m.o")
+        self.refuses(2, "is not an ONNX or TFLite model", "one.onnx", "relu.relax", "-o", "m.o")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ class Suggestions(ProgramTest):
                 ((*RELU, "--emit", "share"), "--emit: 'share' is not one of obj, ar, asm, llvm, bc, c, shared, relax, dot, "
                                              "exe and js; did you mean 'shared'?"),
                 ((*RELU, "-O9"), "-O: '9' is not one of 0, 1, 2, 3, s and z\n"),
-                ((*RELU, "--name", "a", "--name", "b"), "--name is given several times, and takes one value"),
+                ((*RELU, "--name", "a", "--name", "b"), "--name is given more than once, but takes one value"),
                 ((*RELU, "--dim"), "--dim has no value, expected NAME=RANGE"),
                 ((*RELU, "--threads", "0"), "--threads: 0 is outside 1..1024"),
                 ((*RELU, "--opt-bisect-limit", "-1"), "--opt-bisect-limit: -1 is less than 0"),

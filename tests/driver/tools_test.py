@@ -104,7 +104,7 @@ class Tools(ProgramTest):
         self.tool("verify", "relu.onnx", "x.npy", "--expect", "y=y.npy")
         self.tool("verify", "relu.onnx", "x.npy", "--expect", "x.npy", code=1)
 
-    def test_counts_what_lies_between_two_floats(self):
+    def test_counts_the_floats_between_two_floats(self):
         self.write("x.npy", npy((2, 3), floats(1, 2, 0, 0, 0, 0)))
         one, two = struct.unpack("<ff", struct.pack("<II", 0x3F800003, 0x3FFFFFFE))
         self.write("y.npy", npy((2, 3), floats(one, two, 0, 0, 0, 0)))
@@ -120,7 +120,7 @@ class Tools(ProgramTest):
         self.assertIn("no difference", self.tool("verify", "p.relax", "--bisect"))
 
     def test_compares_with_onnxruntime(self):
-        self.assertIn("is no ONNX model", self.relaxc("verify", "relu.relax", "--dim", "n=2", "--against", "onnxruntime").err)
+        self.assertIn("is not an ONNX model", self.relaxc("verify", "relu.relax", "--dim", "n=2", "--against", "onnxruntime").err)
         python = ROOT / "build/venv/bin"
         if not (python / "python3").exists():
             self.skipTest("there is no onnxruntime")
@@ -130,7 +130,7 @@ class Tools(ProgramTest):
         done = self.relaxc("verify", "p.onnx", "--against", "onnxruntime", "--bisect", "--runtime", RUNTIME, environment=path)
         self.assertEqual(done.code, 0, done.err)
         self.assertRegex(done.out, r"onnxruntime +y +6 +0 +0 +0 +1\.0")
-        self.assertIn("no difference: what the 2 values of the function end in agrees with ONNX Runtime", done.out)
+        self.assertIn("no difference: the results of the function's 2 values agree with ONNX Runtime", done.out)
 
     def test_calls_custom_operators_of_a_library(self):
         grow = wire.node("Twice", ["x"], ["y"], domain="my.ops")
@@ -155,7 +155,7 @@ int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
 
     def test_times(self):
         out = self.tool("bench", "relu.onnx", "--repeat", "7")
-        self.assertRegex(out, r"^7 runs, 1 thread: least [\d.]+ us, median [\d.]+ us")
+        self.assertRegex(out, r"^7 runs, 1 thread: min [\d.]+ us, median [\d.]+ us")
         self.write("open.onnx", wire.relu(("n", "m")))
         for flags, dims in (((), "n=1, m=1"), (("--dim", "n=8", "--dim", "m=2..3"), "m=2"),
                             (("--dim", "n=5..9"), "n=5, m=1")):
@@ -178,7 +178,7 @@ int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
     def test_tunes_and_compiles_by_the_record(self):
         self.write("p.relax", PRODUCT)
         out = self.tool("tune", "p.relax", "--dim", "n=96", "-o", "tuned.txt", "--budget", "4")
-        self.assertRegex(out, r"\d+ of [1-9]\d* kernels that leave something open are faster otherwise\n$")
+        self.assertRegex(out, r"\d+ of [1-9]\d* kernels with choices are faster with another one\n$")
         self.assertRegex((self.path / "tuned.txt").read_text(),
                          r'^relaxc schedules 1\ntarget \S.*\n(\nkernel \S+ [0-9a-f]{32}\n  # .* us instead of .*\n  choose ".+"\n)*$')
         native = ["--target", "native", "--dim", "n=96", "--name", "p"]
@@ -211,7 +211,7 @@ int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
         self.assertRegex(text, r"\r +\r[^\r]*kernels that leave something open")  # the bar is wiped before the answer
         self.assertEqual(self.relaxc(*tune[:-1], "1").err, "")
 
-    def test_a_record_that_cannot_be_written_is_told_before_anything_is_measured(self):
+    def test_a_record_that_cannot_be_written_is_reported_before_anything_is_measured(self):
         done = self.relaxc("tune", "relu.relax", "--dim", "n=8", "-o", "none/tuned.txt")
         self.assertEqual((done.code, done.out), (1, ""))
         self.assertIn("cannot write none/tuned.txt: No such file or directory", done.err)

@@ -27,11 +27,11 @@ class Untrusted(ProgramTest):
     def test_text_is_refused_whatever_it_is_called(self):
         for name in ("relu.relax", "relu.py", "relu.txt", "text.onnx"):
             self.write(name, program.TEXT)
-            self.refused(1, "'" + name + "' is no ONNX or TFLite model, and --untrusted refuses text programs"
+            self.refused(1, "'" + name + "' is not an ONNX or TFLite model, and --untrusted refuses text programs"
                          if name != "text.onnx" else "not an ONNX model", name, "-o", "m.o")
         self.refused(2, "relu.relax", "relu.onnx", "relu.relax", "-o", "m.o")  # several inputs are models in any case
 
-    def test_external_data_are_refused_wherever_they_lie(self):
+    def test_external_data_is_refused_wherever_it_is(self):
         self.write("w.bin", bytes(8))
         self.write("data.onnx", wire.with_external_data("w.bin"))
         self.compiles("data.onnx", "-o", "m.o")

@@ -114,7 +114,7 @@ class Params(ProgramTest):
         self.refuses(1, "cannot broadcast 3 with 2", "constant.relax", "--params", "shape.safetensors", "-o", "m.o")
         self.refuses(1, "constant 0 is not in the text", "constant.relax", "-o", "m.o")
 
-    def test_files_that_are_none(self):
+    def test_invalid_files(self):
         self.refuses(1, "No such file", "linear.relax", "--params", "none.npz", "-o", "m.o")
         self.refuses(1, ".npz and .safetensors", "linear.relax", "--params", "relu.relax", "-o", "m.o")
         for name in ("bad.npz", "bad.safetensors"):

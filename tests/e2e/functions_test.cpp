@@ -33,7 +33,7 @@ TEST_CASE("functions are values: nested, captured, chosen, passed, returned and 
   CHECK(values_of(program.run({floats({2}, 1), floats({2}, 2), int64(1)})[2]) == std::vector<double>{10, 11.8125});
 }
 
-TEST_CASE("calls in tail position become one loop, wherever they stand") {
+TEST_CASE("calls in tail position become one loop, wherever they are") {
   CompiledProgram program("tests/e2e/programs/tail_calls.relax");
   for (int64_t n : {1, 4})
     for (int64_t i : {0, 1, 2, 5})
@@ -62,7 +62,7 @@ TEST_CASE(
   program.run_compiled({floats({2}), int64(100000)});
 }
 
-TEST_CASE("a call in tail position is a jump, whatever stands before the branch that it is in") {
+TEST_CASE("a call in tail position is a jump, whatever precedes the branch that it is in") {
   CompiledProgram program("tests/e2e/programs/tail_results.relax");
   CountingAllocator allocator(program);
   for (int64_t n : {1, 3, 8})
@@ -78,7 +78,7 @@ TEST_CASE("a result of which the rank alone is declared has the dims that the ca
     for (int64_t k : {0, 1, 2, 4}) CHECK(program.run({floats({n}), int64(k)})[0].shape == std::vector<int64_t>{n << k});
 }
 
-TEST_CASE("an external function writes in place, and nobody else sees it") {
+TEST_CASE("an external function writes in place, and no other value changes") {
   CompiledProgram program("tests/e2e/programs/inplace_packed.relax");
   for (int64_t n : {0, 1, 5}) {
     auto found = program.run({floats({n}, 0.5)});

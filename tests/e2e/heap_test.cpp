@@ -40,7 +40,7 @@ TEST_CASE("a result that is too small for what was found says what it needs") {
   CHECK_THAT(program.refusal(inputs(1, 60000)), Catch::Contains("DATA_CAPACITY"));
 }
 
-TEST_CASE("what is bounded asks no allocator") {
+TEST_CASE("bounded memory does not use the allocator") {
   CompiledProgram program("tests/e2e/programs/nonzero.relax");
   CountingAllocator allocator(program);
   allocator.fail_at = 0;
@@ -58,7 +58,7 @@ std::vector<HostTensor> boxes_and_scores(int64_t images, int64_t classes, int64_
           tensor(DType::i(64), {}, {static_cast<double>(most)})};
 }
 
-TEST_CASE("boxes that stay are planned for by how many may") {
+TEST_CASE("the memory of boxes that are kept follows the maximum number of boxes") {
   CompiledProgram program("tests/e2e/programs/suppressed.relax");
   CountingAllocator allocator(program);
   allocator.fail_at = 0;
@@ -82,7 +82,7 @@ TEST_CASE("TVM's suppression gives as many rows as there may be and says how man
   CHECK(allocator.calls == 0);
 }
 
-TEST_CASE("what a mask selects and what is distinct in it are planned for by the extents") {
+TEST_CASE("the memory of what a mask selects and of its distinct elements is bounded by the extents") {
   CompiledProgram program("tests/e2e/programs/masked.relax");
   CountingAllocator allocator(program);
   allocator.fail_at = 0;

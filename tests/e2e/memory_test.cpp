@@ -42,7 +42,7 @@ TEST_CASE("the largest arena is enough for all lengths, and the plan follows the
     program.run({signs({n, 64}, 1), signs({64, 192}, 2), signs({64, 256}, 3), signs({256, 64}, 4)});
 }
 
-TEST_CASE("of a map that a pool reads, no more than some rows lie in the arena") {
+TEST_CASE("only some rows of a feature map that a pool reads are in the arena") {
   api::CompileOptions options;
   options.dims = {{"n", 1, 3}};
   CompiledProgram program("tests/e2e/programs/pooled_map.relax", options);
@@ -61,7 +61,7 @@ TEST_CASE("the largest arena is enough for all images") {
     program.run({signs({n, 2, h, w}, 1), signs({4, 2, 3, 3}, 2), signs({8, 4, 3, 3}, 3), signs({24, 8, 3, 3}, 4)});
 }
 
-TEST_CASE("scratch that wants lines of cache lies in an output, wherever the caller has that") {
+TEST_CASE("scratch memory aligned to cache lines can be in an output, at any address of it") {
   api::CompileOptions options;
   options.dims = {{"n", 1, 96}};
   CompiledProgram program("tests/e2e/programs/enlarged.relax", options);
@@ -69,7 +69,7 @@ TEST_CASE("scratch that wants lines of cache lies in an output, wherever the cal
   for (int64_t n : {1, 2, 15, 64, 96}) program.run({signs({2, n, 16}, 1), signs({2, n, 16}, 2), signs({2, n, 16}, 3)});
 }
 
-TEST_CASE("what a loop stacks and branches give takes no memory of its own") {
+TEST_CASE("the stacked results of a loop and the results of branches need no memory of their own") {
   CompiledProgram program("tests/e2e/programs/stacked.relax");
   CHECK(program.function().arena_max == 2 * 64 * sizeof(float));  // the carried value, now and next
   for (double flag : {0.0, 1.0}) program.run({signs({64}, 1), tensor(DType::boolean(), {}, {flag})});

@@ -148,7 +148,7 @@ TEST_CASE("three symbols that meet broadcast, with a reduction between") {
   CHECK_THAT(program.refusal({floats({2, 3}), floats({2, 3}), floats({3, 1})}), Catch::Contains("BROADCAST"));
 }
 
-TEST_CASE("a state is updated in memory of its own or where it lies") {
+TEST_CASE("a state is updated in its own memory or in place") {
   api::CompileOptions options;
   options.states = {{"h", "h_next"}};
   CompiledProgram program("tests/e2e/programs/state.relax", options);
@@ -165,7 +165,7 @@ TEST_CASE("a state is updated in memory of its own or where it lies") {
   }
 }
 
-TEST_CASE("a state that grows keeps what it held where it lies") {
+TEST_CASE("a state that grows in place keeps its contents") {
   api::CompileOptions options;
   options.states = {{"keys", "more_keys"}, {"values", "more_values"}};
   CompiledProgram program("tests/e2e/programs/cache.relax", options);

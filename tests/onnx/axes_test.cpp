@@ -64,7 +64,7 @@ bool refuses(const AxesRow& row, const std::vector<int64_t>& axes) {
 
 }  // namespace
 
-TEST_CASE("axes that are inputs lie within the rank, once each") {
+TEST_CASE("axes that are inputs are within the rank, once each") {
   for (const AxesRow& row : axes_rows()) {
     INFO(row.op);
     const int64_t rank = row.rank, most = INT64_MAX, least = INT64_MIN, huge = int64_t{1} << 62;

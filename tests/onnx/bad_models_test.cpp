@@ -177,10 +177,10 @@ TEST_CASE("an input that nothing makes is named") {
   ModelWriter model;
   model.input("x", {2}).output("y", {2});
   model.node("Add", {"x", "ghost"}, {"y"});
-  CHECK_THAT(refused(model), Contains("'ghost' is made by no node"));
+  CHECK_THAT(refused(model), Contains("'ghost' is not made by any node"));
   model = relu_model();
   model.output("z", {2});
-  CHECK_THAT(refused(model), Contains("output 'z' of the graph is made by no node"));
+  CHECK_THAT(refused(model), Contains("output 'z' of the graph is not made by any node"));
 }
 
 TEST_CASE("too few and too many inputs of a node are refused") {
@@ -228,7 +228,7 @@ TEST_CASE("a tensor whose bytes do not fit its shape is refused") {
   CHECK_THAT(refused(model), Contains("'v' has 1 values, but its shape needs 4"));
 }
 
-TEST_CASE("external data must exist, be long enough and lie in the model's folder") {
+TEST_CASE("external data must exist, be long enough and be in the model's folder") {
   ModelFolder outside, folder;
   outside.write("secret.bin", std::string(16, 0));
   folder.write("short.bin", std::string(8, 0));
@@ -278,7 +278,7 @@ TEST_CASE("all reasons are reported, and none that only follows from another") {
   CHECK_THAT(text, !Contains("Relu_2"));
 }
 
-TEST_CASE("every operator that is converted has a signature, but what no standard knows") {
+TEST_CASE("every operator that is converted has a signature, unless no standard has it") {
   frontend::SignatureTable signatures;
   frontend::ConverterTable converters = frontend::converter_table();
   for (const frontend::Converter* row : converters.all()) {
@@ -288,7 +288,7 @@ TEST_CASE("every operator that is converted has a signature, but what no standar
   }
 }
 
-TEST_CASE("a node is held against its operator's signature") {
+TEST_CASE("a node is checked against its operator's signature") {
   auto relu = [](const std::function<void(onnx::NodeProto&)>& spoil) {
     ModelWriter model = relu_model();
     spoil(*model.graph().mutable_node(0));
@@ -314,7 +314,7 @@ TEST_CASE("a node is held against its operator's signature") {
   CHECK_THAT(leaky([](auto& node) { number(node, "alpha", 1), number(node, "alpha", 1); }), Contains("given twice"));
   CHECK_THAT(
       leaky([](auto& node) { attribute(node, "alpha", onnx::AttributeProto::FLOAT).set_ref_attr_name("outer"); }),
-      Contains("refers to attribute 'outer' of a function, but the node stands in none"));
+      Contains("refers to attribute 'outer' of a function, but the node is not in a function"));
 }
 
 TEST_CASE("attributes that are notes of a tool, and types that old files leave out, are passed over") {
@@ -353,7 +353,7 @@ TEST_CASE("a function that calls itself is refused") {
   CHECK_THAT(refused(model), Contains("calls itself"));
 }
 
-TEST_CASE("trees that are no trees are refused") {
+TEST_CASE("graphs that are not trees are refused") {
   using Ints = std::vector<int64_t>;
   auto tree = [](const Ints& yes, const Ints& no, int64_t target, int64_t feature) {
     ModelWriter model;

@@ -77,7 +77,7 @@ TEST_CASE("a pattern matches whole strings") {
   }
 }
 
-TEST_CASE("what is no pattern is named with its place") {
+TEST_CASE("an invalid pattern is reported with its position") {
   CHECK(fault("a)") == "there is a ')' without '(' at byte 1");
   CHECK(fault("(a") == "a '(' is not closed at byte 2");
   CHECK(fault("*a") == "there is nothing to repeat at byte 0");

@@ -91,7 +91,7 @@ size_t cost(Step step, int steps) {
 
 }  // namespace
 
-TEST_CASE("sizes that are made of one another cost what they are many") {
+TEST_CASE("the cost of sizes that depend on each other is linear") {
   for (const auto& [name, step] : kSteps) {
     const size_t few = cost(step, 60), many = cost(step, 240);
     INFO(name << ": " << few << " and " << many);

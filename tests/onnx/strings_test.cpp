@@ -36,7 +36,7 @@ TEST_CASE("spans that are not within their bytes end the run") {
   }
 }
 
-TEST_CASE("spans may overlap and lie in any order") {
+TEST_CASE("spans may overlap and be in any order") {
   ModelWriter model;
   model.input("x", {"n"}, TensorProto::STRING).output("y", {"n"}, TensorProto::STRING);
   model.node("StringConcat", {"x", "x"}, {"y"});
@@ -188,7 +188,7 @@ TEST_CASE("a Loop carries strings that grow") {
   CHECK(strings_of(y[0], y[1]) == std::vector<std::string>{"abababab"});
 }
 
-TEST_CASE("numbers are written with the digits that say which they are") {
+TEST_CASE("numbers are written with the shortest digits that identify them") {
   ModelWriter model;
   model.input("x", {"n"}).input("i", {"m"}, TensorProto::INT64).input("u", {1}, TensorProto::UINT64);
   for (const char* name : {"x", "i", "u"}) {
@@ -211,7 +211,7 @@ TEST_CASE("numbers are written with the digits that say which they are") {
   CHECK(strings_of(y[4], y[5]) == std::vector<std::string>{"18446744073709551615"});
 }
 
-TEST_CASE("strings are read as numbers, and what is none ends the run") {
+TEST_CASE("strings are parsed as numbers, and one that is not a number ends the run") {
   auto cast_to = [](int32_t type) {
     ModelWriter model;
     model.input("x", {"n"}, TensorProto::STRING).output("y", {"n"}, type);

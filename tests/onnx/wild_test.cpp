@@ -52,7 +52,7 @@ TEST_CASE("optional outputs are left out by an empty name") {
   CHECK(numbers_of<int64_t>(results(model, {floats({3}, {1, 7, 3})})[0]) == Numbers{1});
 }
 
-TEST_CASE("an input that is needed is missed by its place") {
+TEST_CASE("a required input that is missing is named by its position") {
   ModelWriter model;
   model.input("x", {3}).output("y", {3});
   model.node("Add", {"x", ""}, {"y"});
@@ -106,7 +106,7 @@ TEST_CASE("nodes out of order are sorted, and the first of them is named") {
   CHECK_THAT(remarks(model), Contains("not in topological order: 'Abs_1' comes too early"));
 }
 
-TEST_CASE("nodes in a circle are refused by name") {
+TEST_CASE("nodes on a cycle are refused by name") {
   ModelWriter model;
   model.input("x", {2}).output("y", {2});
   model.node("Add", {"x", "b"}, {"a"});
@@ -115,7 +115,7 @@ TEST_CASE("nodes in a circle are refused by name") {
   CHECK_THAT(refusal(model), Contains("cycle") && Contains("'Add_1', 'Neg_2'"));
 }
 
-TEST_CASE("inputs and initializers that nobody reads do no harm") {
+TEST_CASE("unused inputs and initializers are accepted") {
   ModelWriter model;
   model.input("x", {2}).input("idle", {"n", 3}).output("y", {2});
   model.tensor("unused", {1}).add_float_data(1);
@@ -194,7 +194,7 @@ TEST_CASE("outputs and inner values need no declared type") {
   CHECK(first(model, {floats({1, 2}, {1, 2})}) == Floats{-1, -2});
 }
 
-TEST_CASE("an opset that is not imported is missed, and of two imports the newer counts") {
+TEST_CASE("an opset that is not imported is reported, and of two imports the newer counts") {
   ModelWriter model;
   model.input("x", {2}).output("y", {2});
   model.node("Neg", {"x"}, {"y"});

@@ -210,7 +210,7 @@ for u in T.serial(2, annotations={"unroll_hint": 1}):
         with T.init():
             B[vi, vk] = T.float32(0)
         B[vi, vk] = B[vi, vk] + A[vi, vk])"},
-    {"begin of an axis", kMatrices, "", R"(
+    {"start of an axis", kMatrices, "", R"(
 with T.sblock("b"):
     vi = T.axis.spatial((0, {n}), i)
     vk = T.axis.spatial((1, {m} + 1), k + 1)

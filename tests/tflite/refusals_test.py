@@ -167,7 +167,7 @@ class Refusals(unittest.TestCase):
         x, y = T([2, 3], name="x"), T([2, 6], name="y")
         content = model(Graph([x], [y], [Op("", [x], [y], custom="Mine", custom_options=b"abc")]))
         rule = "tflite::Mine=float32[n, c] -> [n, 2 * c]; custom_options"
-        self.refused(content, "its rule wants 3 dims", flags=["--custom-op", "tflite::Mine=[a, b, c] -> [a]"])
+        self.refused(content, "its rule requires 3 dims", flags=["--custom-op", "tflite::Mine=[a, b, c] -> [a]"])
         self.refused(content, "there is no attribute 'alpha'", flags=["--custom-op", "tflite::Mine=* -> like(0); alpha"])
         done = self.run_relaxc(content, "--custom-op", rule)
         self.assertEqual(done.returncode, 0, done.stderr)

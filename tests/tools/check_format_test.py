@@ -41,7 +41,7 @@ class CheckFormat(unittest.TestCase):
         self.assertEqual(self.file.read_text(), "int f(int a) {\n  return a;\n}\n")
         self.assertEqual(self.run_tool()[0], 0)
 
-    def test_a_tree_without_sources_is_no_success(self):
+    def test_a_tree_without_sources_fails(self):
         self.assertNotEqual(self.run_tool()[0], 0)
 
 

@@ -73,40 +73,40 @@ class CheckLayers(unittest.TestCase):
         self.refuses("compiler/transform/pass.cpp", '#include "compiler/schedule/tile.h"\n',
                      "compiler/transform/ may not include compiler/schedule/")
 
-    def test_a_file_brings_no_rights_of_its_room(self):
+    def test_a_file_brings_no_rights_of_its_component(self):
         self.refuses("compiler/transform/pass.cpp", '#include "compiler/tir/stmt.h"\n',
                      "compiler/transform/ may not include compiler/tir/")
 
-    def test_a_relative_include_is_no_way_around(self):
+    def test_a_relative_include_is_refused_too(self):
         self.refuses("compiler/support/bad.h", '#include "../arith/expr.h"\n',
                      "compiler/support/ may not include compiler/arith/")
 
-    def test_llvm_belongs_to_its_room(self):
+    def test_llvm_belongs_to_its_component(self):
         self.refuses("compiler/tir/stmt.cpp", "#include <llvm/ADT/SmallVector.h>\n",
                      "compiler/tir/stmt.cpp:1: error: <llvm/ADT/SmallVector.h> belongs to")
 
-    def test_generated_protobuf_headers_belong_to_their_room(self):
+    def test_generated_protobuf_headers_belong_to_their_component(self):
         self.refuses("compiler/tir/stmt.cpp", '#include "onnx.pb.h"\n', "<onnx.pb.h> belongs to compiler/driver/ alone")
 
-    def test_a_room_with_a_list_of_system_headers_gets_no_other(self):
+    def test_a_component_with_a_list_of_system_headers_gets_no_other(self):
         self.refuses("runtime-lite/core/guard.c", "#include <stdio.h>\n",
                      "runtime-lite/core/ may include only <stdint.h>")
 
-    def test_a_comment_is_no_include(self):
+    def test_a_comment_is_not_an_include(self):
         text = '/* as in\n#include "compiler/driver/main.h"\n*/\n// #include "compiler/driver/main.h"\n'
         self.assertEqual(run({**GOOD, "compiler/arith/expr.h": text})[0], 0)
 
     def test_an_include_through_a_macro_is_refused(self):
         self.refuses("compiler/arith/expr.h", "#include KINDS\n", "an include through a macro cannot be checked")
 
-    def test_a_file_outside_all_rooms_is_refused(self):
+    def test_a_file_outside_all_components_is_refused(self):
         self.refuses("compiler/attic/old.h", "", "compiler/attic/old.h: error: in no component of the table")
 
     def test_a_table_with_a_cycle_is_refused(self):
         page = PAGE.replace("| the standard library |", "| `compiler/tir/` |")
         self.refuses("docs/architecture.md", page, "the table has a cycle: compiler/support/ -> compiler/tir/")
 
-    def test_a_table_that_names_no_room_is_refused(self):
+    def test_a_table_that_names_no_component_is_refused(self):
         page = PAGE.replace("| `compiler/tir/` |\n| `compiler/transform", "| `compiler/tri/` |\n| `compiler/transform")
         self.refuses("docs/architecture.md", page, "'compiler/tri/', which is not a component")
 

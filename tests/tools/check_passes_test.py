@@ -55,7 +55,7 @@ class CheckPasses(unittest.TestCase):
         self.refuses("  RELAXC_TRY(Changed more, dead_code(module, context));", 3)
         self.refuses("  dead_code(module, context);", 3)
 
-    def test_parts_of_passes_and_the_pipeline_room_count_too(self):
+    def test_parts_of_passes_and_the_pipeline_component_count_too(self):
         self.refuses("  return dead_code(module, context);", 3, "compiler/transform/graph/moves/part_rules.cpp")
         self.refuses("  return dead_code(module, context);", 3, "compiler/pipeline/schedule_kernels.cpp")
 
@@ -65,7 +65,7 @@ class CheckPasses(unittest.TestCase):
         self.takes("// dead_code(module, context) collects them\nconst char* const kName = \"dead_code(\";\n")
         self.takes("constexpr Pass kRow{.name = \"dead_code\", .run = dead_code};\n")
 
-    def test_functions_that_are_no_passes_pass(self):
+    def test_functions_that_are_not_passes_pass(self):
         self.takes(PASS % "  remove_dead_ops(module);\n  return changed;")
 
     def test_a_tree_without_passes_is_refused(self):

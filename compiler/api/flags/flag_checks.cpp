@@ -80,7 +80,7 @@ std::string parse_message(const CLI::App& app, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) return text;
   std::string flag = text.substr(0, text.find(':'));
   if (text.find("At Most 1 required") != std::string::npos)
-    return fmt::format("{} is given several times, and takes one value", flag);
+    return fmt::format("{} is given more than once, but takes one value", flag);
   size_t type = text.find("1 required "), missing = text.rfind(" missing");
   if (type == std::string::npos || missing == std::string::npos) return text;
   type += std::string_view("1 required ").size();

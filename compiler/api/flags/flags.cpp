@@ -32,7 +32,7 @@ void take_pool(CompileOptions& o, const std::string& text) {
   if (!pool) refuse("--pool", "NAME=BYTES or NAME in lower case, as in fast=64K", text);
   bool known = pool->name == o.arena_name;
   for (const interface::Pool& other : o.pools) known = known || other.name == pool->name;
-  if (known) throw CLI::ConversionError("--pool: there are two pools '" + pool->name + "'");
+  if (known) throw CLI::ConversionError("--pool: two pools are named '" + pool->name + "'");
   if (!o.arena_name.empty())
     throw CLI::ConversionError("--pool: '" + o.arena_name + "' has no size and takes the rest, so it must be the last");
   if (pool->bytes == 0)
@@ -48,9 +48,9 @@ void add_code_flags(CLI::App& app, CompileOptions& o) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->check(one_of({"0", "1", "2", "3", "s", "z"}))
       ->capture_default_str();
-  app.add_flag(
-      "--fast-codegen", o.fast_codegen,
-      "compile in less than half of the time, for slower code: LLVM's fast instruction selection and registers");
+  app.add_flag("--fast-codegen", o.fast_codegen,
+               "compile in less than half of the time, to slower code, by LLVM's fast instruction selection and "
+               "register allocation");
   app.add_flag("--trace", o.hooks.trace, "call context.trace before and after each kernel");
   app.add_flag("--poll", o.hooks.poll, "call context.poll before each kernel; it can end the run");
   app.add_flag("-g", o.line_tables,
@@ -84,8 +84,8 @@ void add_interface_flags(CLI::App& app, CompileOptions& o) {
                  o.pools.clear(), o.arena_name.clear();
                  for (const std::string& text : texts) take_pool(o, text);
                },
-               "use memory beside the arena for the buffers with most traffic for their size: fast=64K; a last one "
-               "without a size names the arena: slow"),
+               "place the buffers with most traffic per byte in a memory beside the arena: fast=64K; a last name "
+               "without a size is the arena's: slow"),
            "NAME[=BYTES]");
   repeated(
       app.add_option("--custom-op", o.custom_ops,
@@ -265,8 +265,9 @@ void add_target_flags(CLI::App& app, CompileOptions& o) {
                  "machine's triple)");
   app.add_option(
       "--mcpu", o.cpu,
-      "target CPU, or 'native' (default on x86-64: x86-64-v3, and calls on lesser CPUs return RLX_CPU_FEATURES; "
-      "elsewhere the triple's baseline); several in one object, least first: x86-64-v3,x86-64-v4+avx512vnni");
+      "target CPU, or 'native' (default on x86-64: x86-64-v3, whose calls return RLX_CPU_FEATURES on older CPUs; "
+      "elsewhere the triple's baseline); a list puts code for each into one object, the most basic CPU first: "
+      "x86-64-v3,x86-64-v4+avx512vnni");
   app.add_option("--mattr", o.features, "target features, as in +avx2,-fma");
   app.add_option("--float-abi", o.float_abi, "for ARM: soft, softfp or hard (default: as the triple says)")
       ->check(one_of({"soft", "softfp", "hard"}));
@@ -295,7 +296,7 @@ void add_limit_flags(CLI::App& app, CompileOptions& o) {
       ->capture_default_str()
       ->type_name("N");
   app.add_flag("--untrusted", o.untrusted,
-               "for models of strangers: refuse text programs, custom operators and external data, and limit time and "
+               "for untrusted models: refuse text programs, custom operators and external data, and limit time and "
                "memory (default then: 300 seconds and 4G)");
 }
 
@@ -307,7 +308,7 @@ void add_pass_flags(CLI::App& app, CompileOptions& o) {
   list("--print-after", o.passes.print_after, "print the module after these passes");
   app.add_option("--stop-after", o.passes.stop_after, "stop after this pass, print the module and write no object");
   app.add_option("--dialect", o.dialect,
-                 "with --emit=relax: whose operators the text has; those that TVM lacks become prim funcs")
+                 "with --emit=relax: whose operators to write; those that TVM lacks become prim funcs")
       ->check(CLI::IsMember({"relaxc", "tvm"}))
       ->capture_default_str();
   app.add_option("--dump-passes", o.passes.dump_folder, "write the module to a folder after every pass that changed it")

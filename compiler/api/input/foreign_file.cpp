@@ -22,7 +22,7 @@ constexpr const char* kFromKeras =
     R"(load it in Python and export it: keras.models.load_model(path).export("model.onnx", format="onnx"))";
 constexpr const char* kFromTensorFlow =
     "convert it with the package tf2onnx: python -m tf2onnx.convert --saved-model FOLDER --output model.onnx";
-constexpr const char* kOfTheSource = "compile the ONNX model that it was made of";
+constexpr const char* kOfTheSource = "compile the ONNX model that it was made from";
 constexpr const char* kWeightsOfText =
     "give the program that uses them, and this file with --params, or export the model as ONNX";
 
@@ -37,28 +37,27 @@ using namespace std::string_view_literals;
 constexpr Magic kMagics[] = {
     {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file, as Keras writes models", kFromKeras},
     {0, "GGUF"sv, "a GGUF file, which holds weights without the program that uses them",
-     "export the model that it was made of as ONNX, with optimum-cli export onnx, for example"},
-    {0, "\x93NUMPY"sv, "an array of NumPy (.npy)",
-     "arrays are data of 'relaxc run' and 'relaxc verify', behind a model"},
-    {0, "ftrt"sv, "an engine of TensorRT", kOfTheSource},
-    {0, "ptrt"sv, "an engine of TensorRT", kOfTheSource},
+     "export the model that it was made from as ONNX, with optimum-cli export onnx, for example"},
+    {0, "\x93NUMPY"sv, "a NumPy array (.npy)", "arrays are data for 'relaxc run' and 'relaxc verify', after a model"},
+    {0, "ftrt"sv, "a TensorRT engine", kOfTheSource},
+    {0, "ptrt"sv, "a TensorRT engine", kOfTheSource},
     {4, "ORTM"sv, "a model in ONNX Runtime's own format (.ort)", kOfTheSource},
-    {4, "ET12"sv, "a program of ExecuTorch", kFromTorch},
-    {4, "ET13"sv, "a program of ExecuTorch", kFromTorch},
+    {4, "ET12"sv, "an ExecuTorch program", kFromTorch},
+    {4, "ET13"sv, "an ExecuTorch program", kFromTorch},
     {0,
      "\x7f"sv
      "ELF"sv,
-     "compiled code already (ELF)", "give the model, not what was made of it"},
+     "compiled code already (ELF)", "give the model that it was compiled from"},
     {0, "version https://git-lfs"sv, "a Git LFS pointer", "fetch the file itself with git lfs pull"},
-    {0, "7767517\n"sv, "a model of ncnn", kOfTheSource},
+    {0, "7767517\n"sv, "an ncnn model", kOfTheSource},
     {0, "<?xml"sv, "XML, as OpenVINO writes models", kOfTheSource},
-    {0, "<!DOCTYPE"sv, "a page of the web, perhaps of a server that refused the download", "download the file itself"},
-    {0, "\x1f\x8b"sv, "compressed by gzip", "uncompress it first"},
-    {0, "(\xb5/\xfd"sv, "compressed by zstd", "uncompress it first"},
+    {0, "<!DOCTYPE"sv, "a web page, perhaps from a server that refused the download", "download the file itself"},
+    {0, "\x1f\x8b"sv, "compressed with gzip", "uncompress it first"},
+    {0, "(\xb5/\xfd"sv, "compressed with zstd", "uncompress it first"},
     {0,
      "\xfd"sv
      "7zXZ"sv,
-     "compressed by xz", "uncompress it first"},
+     "compressed with xz", "uncompress it first"},
 };
 
 /// A name that archives of one tool have, at the end of a path in them.
@@ -69,9 +68,9 @@ struct Member {
 
 constexpr Member kMembers[] = {
     {"constants.pkl", "a TorchScript archive", kFromTorch},
-    {"serialized_exported_program.json", "a program of torch.export",
+    {"serialized_exported_program.json", "a torch.export program",
      R"(load it in Python and export it: torch.onnx.export(torch.export.load(path), (), "model.onnx", dynamo=True))"},
-    {"archive_format", "a program of torch.export",
+    {"archive_format", "a torch.export program",
      R"(load it in Python and export it: torch.onnx.export(torch.export.load(path), (), "model.onnx", dynamo=True))"},
     {"data.pkl", "a PyTorch file (torch.save)", kFromTorch},
     {"config.json", "a Keras archive", kFromKeras},
@@ -139,10 +138,10 @@ std::optional<Known> recognize(std::string_view bytes) {
 /// Of bytes that say nothing and are not text.
 Known by_extension(const std::string& path) {
   std::string extension = std::filesystem::path(path).extension().string();
-  if (extension == ".pb") return {"a graph of TensorFlow, by its extension", kFromTensorFlow};
+  if (extension == ".pb") return {"a TensorFlow graph, by its extension", kFromTensorFlow};
   if (extension == ".engine" || extension == ".plan" || extension == ".trt")
-    return {"an engine of TensorRT, by its extension", kOfTheSource};
-  if (extension == ".mlmodel") return {"a model of Core ML, by its extension", kOfTheSource};
+    return {"a TensorRT engine, by its extension", kOfTheSource};
+  if (extension == ".mlmodel") return {"a Core ML model, by its extension", kOfTheSource};
   return {"neither text nor a model that relaxc reads",
           "give an ONNX model (.onnx), a TFLite model or a program in the text IR (.relax)"};
 }

@@ -64,13 +64,13 @@ Status check_flags(const CompileOptions& options, Diagnostics& diag) {
     if (!dims.insert(dim.name).second) return diag.error(nullptr, Kind::usage, "--dim {} is given twice", dim.name);
     int64_t largest = dim.upper - dim.upper % dim.multiple_of;
     if (largest < dim.lower)
-      return diag.error(nullptr, Kind::usage, "--dim {}: no multiple of {} lies in {}..{}", dim.name, dim.multiple_of,
+      return diag.error(nullptr, Kind::usage, "--dim {}: no multiple of {} is in {}..{}", dim.name, dim.multiple_of,
                         dim.lower, dim.upper);
   }
   for (const State& state : options.states)
     if (!ends.insert("input " + state.input).second || !ends.insert("output " + state.output).second)
-      return diag.error(nullptr, Kind::usage, "--state={}:{}: one of the two is in another state already", state.input,
-                        state.output);
+      return diag.error(nullptr, Kind::usage, "--state={}:{}: one of the two already belongs to another state",
+                        state.input, state.output);
   return Done{};
 }
 
@@ -129,7 +129,7 @@ Status check_kinds(const CompileOptions& options, Diagnostics& diag) {
     std::error_code none;
     if (fs::is_directory(input, none) && fs::exists(fs::path(input) / "saved_model.pb", none))
       return diag.error(nullptr, Kind::unsupported,
-                        "'{0}' is a SavedModel of TensorFlow; convert it with the package tf2onnx: python -m "
+                        "'{0}' is a TensorFlow SavedModel; convert it with the package tf2onnx: python -m "
                         "tf2onnx.convert --saved-model {0} --output model.onnx",
                         input);
     if (relax::find_file(options.memory, input) == nullptr && !fs::is_regular_file(input, none)) continue;
@@ -165,7 +165,7 @@ Result<relax::Module> read_models(const CompileOptions& options, frontend::Impor
   for (const std::string& input : inputs) {
     if (!frontend::is_onnx_file(input, options.memory) && !tflite::is_tflite_file(input, options.memory))
       return diag.error(nullptr, Kind::usage,
-                        "'{}' is no ONNX or TFLite model; only those can share an object with others", input);
+                        "'{}' is not an ONNX or TFLite model; only those can share an object with others", input);
     if (std::string name = model_name_near(fs::path(input).stem().string()); !names.insert(name).second)
       return diag.error(nullptr, Kind::usage, "two models would be called '{}' in one object; rename a file", name);
   }
@@ -209,7 +209,7 @@ Status check_trust(const CompileOptions& options, bool is_model, Diagnostics& di
   if (is_model) return Done{};
   return diag.error(
       nullptr, Kind::unsupported,
-      "'{}' is no ONNX or TFLite model, and --untrusted refuses text programs: they are code, which names "
+      "'{}' is not an ONNX or TFLite model, and --untrusted refuses text programs: they are code, which names "
       "C functions and addresses memory",
       options.input);
 }

@@ -95,7 +95,7 @@ class Side {
     for (const auto& [name, data] : tensors) {
       std::optional<uint32_t> index = find(name);
       if (!index)
-        return diag.error(nullptr, Kind::usage, "{} holds '{}', which is no {}; there are: {}", path, name, what_,
+        return diag.error(nullptr, Kind::usage, "{} holds '{}', which is not an {}; there are: {}", path, name, what_,
                           names());
       RELAXC_DO(put(path, *index, relax::HostTensor{data->dtype(), data->shape(), data->to_vector()},
                     to_string(data->dtype()), into));

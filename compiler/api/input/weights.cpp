@@ -35,7 +35,8 @@ Result<frontend::NumberedConstants> load_params(const CompileOptions& options, c
   bool climbs = std::find(relative.begin(), relative.end(), "..") != relative.end();
   if (file.empty() || file.find('\0') != std::string::npos || relative.is_absolute() || climbs)
     return diag.error(where, Kind::missing_data,
-                      "'{}' is no file in the program's folder; the path must be relative to it, without '..'", file);
+                      "'{}' is not a file in the program's folder; the path must be relative to it, without '..'",
+                      file);
   std::string path = (fs::path(options.input).parent_path() / relative).string();
   RELAXC_TRY(relax::FileRef mapped, relax::open_file(options.memory, path, where, diag));
   RELAXC_TRY(frontend::NamedConstants named, frontend::read_weights(mapped, where, diag));

@@ -46,7 +46,7 @@ Result<std::string> depfile_text(const std::string& shown, const std::string& as
   auto escaped = [&](const std::string& path, RuleSide side) -> Result<std::string> {
     if (std::string text = make_escaped(path, side); !text.empty()) return text;
     return diag.error(nullptr, Kind::io,
-                      "cannot write {}: make has no way to say the name '{}'; rename the file, or leave -MD out", shown,
+                      "cannot write {}: make cannot express the name '{}'; rename the file or omit -MD", shown,
                       printable(path));
   };
   std::string text = as_given;

@@ -34,7 +34,7 @@ Status cover(interface::Object& object, const std::deque<LesserForm>& lesser, Di
       if (function.arena.empty() != other.arena.empty())
         return diag.error(
             nullptr, Kind::unsupported,
-            "prim func '{}' needs memory from the caller on some of these CPUs alone, so one object cannot "
+            "prim func '{}' needs memory from the caller on only some of these CPUs, so one object cannot "
             "have it for all; compile for one CPU, or make it private and call it from a function",
             function.name);
       function.arena_bytes = std::max(function.arena_bytes, other.arena_bytes);
@@ -48,7 +48,7 @@ std::vector<std::string> duplicated(const interface::Object& object, const std::
                                     const std::vector<codegen_llvm::CpuLevel>& levels) {
   std::vector<std::string> lines;
   if (levels.size() == 1)
-    return {fmt::format("code is for {}; on a CPU without it a call returns CPU_FEATURES (--mcpu names another)",
+    return {fmt::format("code is for {}; on a CPU without it, calls return CPU_FEATURES (--mcpu selects another)",
                         levels[0].name)};
   for (size_t i = 0; i < levels.size(); ++i) {
     bool best = i == lesser.size();

@@ -43,7 +43,7 @@ void Outputs::roll_back(std::deque<Output>::reverse_iterator end) {
   while (end != files_.rbegin()) {
     --end;
     if (std::string why = end->file.restore(); !why.empty())
-      diag_.note(nullptr, "{} could not be brought back: {}", end->file.path(), why);
+      diag_.note(nullptr, "{} could not be restored: {}", end->file.path(), why);
   }
 }
 

@@ -62,7 +62,7 @@ Status all_differ(const OutputPlan& plan, const CompileOptions& options, Diagnos
 Status check_budget(const CompileOptions& options, Emit emit, Diagnostics& diag) {
   if (options.flash_budget != 0 && emit != Emit::kObject && emit != Emit::kSharedLibrary)
     return diag.error(nullptr, Kind::usage,
-                      "--flash-budget counts the sections of an object: give an output that is one");
+                      "--flash-budget counts the sections of an object: the output must be an object");
   return Done{};
 }
 
@@ -104,7 +104,7 @@ Status check_report(const CompileOptions& options, Diagnostics& diag) {
   if (extension != ".html" && extension != ".json")
     return diag.error(nullptr, Kind::usage, "--report={}: a report is .html or .json", options.report);
   if (names_text(options) || !options.passes.stop_after.empty())
-    return diag.error(nullptr, Kind::usage, "--report is for compiled models: give an output that is no text");
+    return diag.error(nullptr, Kind::usage, "--report is for compiled models: give an output that is not text");
   return Done{};
 }
 
@@ -134,8 +134,8 @@ Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag
     if (fs::path(options.input).extension().empty() && !fs::exists(options.input)) {
       std::optional<std::string> near = nearest_name(options.input, {"run", "verify", "bench", "tune", "inspect"});
       return diag.error(nullptr, Kind::usage,
-                        "'{}' is no file, and none of the tools run, verify, bench, tune and inspect{}", options.input,
-                        near ? "; did you mean '" + *near + "'?" : "");
+                        "'{}' is neither a file nor one of the tools run, verify, bench, tune and inspect{}",
+                        options.input, near ? "; did you mean '" + *near + "'?" : "");
     }
     return diag.error(nullptr, Kind::usage, "nothing to write: give an output with -o");
   }
@@ -157,7 +157,7 @@ Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag
   if (plan.emit == Emit::kC && options.cpu.find(',') != std::string::npos)
     return diag.error(nullptr, Kind::usage, "--mcpu={}: a C compiler decides what C is compiled for", options.cpu);
   if (options.line_tables && options.names != Names::kFull)
-    return diag.error(nullptr, Kind::usage, "-g writes the names down that --names leaves out; give one of the two");
+    return diag.error(nullptr, Kind::usage, "-g writes the names that --names removes; give only one of the two");
   RELAXC_DO(check_c_style(options.c_style, plan.emit, diag));
   if (plan.emit == Emit::kText || plan.emit == Emit::kDot) {
     if (!options.weights.empty() || options.embed_weights)
@@ -170,7 +170,7 @@ Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag
   plan.name = options.name.empty() ? fs::path(options.output).stem().string() : options.name;
   if (!is_model_name(plan.name))
     return diag.error(nullptr, Kind::usage,
-                      "'{}' cannot be the prefix of C names (an identifier, no keyword, not beginning with 'rlx'); "
+                      "'{}' cannot be the prefix of C names (an identifier, not a keyword, not starting with 'rlx'); "
                       "choose one, as in --name={}",
                       plan.name, model_name_near(plan.name));
   if (plan.emit != Emit::kExecutable && plan.script.empty()) plan.header = with_extension(options.output, ".h");

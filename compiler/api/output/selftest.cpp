@@ -146,7 +146,7 @@ Result<DataSet> data_of(const CompileOptions& options, const interface::Entry& e
   Oracle oracle(options, entry.name, diag);
   RELAXC_DO(oracle.read());
   Result<std::vector<relax::HostTensor>> outputs = oracle.run(set.inputs);
-  if (!outputs) return diag.error(nullptr, Kind::invalid_value, "the self-test's inputs have no outputs to expect");
+  if (!outputs) return diag.error(nullptr, Kind::invalid_value, "the self-test has no expected outputs for its inputs");
   set.expected.assign(outputs->begin(), outputs->end());
   return set;
 }
@@ -158,10 +158,11 @@ Result<interface::Selftest> make_selftest(const CompileOptions& options, const i
   size_t index = 0;
   for (size_t i = 0; i < object.entries.size(); ++i)
     if (object.entries[i].name == "main") index = i;
-  if (object.entries.empty()) return diag.error(nullptr, Kind::usage, "--emit-selftest: there is no function to try");
+  if (object.entries.empty())
+    return diag.error(nullptr, Kind::usage, "--emit-selftest: the model has no function to test");
   const interface::Entry& entry = object.entries[index];
   if (entry.arena_max == UINT64_MAX)
-    return diag.error(nullptr, Kind::usage, "--emit-selftest: the arena of '{}' has no bound; --dim gives it one",
+    return diag.error(nullptr, Kind::usage, "--emit-selftest: the arena of '{}' has no bound; bound it with --dim",
                       entry.name);
   RELAXC_TRY(DataSet set, data_of(options, entry, diag));
   interface::Selftest made;
@@ -181,7 +182,7 @@ Result<interface::Selftest> make_selftest(const CompileOptions& options, const i
     const relax::HostTensor& output = *set.expected[i];
     if (has_nan(output))
       return diag.error(nullptr, Kind::usage,
-                        "--emit-selftest: output '{}' has NaN for these inputs; --selftest-data gives others",
+                        "--emit-selftest: output '{}' has NaN for these inputs; give others with --selftest-data",
                         entry.outputs[i].name);
     head(data, output, order_of(output.dtype));
     for (double sign : {-1.0, 1.0}) {

@@ -73,7 +73,7 @@ Status check_ram(const CompileOptions& options, const interface::Object& object,
   for (const interface::Entry& entry : object.entries) {
     if (entry.arena_max == UINT64_MAX)
       return diag.error(nullptr, Kind::unbounded,
-                        "the arena of '{}' has no bound, and so fits no budget; --dim gives it one", entry.name);
+                        "the arena of '{}' has no bound, so it fits no budget; bound it with --dim", entry.name);
     uint64_t bytes = entry.arena_max;
     for (const interface::Pool& pool : entry.pools) bytes += pool.bytes;
     if (bytes > options.ram_budget)

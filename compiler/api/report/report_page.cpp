@@ -180,9 +180,9 @@ function drawGraph(box, graph, group) {
     }
     for (const layer of layers) {
       const middle = from => place[from].x + place[from].width / 2;
-      const wish = i => before[i].size ? [...before[i]].reduce((sum, from) => sum + middle(from), 0) / before[i].size : 0;
+      const center = i => before[i].size ? [...before[i]].reduce((sum, from) => sum + middle(from), 0) / before[i].size : 0;
       let next = 0, tallest = 0;
-      for (const [at, i] of layer.map(i => [wish(i), i]).sort((a, b) => a[0] - b[0] || a[1] - b[1])) {
+      for (const [at, i] of layer.map(i => [center(i), i]).sort((a, b) => a[0] - b[0] || a[1] - b[1])) {
         place[i].x = Math.max(next, at - place[i].width / 2);
         place[i].y = size.height;
         next = place[i].x + place[i].width + gap;

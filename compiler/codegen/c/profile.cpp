@@ -18,13 +18,13 @@ namespace {
 
 /// What a statement has that no MISRA program may have.
 std::string obstacle(tir::Stmt s) {
-  if (s.as<tir::While>() != nullptr) return "has a loop that ends by a condition";
+  if (s.as<tir::While>() != nullptr) return "has a loop without a trip count";
   if (s.as<tir::Break>() != nullptr || s.as<tir::Continue>() != nullptr) return "leaves a loop early";
   if (const auto* invoke = s.as<tir::Invoke>(); invoke != nullptr && invoke->external)
     return fmt::format("calls '{}', which is not part of it", invoke->callee);
   const auto* loop = s.as<tir::For>();
   if (loop != nullptr && (loop->min.constant() == nullptr || loop->extent.constant() == nullptr))
-    return fmt::format("has a loop over '{}' whose bounds are no numbers", loop->var.name());
+    return fmt::format("has a loop over '{}' whose bounds are not constants", loop->var.name());
   return {};
 }
 

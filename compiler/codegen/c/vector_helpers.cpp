@@ -201,7 +201,7 @@ constexpr std::string_view kBegin =
     "#error \"this text uses the vector types of GCC and clang; relaxc --c-vectors=none writes C99 alone\"\n"
     "#endif\n"
     "#if defined(__ARM_FEATURE_MVE) && !defined(__clang__)\n"
-    "#error \"GCC joins masks of these vectors wrongly; relaxc --c-vectors=none writes C99 alone\"\n"
+    "#error \"GCC miscompiles masks of these vectors; relaxc --c-vectors=none writes C99 alone\"\n"
     "#endif\n"
     "#if defined(__AVX__)\n#include <immintrin.h>\n"
     "#elif defined(__ARM_NEON)\n#include <arm_neon.h>\n#endif\n"

@@ -111,7 +111,7 @@ class X86Question {
 constexpr uint64_t kNeon = 1u << 16, kDotprod = 1u << 17, kI8mm = 1u << 18, kFp16 = 1u << 19, kSve = 1u << 20;
 
 /// What the kernel reports of an ARM (AT_HWCAP, AT_HWCAP2), if there is a C library that passes it on.
-void ask_linux(llvm::Function& function) {
+void query_linux(llvm::Function& function) {
   static constexpr Sign kFirst[] = {{1u << 20, kDotprod}, {1u << 22, kSve}, {1u << 9 | 1u << 10, kFp16}};
   static constexpr Sign kSecond[] = {{1u << 13, kI8mm}};
   llvm::LLVMContext& context = function.getContext();
@@ -151,7 +151,7 @@ void ask_cpu(llvm::Function& function) {
   const llvm::Triple& triple = function.getParent()->getTargetTriple();
   if (triple.getArch() == llvm::Triple::x86_64) return X86Question(function).write();
   RELAXC_CHECK(triple.isAArch64(), "no question to a CPU of " + triple.str());
-  if (triple.isOSLinux()) return ask_linux(function);
+  if (triple.isOSLinux()) return query_linux(function);
   uint64_t all = kKnown | kNeon | (triple.isOSDarwin() ? kDotprod | kFp16 : 0);  // of the M1, and each after it
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(function.getContext(), "entry", &function));
   b.CreateRet(b.getInt64(all));

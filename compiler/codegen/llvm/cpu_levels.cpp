@@ -104,8 +104,8 @@ class Levels {
     for (size_t i = 1; i < parts.size(); ++i) {
       if (!known_feature(parts[i]))
         return diag.error(nullptr, Kind::usage,
-                          "--mcpu={}: a program cannot ask for '{}' while it runs; a list of CPUs takes {}", text,
-                          parts[i], all_features(architecture_));
+                          "--mcpu={}: '{}' cannot be detected at run time; a list of CPUs takes {}", text, parts[i],
+                          all_features(architecture_));
       machine.features += (machine.features.empty() ? "+" : ",+") + parts[i];
     }
     CpuLevel level;
@@ -127,8 +127,8 @@ class Levels {
       std::string cpus(architecture_.cpus);
       std::replace(cpus.begin(), cpus.end(), ' ', '/');
       return diag.error(nullptr, Kind::usage,
-                        "--mcpu: '{}' cannot stand in a list of CPUs, since a program cannot ask for all that it has "
-                        "while it runs; {} can, with features behind it: {}+{}",
+                        "--mcpu: '{}' cannot be in a list of CPUs, because not all of its features can be detected at "
+                        "run time; {} can, with features appended: {}+{}",
                         name, cpus, architecture_.baseline, words(architecture_.bits[0].features, ' ')[0]);
     }
     machine.features = same ? std::string(known->features) : "";
@@ -155,21 +155,21 @@ Result<std::vector<CpuLevel>> resolve_levels(const Machine& machine, const std::
   plain.triple = usual.triple;
   const Architecture* architecture = architecture_of(llvm::Triple(usual.triple));
   if (architecture == nullptr)
-    return diag.error(nullptr, Kind::usage, "--mcpu={}: an object holds several CPUs' code on x86-64 and aarch64 only",
-                      list);
+    return diag.error(nullptr, Kind::usage,
+                      "--mcpu={}: an object can hold code for several CPUs on x86-64 and aarch64 only", list);
   Levels levels(plain, *architecture, diag);
   std::vector<CpuLevel> out;
   std::set<std::string> names;
   for (const std::string& text : words(list, ',')) {
     if (!names.insert(text).second)
-      return diag.error(nullptr, Kind::usage, "--mcpu={}: '{}' is there twice", list, text);
+      return diag.error(nullptr, Kind::usage, "--mcpu={}: '{}' is listed twice", list, text);
     RELAXC_TRY(CpuLevel level, levels.level(text));
     if (!out.empty() && (out.back().needs & ~level.needs) != 0)
       return diag.error(nullptr, Kind::usage,
-                        "--mcpu={}: '{}' does not have all that '{}' before it has; write the lesser CPU first", list,
-                        text, out.back().name);
+                        "--mcpu={}: '{}' lacks features of '{}' before it; write the more basic CPU first", list, text,
+                        out.back().name);
     if (!out.empty() && out.back().needs == level.needs)
-      return diag.error(nullptr, Kind::usage, "--mcpu={}: a program cannot tell '{}' from '{}' while it runs", list,
+      return diag.error(nullptr, Kind::usage, "--mcpu={}: '{}' and '{}' cannot be distinguished at run time", list,
                         text, out.back().name);
     out.push_back(std::move(level));
   }

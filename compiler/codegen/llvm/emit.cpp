@@ -69,9 +69,10 @@ class Emission {
     uint64_t limit = binary ? kWeightsInObject : kWeightsInText;
     uint64_t inside = object_.weights.separate ? 0 : object_.weights.bytes;
     if (inside > limit)
-      return diag.error(nullptr, Kind::unsupported,
-                        "{} bytes of weights do not fit {}, where the limit is {}; --weights=FILE keeps them apart",
-                        inside, binary ? "an object" : "a text output", limit);
+      return diag.error(
+          nullptr, Kind::unsupported,
+          "{} bytes of weights do not fit {}, where the limit is {}; --weights=FILE writes them to a separate file",
+          inside, binary ? "an object" : "a text output", limit);
     RELAXC_DO(check_going_on());
     level_ = level_of(options_.opt, options_.fast);
     machine_ = make_machine(target_, level_);
@@ -225,7 +226,7 @@ class Emission {
       if (!name || *name != object_.name + ".functions") continue;
       llvm::Expected<llvm::object::section_iterator> section = symbol.getSection();
       llvm::Expected<uint64_t> at = symbol.getValue();
-      RELAXC_CHECK(section && at, "the table of functions lies nowhere");
+      RELAXC_CHECK(section && at, "the table of functions is in no section");
       llvm::Expected<llvm::StringRef> contents = (*section)->getContents();
       RELAXC_CHECK(static_cast<bool>(contents), "the table of functions has no contents");
       table = static_cast<uint64_t>(contents->data() - written.getData().data()) + *at;
@@ -284,7 +285,7 @@ class Emission {
     TemporaryFolder folder;
     std::string object = options_.scratch;
     if (object.empty()) {
-      if (folder.path().empty()) return io_error("there can be no folder for temporary files");
+      if (folder.path().empty()) return io_error("cannot make a folder for temporary files");
       object = folder.file(object_.name + ".o");
     }
     RELAXC_DO(write(object));

@@ -128,7 +128,7 @@ Result<ObjectContents> inspect_object(const std::string& path, const std::string
   if (!file) return diag.error(nullptr, Kind::io, "cannot read {} again: {}", shown, llvm::toString(file.takeError()));
   const ObjectFile& object = *file->getBinary();
   if (!object.isELF() && !object.isCOFF() && !object.isMachO() && !object.isWasm())
-    return diag.error(nullptr, Kind::io, "cannot read {} again: its format is none that relaxc writes", shown);
+    return diag.error(nullptr, Kind::io, "cannot read {} again: its format is not one that relaxc writes", shown);
   return Inspection(object).run();
 }
 

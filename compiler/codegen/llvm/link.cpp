@@ -61,7 +61,7 @@ class Link {
   Status run() {
     RELAXC_DO(check_form());
     RELAXC_TRY(Words command, compiler());
-    if (folder_.path().empty()) return refuse("there can be no folder for temporary files");
+    if (folder_.path().empty()) return refuse("cannot make a folder for temporary files");
     if (std::error_code error = llvm::sys::fs::create_link(absolute(what_.object), object()))
       return refuse(error.message());
     if (!what_.program) RELAXC_DO(add_library_flags(command));
@@ -126,8 +126,8 @@ class Link {
     if (!found && what_.compiler.empty() && !here)
       return diag_.error(
           nullptr, Kind::usage,
-          "no C compiler to link for {}: there is no clang; --cc names another, with its flags, or install "
-          "clang and lld",
+          "no C compiler to link for {}: clang was not found; install clang and lld, or name another compiler "
+          "and its flags with --cc",
           what_.triple);
     if (!found && what_.compiler.empty() && !what_.program && llvm::sys::fs::exists(own_linker()))
       return Words{own_linker()};

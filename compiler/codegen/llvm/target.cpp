@@ -248,15 +248,15 @@ Status check_triple(const llvm::Triple& triple, Diagnostics& diag) {
   if (!writes_format(triple))
     return diag.error(
         nullptr, Kind::usage,
-        "target '{}' has objects of a format that is not written: there are ELF, COFF and Mach-O of 64-bit "
-        "machines, and WebAssembly of 32 bits",
+        "target '{}' has an object format that relaxc does not write; it writes ELF, COFF and Mach-O for 64-bit "
+        "machines, and 32-bit WebAssembly",
         triple.str());
 
   if (!has_code(triple))
     return diag.error(
         nullptr, Kind::usage,
-        "target '{}' is of an architecture that no code is written for; there are x86-64, aarch64, 32-bit "
-        "ARM, RISC-V and WebAssembly of 32 bits, all little-endian{}",
+        "target '{}' has an architecture that relaxc does not support; it supports x86-64, aarch64, 32-bit ARM, RISC-V "
+        "and 32-bit WebAssembly, all little-endian{}",
         triple.str(), c_instead(triple));
   return Done{};
 }
@@ -280,7 +280,7 @@ Status check_features(const std::string& asked, const llvm::MCSubtargetInfo& pla
   for (const std::string& feature : named.getFeatures()) {
     if (feature.empty() || !llvm::SubtargetFeatures::hasFlag(feature))
       return diag.error(nullptr, Kind::usage,
-                        "CPU feature '{0}' says neither that it is there nor that it is not; write "
+                        "CPU feature '{0}' has no sign; write "
                         "+{0} or -{0}",
                         feature);
     if (!known_feature(plain, llvm::SubtargetFeatures::StripFlag(feature)))
@@ -311,7 +311,7 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
     bool arm = triple.isARM() || triple.isThumb();
     if (!arm) return diag.error(nullptr, Kind::usage, "target '{}' has no choice of float ABI", triple.str());
     if (!choose_float_abi(machine.float_abi, triple, machine.features))
-      return diag.error(nullptr, Kind::usage, "unknown float ABI '{}'; there are soft, softfp and hard",
+      return diag.error(nullptr, Kind::usage, "unknown float ABI '{}'; expected soft, softfp or hard",
                         machine.float_abi);
   }
   target.triple = triple.str();
@@ -328,7 +328,7 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
   // LLVM takes the CPU and ends the program when code is generated.
   bool narrow = triple.isArch64Bit() && known_feature(*plain, "64bit") && !info->checkFeatures("+64bit");
   if (narrow)
-    return diag.error(nullptr, Kind::usage, "CPU '{}' has no 64 bits, as target '{}' needs them", machine.cpu,
+    return diag.error(nullptr, Kind::usage, "CPU '{}' is not a 64-bit CPU, as target '{}' needs", machine.cpu,
                       target.triple);
   describe(target, triple, *info);
   RELAXC_DO(narrow_vectors(machine, target, diag));

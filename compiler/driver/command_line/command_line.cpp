@@ -67,7 +67,7 @@ CommandLine read_command_line(int argc, char** argv) {
   app.add_option("--completion", shell, "print a completion script for this shell, and exit")
       ->check(one_of({"bash", "zsh", "fish"}));
   app.add_flag("--man", man, "print a manual page, and exit");
-  app.add_flag("-v,--verbose", o.verbose, "print what is done: files, passes, target, kernels, sizes");
+  app.add_flag("-v,--verbose", o.verbose, "print each step: files, passes, target, kernels, sizes");
   app.set_version_flag("--version", std::string("relaxc ") + kVersion);
   try {
     app.parse(arguments(argc, argv));

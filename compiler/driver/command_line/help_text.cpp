@@ -21,7 +21,7 @@ constexpr Example kExamples[] = {
     {"relaxc net.onnx -o net.o --dim n=1..8", "the same, with a bound for a dim"},
     {"relaxc net.onnx -o net.c --target cortex-m4", "C for a machine of --print-targets"},
     {"relaxc net.onnx -o net", "a program that reads .npy files"},
-    {"relaxc --check net.onnx", "all that keeps it from compiling"},
+    {"relaxc --check net.onnx", "every reason why it does not compile"},
     {"relaxc bench net.onnx -j 2", "its speed on this machine"},
 };
 
@@ -77,7 +77,7 @@ std::string usage(const CLI::App& app) {
   for (const Example& example : kExamples) text += fmt::format("  {:<44}{}\n", example.command, example.text);
   text += "\n" +
           wrapped(fmt::format("--help=GROUP lists the flags of a group: {}.", fmt::join(help_topics(app), ", ")), 0, 2);
-  return text + "\nrelaxc TOOL --help is about a tool, relaxc --man is the whole manual.\n";
+  return text + "\nrelaxc TOOL --help describes a tool, relaxc --man prints the whole manual.\n";
 }
 
 std::string tool_page(const CLI::App& tool) {
@@ -86,7 +86,7 @@ std::string tool_page(const CLI::App& tool) {
       fmt::format("relaxc {} [FLAGS] MODEL{}: {}.", tool.get_name(), data ? " [DATA ...]" : "", tool.get_description());
   return fmt::format(
       "{}\n\n{}\n{}\n", wrapped(head, 0, 4), flag_pages(tool, ""),
-      wrapped("It takes the flags of a compilation, too, except those of the output: relaxc --help=all.", 0, 0));
+      wrapped("It also takes the flags of a compilation, except those of the output: relaxc --help=all.", 0, 0));
 }
 
 }  // namespace

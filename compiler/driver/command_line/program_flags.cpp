@@ -17,7 +17,7 @@ void add_answers(CLI::App& app, Options& o) {
   app.add_option_function<std::string>(
          "--check",
          [&](const std::string& format) { o.check = format == "json" ? CheckFormat::kJson : CheckFormat::kText; },
-         "list what keeps the model from compiling and write nothing; --check=json for programs")
+         "list every reason why the model does not compile, and write nothing; --check=json for programs")
       ->check(one_of({"text", "json"}))
       ->type_name("[=json]")
       ->group(kInputFlags);
@@ -54,7 +54,7 @@ void add_limits(CLI::App& app, Options& o) {
                                         "'");
            o.memory_limit = *parsed;
          },
-         "fail when more memory is needed, mapped files aside, and write nothing: 512M")
+         "fail if more memory is needed, not counting mapped files, and write nothing: 512M")
       ->type_name("BYTES")
       ->group(kLimitFlags);
 }

@@ -41,11 +41,11 @@ std::string tensor_text(const interface::Tensor& tensor) {
                                          : "?";
   }
   return fmt::format("{}: {} [{}]{}{}{}", tensor.name, to_string(tensor.dtype), dims,
-                     tensor.data_dependent ? ", its size is found in the data" : "",
+                     tensor.data_dependent ? ", its size depends on data" : "",
                      tensor.append_axis >= 0 ? fmt::format(", a state that grows along axis {}", tensor.append_axis)
                      : tensor.pair >= 0      ? ", a state"
                                              : "",
-                     tensor.quant ? ", stands for " + interface::meaning_text(*tensor.quant) : "");
+                     tensor.quant ? ", represents " + interface::meaning_text(*tensor.quant) : "");
 }
 
 /// "n: 1..12, a multiple of 4".
@@ -91,7 +91,7 @@ struct Order {
   }
 };
 
-/// "the weights of 'table' stand 2 times: 4096 bytes as they are, 4096 bytes by pack [32, 32] in panels of 32 …"
+/// "the weights of 'table' are stored 2 times: 4096 bytes as they are, 4096 bytes by pack [32, 32] in panels of 32 …"
 std::string forms_text(const std::vector<const WeightPiece*>& forms) {
   auto named = std::find_if(forms.begin(), forms.end(), [](const WeightPiece* piece) { return !piece->name.empty(); });
   std::string of = named == forms.end() ? "" : fmt::format(" of '{}'", (*named)->name), text;
@@ -100,7 +100,7 @@ std::string forms_text(const std::vector<const WeightPiece*>& forms) {
     text += fmt::format("{} {} bytes {}", text.empty() ? "" : ",", piece->data->byte_size(),
                         made_by.empty() ? "as they are" : "by " + made_by);
   }
-  return fmt::format("the weights{} stand {} times:{}", of, forms.size(), text);
+  return fmt::format("the weights{} are stored {} times:{}", of, forms.size(), text);
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ std::vector<std::string> summary(const interface::Object& object, const Target& 
     lines.push_back(fmt::format("{}: {}, {}, {}, {}, {}{}{}", entry.name, count(entry.inputs.size(), "input"),
                                 count(entry.outputs.size(), "output"), count(entry.symbols.size(), "symbol"),
                                 count(entry.num_kernels, "kernel"), arena_text(entry), pools_text(entry),
-                                entry.needs_allocator ? ", asks the allocator" : ""));
+                                entry.needs_allocator ? ", uses the allocator" : ""));
   lines.push_back(fmt::format("weights {} bytes", object.weights.bytes));
   return lines;
 }
@@ -141,7 +141,7 @@ std::string contents(const interface::Object& object, const Target& target) {
     for (const interface::Tensor& tensor : entry.outputs) text += "  output   " + printable(tensor_text(tensor)) + "\n";
     for (const interface::Symbol& symbol : entry.symbols) text += "  dim      " + printable(symbol_text(symbol)) + "\n";
     text += fmt::format("  memory   {}{}, aligned to {}{}\n", arena_text(entry), pools_text(entry), entry.arena_align,
-                        entry.needs_allocator ? ", asks the allocator" : "");
+                        entry.needs_allocator ? ", uses the allocator" : "");
   }
   return text;
 }

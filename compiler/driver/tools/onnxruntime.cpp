@@ -25,7 +25,7 @@ Result<std::map<std::string, relax::HostTensor>> onnxruntime_values(const Option
   auto refuse = [&](const std::string& why) {
     return diag.error(nullptr, Kind::usage, "--against onnxruntime: {}", why);
   };
-  if (fs::path(options.input).extension() != ".onnx") return refuse("'" + options.input + "' is no ONNX model");
+  if (fs::path(options.input).extension() != ".onnx") return refuse("'" + options.input + "' is not an ONNX model");
   std::string script = installed("share/relaxc/python/onnxruntime_values.py");
   if (script.empty()) return refuse("onnxruntime_values.py was not installed with relaxc");
   TemporaryFolder folder;

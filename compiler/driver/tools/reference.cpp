@@ -52,7 +52,7 @@ class Bisection {
     for (size_t i = 0; i < values.size(); ++i) places_.push_back(i);
     if (by_onnxruntime() && !ask_onnxruntime(values)) return failed_;
     if (values.empty()) {
-      fmt::print("nothing to look at: the function computes no tensor that can be compared\n");
+      fmt::print("nothing to compare: the function computes no tensor that can be compared\n");
       return 0;
     }
     std::vector<size_t> ends = results_among(values, *oracle.function());
@@ -67,7 +67,7 @@ class Bisection {
       if (!wrong && failed_ == 0 && !agrees(k)) wrong = k;
     if (failed_ != 0) return failed_;
     if (!wrong) {
-      fmt::print("no difference: what the {} values of the function end in agrees with {}\n", values.size(), who());
+      fmt::print("no difference: the results of the function's {} values agree with {}\n", values.size(), who());
       return 0;
     }
     // What is computed from a wrong value is wrong, so the first one is found by halving: `to` is known to be wrong,

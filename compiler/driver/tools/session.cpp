@@ -224,7 +224,7 @@ class Session::Opening {
       if (function->name == options_.tool.function) state_->function = function;
     }
     if (names.empty())
-      return fails("the model has no Relax function, which alone has sizes to ask for; call its prim funcs from C");
+      return fails("the model has no Relax function, and prim funcs cannot be run here; call them from C");
     if (state_->function != nullptr) return true;
     return fails(fmt::format("the model has no function '{}'; there are: {}", options_.tool.function, names));
   }

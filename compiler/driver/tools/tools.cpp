@@ -57,7 +57,7 @@ class Tool {
     if (!options_.target.empty() && options_.target != "native")
       return usage("run, verify, bench and tune are for this machine; --target is for compiling");
     if (options_.quantized_io && (tool_.bisect || tool_.against == "onnxruntime"))
-      return usage("--bisect and --against onnxruntime look at the model as it was written: leave --io=quantized out");
+      return usage("--bisect and --against onnxruntime need the model as it was written: omit --io=quantized");
     if (options_.untrusted && (!tool_.libraries.empty() || tool_.against == "onnxruntime"))
       return usage("--untrusted refuses --load, and --against onnxruntime, which reads the model by other code");
     session_ = Session::open(options_, code_);
@@ -147,7 +147,7 @@ class Tool {
       if (!outputs) return code_;
       for (uint32_t i = 0; i < outputs->size(); ++i) {
         Difference found;
-        found.fault = "cannot be compared: there is nothing that it should be";
+        found.fault = "cannot be compared: there is no expected value";
         if (set.expected[i]) found = difference((*outputs)[i], *set.expected[i], tool_.rtol, tool_.atol);
         fine &= report(set.name, i, found);
       }
@@ -181,7 +181,7 @@ class Tool {
     std::sort(sorted.begin(), sorted.end());
     double mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
     print_dims(set);
-    fmt::print("{} runs, {} thread{}: least {}, median {}, mean {}, most {}\n", sorted.size(), tool_.threads,
+    fmt::print("{} runs, {} thread{}: min {}, median {}, mean {}, max {}\n", sorted.size(), tool_.threads,
                tool_.threads == 1 ? "" : "s", time_text(sorted.front()), time_text(sorted[sorted.size() / 2]),
                time_text(mean), time_text(sorted.back()));
     return tool_.profile ? profile(set) : 0;

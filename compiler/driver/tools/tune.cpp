@@ -6,10 +6,10 @@
 // The method: kernels do not disturb each other, so one compilation tries another choice for every kernel at once, and
 // the trace hook times each by itself. A round varies one decision of each kernel, from the best that is known of it,
 // so there are as many rounds as the kernel with the most options has. Times are the least over many runs, since
-// whatever else the machine does only adds to them. In the end the winners run against the usual schedules in turns,
+// whatever else the machine does only adds to them. In the end the winners run against the default schedules in turns,
 // and those that do not win again are dropped.
 //
-// The answer is no matter of luck: outputs of every round are compared to the bit with those of the usual schedules,
+// The answer is no matter of luck: outputs of every round are compared to the bit with those of the default schedules,
 // and a round that gives others counts for nothing.
 //
 // Rejected: a search over all combinations guided by a learned model. What is left open is little, since strategies
@@ -46,7 +46,7 @@ struct Kernel {
   std::vector<std::pair<std::string, std::string>> untried;  ///< point and option, the last to be tried first
   std::pair<std::string, std::string> trying;
   Overrides best;
-  double usual_seconds = HUGE_VAL, best_seconds = HUGE_VAL;
+  double default_seconds = HUGE_VAL, best_seconds = HUGE_VAL;
 };
 
 /// A line on the terminal that fills from left to right; nothing where stderr is not a terminal.
@@ -79,23 +79,23 @@ class Tuner {
         record_.add(options_.tool.record);  // fails now if it cannot be written, not after tuning
     if (!place) return complain();
     place_ = *place;
-    std::unique_ptr<Session> usual = compiled({});
-    if (usual == nullptr) return code_;
+    std::unique_ptr<Session> baseline = compiled({});
+    if (baseline == nullptr) return code_;
     learn_decisions();
-    auto outputs = usual->run(inputs_);
-    auto first = usual->time(inputs_, 3, true);
+    auto outputs = baseline->run(inputs_);
+    auto first = baseline->time(inputs_, 3, true);
     if (!outputs || !first) return 1;
     choose_repeat(*first);
-    auto timing = usual->time(inputs_, repeat_, true);
+    auto timing = baseline->time(inputs_, repeat_, true);
     if (!timing) return 1;
-    note(*timing, [](Kernel& kernel, double seconds) { kernel.usual_seconds = kernel.best_seconds = seconds; });
+    note(*timing, [](Kernel& kernel, double seconds) { kernel.default_seconds = kernel.best_seconds = seconds; });
     size_t rounds = 0;
     for (const auto& [key, kernel] : kernels_) rounds = std::max(rounds, kernel.untried.size());
     for (size_t round = 0; round < rounds && fits_budget(round); ++round) {
       progress_.show(elapsed() / options_.tool.budget, fmt::format("round {} of {}", round + 1, rounds));
       if (!try_next(*outputs)) return code_;
     }
-    if (!confirm(*usual, *outputs)) return code_;
+    if (!confirm(*baseline, *outputs)) return code_;
     progress_.clear();
     return write();
   }
@@ -193,7 +193,7 @@ class Tuner {
     auto timing = session->time(inputs_, repeat_, true);
     if (!outputs || !timing) return code_ = 1, false;
     if (!same(*outputs, expected)) {
-      tell("relaxc: note: a round gave other bits than the usual schedules and is not counted\n");
+      tell("relaxc: note: a round gave other bits than the default schedules and is not counted\n");
       return true;
     }
     note(*timing, [](Kernel& kernel, double seconds) {
@@ -204,27 +204,28 @@ class Tuner {
     return true;
   }
 
-  /// The winners against the usual schedules, in turns.
-  bool confirm(Session& usual, const std::vector<relax::HostTensor>& expected) {
+  /// The winners against the default schedules, in turns.
+  bool confirm(Session& baseline, const std::vector<relax::HostTensor>& expected) {
     std::map<std::string, std::string> choices;
     for (const auto& [key, kernel] : kernels_)
       if (!kernel.best.empty()) choices[key] = text_of(kernel.best);
     if (choices.empty()) return true;
-    progress_.show(1, "the best against the usual");
+    progress_.show(1, "the best against the default");
     std::unique_ptr<Session> best = compiled(choices);
     if (best == nullptr) return false;
-    for (auto& [key, kernel] : kernels_) kernel.usual_seconds = kernel.best_seconds = HUGE_VAL;
+    for (auto& [key, kernel] : kernels_) kernel.default_seconds = kernel.best_seconds = HUGE_VAL;
     auto outputs = best->run(inputs_);
     for (int turn = 0; turn < 3 && outputs; ++turn) {
-      auto a = usual.time(inputs_, repeat_, true), b = best->time(inputs_, repeat_, true);
+      auto a = baseline.time(inputs_, repeat_, true), b = best->time(inputs_, repeat_, true);
       if (!a || !b) return code_ = 1, false;
-      note(*a, [](Kernel& kernel, double seconds) { kernel.usual_seconds = std::min(kernel.usual_seconds, seconds); });
+      note(*a,
+           [](Kernel& kernel, double seconds) { kernel.default_seconds = std::min(kernel.default_seconds, seconds); });
       note(*b, [](Kernel& kernel, double seconds) { kernel.best_seconds = std::min(kernel.best_seconds, seconds); });
     }
     if (!outputs) return code_ = 1, false;
     bool right = same(*outputs, expected);
     for (auto& [key, kernel] : kernels_)
-      if (!right || !(kernel.best_seconds < kernel.usual_seconds * kWorthIt)) kernel.best.clear();
+      if (!right || !(kernel.best_seconds < kernel.default_seconds * kWorthIt)) kernel.best.clear();
     return true;
   }
 
@@ -235,12 +236,11 @@ class Tuner {
       KernelSchedule& faster = file.kernels.emplace_back();
       faster.name = kernel.name, faster.key = key, faster.choices = text_of(kernel.best);
       faster.comment =
-          fmt::format("{:.2f} us instead of {:.2f}", 1e6 * kernel.best_seconds, 1e6 * kernel.usual_seconds);
-      fmt::print("{:>10.2f} us instead of {:>10.2f}  {}: {}\n", 1e6 * kernel.best_seconds, 1e6 * kernel.usual_seconds,
+          fmt::format("{:.2f} us instead of {:.2f}", 1e6 * kernel.best_seconds, 1e6 * kernel.default_seconds);
+      fmt::print("{:>10.2f} us instead of {:>10.2f}  {}: {}\n", 1e6 * kernel.best_seconds, 1e6 * kernel.default_seconds,
                  kernel.name, text_of(kernel.best));
     }
-    fmt::print("{} of {} kernels that leave something open are faster otherwise\n", file.kernels.size(),
-               kernels_.size());
+    fmt::print("{} of {} kernels with choices are faster with another one\n", file.kernels.size(), kernels_.size());
     std::ofstream out(place_, std::ios::binary);
     out << schedule_file_text(file);
     out.close();

@@ -6,7 +6,7 @@
 // the range which the model allows, is left out, and the file says nothing of it.
 //
 // Rejected: sizes of caches by the time of loads. Prefetchers blur the steps, and where the system says nothing (macOS,
-// containers without /sys) the usual numbers are as good as a guess.
+// containers without /sys) the default numbers are as good as a guess.
 #include "compiler/driver/tools/tune_machine.h"
 
 #include <fmt/format.h>
@@ -190,13 +190,13 @@ class MachineTuner {
     json["target"] = target_.triple;
     json["cpu"] = target_.cpu;
     json["features"] = target_.features;
-    const MachineModel usual;
+    const MachineModel standard;
     for (const auto& [field, value] : found_) {
       if (field->is_whole())
         json[std::string(field->name)] = static_cast<int64_t>(value);
       else
         json[std::string(field->name)] = value;
-      fmt::print("{:<24} {:>12} (usually {})  {}\n", field->name, value, field->get(usual), field->what);
+      fmt::print("{:<24} {:>12} (default {})  {}\n", field->name, value, field->get(standard), field->what);
     }
     std::ofstream out(place, std::ios::binary);
     out << json.dump(2) << "\n";

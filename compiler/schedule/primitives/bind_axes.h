@@ -7,8 +7,9 @@ namespace relaxc::schedule {
 
 /// Replaces the axes of every block without init by what they are bound to, and lets the block have none.
 struct BindAxes {
-  static constexpr StepInfo kInfo{
-      .name = "bind_axes", .arguments = "", .doc = "Blocks have loops' variables in place of axes of their own."};
+  static constexpr StepInfo kInfo{.name = "bind_axes",
+                                  .arguments = "",
+                                  .doc = "Replaces the axes of blocks by the loop variables that they are bound to."};
   static auto fields(auto&) { return std::tie(); }
 
   using Made = Done;

@@ -8,12 +8,11 @@ namespace relaxc::schedule {
 
 /// What `loop` reads of the buffer is copied before it to scratch memory, where it is contiguous.
 struct CacheRead {
-  static constexpr StepInfo kInfo{
-      .name = "cache_read",
-      .arguments = "BUFFER LOOP",
-      .doc =
-          "Before LOOP, what it reads of the buffer is copied to scratch memory, where it is "
-          "contiguous."};
+  static constexpr StepInfo kInfo{.name = "cache_read",
+                                  .arguments = "BUFFER LOOP",
+                                  .doc =
+                                      "Copies what LOOP reads of the buffer to contiguous scratch memory before "
+                                      "LOOP."};
   BufferRef buffer = nullptr;
   LoopId loop;
   static auto fields(auto& self) { return std::tie(self.buffer, self.loop); }

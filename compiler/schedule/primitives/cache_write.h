@@ -12,8 +12,8 @@ struct CacheWrite {
       .name = "cache_write",
       .arguments = "BUFFER LOOP",
       .doc =
-          "What LOOP stores to the buffer goes to scratch memory, and from there to the buffer when "
-          "LOOP has ended."};
+          "Makes LOOP store to scratch memory instead of the buffer, and copies that to the buffer after "
+          "LOOP."};
   BufferRef buffer = nullptr;
   LoopId loop;
   static auto fields(auto& self) { return std::tie(self.buffer, self.loop); }

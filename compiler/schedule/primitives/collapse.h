@@ -11,7 +11,7 @@ struct Collapse {
   static constexpr StepInfo kInfo{
       .name = "collapse",
       .arguments = "OUTER INNER",
-      .doc = "Two loops, one directly inside of the other, become one, whose variable is divided."};
+      .doc = "Makes one loop of two directly nested ones, and recovers their variables by division."};
   LoopId outer;
   LoopId inner;
   static auto fields(auto& self) { return std::tie(self.outer, self.inner); }

@@ -69,7 +69,7 @@ Legal<ComputeAt::Facts> ComputeAt::legal(const Tree& tree) const {
   const For& at = tree.loop(loop);
   const BufferRef buffer = analysis::as_nest(nest).store->buffer;
   RELAXC_REQUIRE(stands_before(tree.root(), nest, loop),
-                 fmt::format("the nest of block '{}' does not stand before the one that loop '{}' is in",
+                 fmt::format("the nest of block '{}' is not before the one that loop '{}' is in",
                              block_name(tree, block), loop_name(tree, loop)));
   RELAXC_REQUIRE(!is_read_besides(tree, buffer, {at.body, nest}),
                  fmt::format("{} is read outside of loop '{}', too", buffer->name, loop_name(tree, loop)));

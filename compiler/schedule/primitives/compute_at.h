@@ -13,8 +13,8 @@ struct ComputeAt {
       .name = "compute_at",
       .arguments = "BLOCK LOOP",
       .doc =
-          "The nest of a block that computes memory of the kernel's own goes; each iteration of "
-          "LOOP, which alone reads that, begins with the part that it needs."};
+          "Removes the nest of a block that computes a temporary; each iteration of LOOP, its only "
+          "reader, starts by computing the part that it needs."};
   BlockId block;
   LoopId loop;
   static auto fields(auto& self) { return std::tie(self.block, self.loop); }

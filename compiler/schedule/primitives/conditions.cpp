@@ -59,15 +59,15 @@ Legal<> has_few_iterations(const Tree& tree, uint32_t id) {
   constexpr int64_t kMost = 256;
   const int64_t* extent = tree.loop(id).extent.constant();
   RELAXC_REQUIRE(extent != nullptr && *extent <= kMost,
-                 fmt::format("loop '{}' has {} iterations, and at most {} can stand side by side; split it first",
+                 fmt::format("loop '{}' has {} iterations, more than the limit of {}; split it first",
                              loop_name(tree, id), arith::to_string(tree.loop(id).extent), kMost));
   return Done{};
 }
 
 Legal<> runs_together(const Tree& tree, uint32_t id) {
-  RELAXC_REQUIRE(
-      may_run_together(tree.root(), tree.loop(id)),
-      fmt::format("iterations of loop '{}' may meet: one needs what another one stores", loop_name(tree, id)));
+  RELAXC_REQUIRE(may_run_together(tree.root(), tree.loop(id)),
+                 fmt::format("iterations of loop '{}' depend on each other: one may need what another one stores",
+                             loop_name(tree, id)));
   return Done{};
 }
 
@@ -81,7 +81,7 @@ Legal<> is_parallelizable(const Tree& tree, uint32_t id) {
     const auto* inner = s.as<For>();
     inside |= inner != nullptr && inner->loop_kind == LoopKind::kParallel;
   });
-  RELAXC_REQUIRE(!inside, "loops that run at the same time do not stand inside of each other");
+  RELAXC_REQUIRE(!inside, "loops whose iterations run at the same time cannot be nested");
   return Done{};
 }
 
@@ -174,7 +174,7 @@ Legal<size_t> own_operand(const Tree& tree, BufferRef buffer) {
   BufferRef memory = tree.memory_of(buffer);
   auto found = std::find_if(tree.operands().begin(), tree.operands().end(),
                             [&](const Operand& o) { return o.buffer == memory; });
-  RELAXC_REQUIRE(found != tree.operands().end(), buffer->name + " is no constant at every call of the kernel");
+  RELAXC_REQUIRE(found != tree.operands().end(), buffer->name + " is not a constant at every call of the kernel");
   bool alone = !tree.is_used_elsewhere(memory) && buffer->strides.empty();
   for_each_access(tree.root(), [&](const Access& access) {
     alone &= tree.memory_of(access.buffer) != memory || (access.buffer == buffer && !access.is_store);

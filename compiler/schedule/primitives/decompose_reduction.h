@@ -11,7 +11,7 @@ struct DecomposeReduction {
                                   .arguments = "BLOCK LOOP",
                                   .doc =
                                       "The block's init becomes a block of its own before LOOP, the outermost of the "
-                                      "reduction's loops; a nest before it that fills in the same goes away."};
+                                      "reduction's loops; an earlier nest that stores the same values is removed."};
   BlockId block;
   LoopId loop;
   static auto fields(auto& self) { return std::tie(self.block, self.loop); }

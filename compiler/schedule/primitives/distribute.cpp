@@ -10,8 +10,8 @@ using tir::For;
 
 Legal<Distribute::Facts> Distribute::legal(const Tree& tree) const {
   RELAXC_LEGAL(is_parallelizable(tree, loop));
-  RELAXC_REQUIRE(tasks > 1 && tasks <= 4096, "work is shared among 2 to 4096 tasks");
-  RELAXC_REQUIRE(tree.loop(loop).loop_kind == tir::LoopKind::kSerial, "a loop in order can be shared, and no other");
+  RELAXC_REQUIRE(tasks > 1 && tasks <= 4096, "the number of tasks must be 2 to 4096");
+  RELAXC_REQUIRE(tree.loop(loop).loop_kind == tir::LoopKind::kSerial, "only a serial loop can be distributed");
   return Done{};
 }
 

@@ -9,8 +9,7 @@ using tir::For;
 
 Legal<DropUnitLoop::Facts> DropUnitLoop::legal(const Tree& tree) const {
   RELAXC_LEGAL(has_plain_body(tree, loop));
-  RELAXC_REQUIRE(tree.loop(loop).extent.is_constant(1),
-                 "a loop of another number of iterations than one cannot go away");
+  RELAXC_REQUIRE(tree.loop(loop).extent.is_constant(1), "only a loop of one iteration can be removed");
   return Done{};
 }
 

@@ -8,7 +8,7 @@ namespace relaxc::schedule {
 /// A loop of one iteration goes away; its variable becomes its first value.
 struct DropUnitLoop {
   static constexpr StepInfo kInfo{
-      .name = "drop_unit_loop", .arguments = "LOOP", .doc = "A loop of one iteration goes away."};
+      .name = "drop_unit_loop", .arguments = "LOOP", .doc = "Removes a loop of one iteration."};
   LoopId loop;
   static auto fields(auto& self) { return std::tie(self.loop); }
 

@@ -17,8 +17,8 @@ struct FactorOut {
       .name = "factor_out",
       .arguments = "BLOCK LOOP",
       .doc =
-          "Factors of what a block sums that stay the same in LOOP multiply the loop's sum instead "
-          "of each term. Changes bits.",
+          "Moves factors that do not change in LOOP out of the block's sum: they multiply the sum "
+          "instead of each term. Changes bits.",
       .changes_bits = true};
   BlockId block;
   LoopId loop;

@@ -12,8 +12,8 @@ struct Fuse {
       .name = "fuse",
       .arguments = "OUTER INNER",
       .doc =
-          "Two loops, one directly inside of the other, become one, if their axes are neighbours in "
-          "all that is accessed."};
+          "Makes one loop of two directly nested ones, if their axes are contiguous in all that "
+          "they access."};
   LoopId outer;
   LoopId inner;
   static auto fields(auto& self) { return std::tie(self.outer, self.inner); }

@@ -18,8 +18,8 @@ struct FusedConvPoolTiling {
       .name = "fused_conv_pool_tiling",
       .arguments = "ROWS",
       .doc =
-          "A pool behind a convolution runs for ROWS rows at a time, after the rows of the map that "
-          "its windows cover, with memory for those alone."};
+          "Runs a pool after a convolution ROWS rows at a time, each time after the rows of the feature "
+          "map that its windows cover, with memory only for those."};
   int64_t rows = 1;
   static auto fields(auto& self) { return std::tie(self.rows); }
 

@@ -16,9 +16,8 @@ Legal<Inline::Facts> Inline::legal(const Tree& tree) const {
   const Stmt nest = nest_around(tree.root(), block);
   RELAXC_REQUIRE(static_cast<bool>(nest), "no nest of its own is around block " + block_name(tree, block));
   const analysis::Nest producer = analysis::as_nest(nest);
-  RELAXC_REQUIRE(
-      !producer.block->init && axes_of(tree, nest).size() == producer.loops.size(),
-      fmt::format("block '{}' is a reduction, which has no value to be put anywhere", block_name(tree, block)));
+  RELAXC_REQUIRE(!producer.block->init && axes_of(tree, nest).size() == producer.loops.size(),
+                 fmt::format("block '{}' is a reduction, which cannot be inlined", block_name(tree, block)));
   RELAXC_LEGAL(is_producer(tree, nest));
   return nest;
 }

@@ -7,9 +7,10 @@ namespace relaxc::schedule {
 
 /// A nest that computes one element a point is computed where it is read instead, and goes away.
 struct Inline {
-  static constexpr StepInfo kInfo{.name = "inline",
-                                  .arguments = "BLOCK",
-                                  .doc = "What the block's nest computes is computed where it is read instead."};
+  static constexpr StepInfo kInfo{
+      .name = "inline",
+      .arguments = "BLOCK",
+      .doc = "Computes where it is read what the block's nest computes, and removes the nest."};
   BlockId block;
   static auto fields(auto& self) { return std::tie(self.block); }
 

@@ -12,7 +12,7 @@ struct Jam {
       .name = "jam",
       .arguments = "LOOP",
       .doc =
-          "The loop moves inwards around single statements, past sequences, locals and loops "
+          "Moves the loop inwards around single statements, past sequences, locals and loops "
           "(unroll-and-jam)."};
   LoopId loop;
   static auto fields(auto& self) { return std::tie(self.loop); }

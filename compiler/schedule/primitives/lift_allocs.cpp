@@ -11,10 +11,11 @@ using tir::For;
 
 Legal<LiftAllocs::Facts> LiftAllocs::legal(const Tree& tree) const {
   const For& own = tree.loop(loop);
-  RELAXC_REQUIRE(own.loop_kind == tir::LoopKind::kSerial, "iterations at the same time need memory each");
+  RELAXC_REQUIRE(own.loop_kind == tir::LoopKind::kSerial,
+                 "iterations that run at the same time each need their own memory");
   for (Stmt s = own.body; s.as<tir::Alloc>() != nullptr; s = s.as<tir::Alloc>()->body)
     for (Expr dim : s.as<tir::Alloc>()->buffer->shape)
-      RELAXC_REQUIRE(!depends_on(dim, own.var), "the memory of each iteration has another size");
+      RELAXC_REQUIRE(!depends_on(dim, own.var), "the size of the memory differs between iterations");
   return Done{};
 }
 

@@ -8,7 +8,9 @@ namespace relaxc::schedule {
 /// Scratch memory that each iteration of a serial loop has becomes one for all of them.
 struct LiftAllocs {
   static constexpr StepInfo kInfo{
-      .name = "lift_allocs", .arguments = "LOOP", .doc = "Memory that each iteration has becomes one for all of them."};
+      .name = "lift_allocs",
+      .arguments = "LOOP",
+      .doc = "Hoists allocations of the loop's body out of the loop, so that all iterations share them."};
   LoopId loop;
   static auto fields(auto& self) { return std::tie(self.loop); }
 

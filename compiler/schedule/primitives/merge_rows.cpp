@@ -129,9 +129,10 @@ Legal<MergeRows::Facts> MergeRows::legal(const Tree& tree) const {
   Stmt both = around == nullptr ? Stmt() : Merging(tree.context()).merged(around->body[place], around->body[place + 1]);
   RELAXC_REQUIRE(
       static_cast<bool>(both),
-      fmt::format("the nests of loops '{}' and '{}' do not stand side by side, have rows of their own, or need more "
-                  "of each other than the same row",
-                  loop_name(tree, first), loop_name(tree, second)));
+      fmt::format(
+          "the nests of loops '{}' and '{}' are not consecutive, have rows of their own, or need more of each other "
+          "than the same row",
+          loop_name(tree, first), loop_name(tree, second)));
   return Facts{around, place, both};
 }
 

@@ -8,10 +8,9 @@ namespace relaxc::schedule {
 /// Two nests one after the other over the same rows become one loop over rows, wherever no row depends on another;
 /// `first` and `second` are their row loops (row_loop). Needs can_merge_rows.
 struct MergeRows {
-  static constexpr StepInfo kInfo{
-      .name = "merge_rows",
-      .arguments = "FIRST SECOND",
-      .doc = "Two nests one behind the other over the same rows become one loop over rows."};
+  static constexpr StepInfo kInfo{.name = "merge_rows",
+                                  .arguments = "FIRST SECOND",
+                                  .doc = "Fuses two consecutive nests over the same rows into one loop over rows."};
   LoopId first;
   LoopId second;
   static auto fields(auto& self) { return std::tie(self.first, self.second); }

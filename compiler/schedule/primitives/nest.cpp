@@ -38,7 +38,7 @@ Legal<FocusNests::Facts> FocusNests::legal(const Tree& tree) const {
   }
   RELAXC_REQUIRE(!facts.nests.empty(), "no block is named");
   RELAXC_REQUIRE(facts.nests.size() == 1 || sequence_of(root, facts.nests) != nullptr,
-                 "these nests do not stand one behind the other in this order");
+                 "these nests are not consecutive in this order");
   return facts;
 }
 

@@ -10,7 +10,7 @@ struct FocusNests {
   static constexpr StepInfo kInfo{
       .name = "nest",
       .arguments = "BLOCKS",
-      .doc = "Steps that follow are about the nests of these blocks, which stand one behind the other."};
+      .doc = "Applies the following steps to the nests of these blocks, which must be consecutive."};
   BlockIds blocks;
   static auto fields(auto& self) { return std::tie(self.blocks); }
 

@@ -17,9 +17,9 @@ struct OnlineSoftmax {
       .name = "online_softmax",
       .arguments = "LOOP KEYS",
       .doc =
-          "What LOOP, over blocks of rows, sums of exponentials relative to the maximum of a row is "
-          "summed for KEYS scores at a time, relative to the maximum so far, with memory for those "
-          "alone. Changes bits.",
+          "Makes LOOP, over blocks of rows, sum exponentials for KEYS scores at a time, relative to the "
+          "maximum so far, with memory only for those. Changes "
+          "bits.",
       .changes_bits = true};
   LoopId loop;
   int64_t keys = 1;

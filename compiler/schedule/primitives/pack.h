@@ -11,8 +11,8 @@ struct Pack {
       .name = "pack",
       .arguments = "BUFFER AXIS PANEL ORDER",
       .doc =
-          "A constant is stored in panels of PANEL elements along an axis; the other axes are in "
-          "the order of ORDER."};
+          "Stores a constant in panels of PANEL elements along AXIS, with the other axes in the order "
+          "of ORDER."};
   BufferRef buffer = nullptr;
   int64_t axis = 0;
   int64_t panel = 1;

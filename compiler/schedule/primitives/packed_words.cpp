@@ -93,7 +93,7 @@ std::optional<WordsOf> find_words(const Tree& tree, uint32_t block, uint32_t loo
 
 Legal<WordFacts> words_of_sum(const Tree& tree, uint32_t block, uint32_t loop, const WordForm& form) {
   const std::optional<WordsOf> of = find_words(tree, block, loop, form);
-  RELAXC_REQUIRE(of.has_value(), "this is no sum of products of such numbers in whole words");
+  RELAXC_REQUIRE(of.has_value(), "this is not a sum of products of such numbers in whole words");
   RELAXC_REQUIRE(tree.loop(loop).loop_kind == tir::LoopKind::kSerial, "the reduction's loop is not in order");
   RELAXC_STEP(const size_t operand, own_operand(tree, of->buffer));
   size_t reads = 0;

@@ -7,7 +7,8 @@ namespace relaxc::schedule {
 
 /// Iterations in any order, on any cores. Needs has_independent_iterations.
 struct Parallel {
-  static constexpr StepInfo kInfo{.name = "parallel", .arguments = "LOOP", .doc = "Iterations run on several cores."};
+  static constexpr StepInfo kInfo{
+      .name = "parallel", .arguments = "LOOP", .doc = "Runs the iterations on several cores."};
   LoopId loop;
   static auto fields(auto& self) { return std::tie(self.loop); }
 

@@ -241,9 +241,10 @@ Legal<PoolRows::Facts> PoolRows::legal(const Tree& tree) const {
   const std::optional<ReductionGroup> group = group_in(tree);
   const bool begins = group && analysis::as_nest(group->reduction).block->id == block;
   const Facts pool = begins ? std::make_shared<PoolNests>(tree, *group) : nullptr;
-  RELAXC_REQUIRE(tree.may_allocate() && begins && pool->read(),
-                 fmt::format("block '{}' is no pool that begins what is in focus, or the kernel has no scratch memory",
-                             block_name(tree, block)));
+  RELAXC_REQUIRE(
+      tree.may_allocate() && begins && pool->read(),
+      fmt::format("block '{}' is not a pool that starts the nests in focus, or the kernel has no scratch memory",
+                  block_name(tree, block)));
   RELAXC_LEGAL(is_marked(tree, block));
   RELAXC_REQUIRE(rows > 0 && rows <= pool->rows(), fmt::format("a block has 1 to {} rows", pool->rows()));
   return pool;

@@ -23,8 +23,8 @@ struct PoolRows {
       .name = "pool_rows",
       .arguments = "BLOCK ROWS",
       .doc =
-          "A pool in blocks of ROWS rows: the rows of windows are reduced to one, then windows "
-          "along it. Needs reassociate.",
+          "Computes a pool in blocks of ROWS rows: reduces the rows of its windows to one, then "
+          "the windows along that row. Needs reassociate.",
       .changes_bits = true};
   BlockId block;
   int64_t rows = 1;

@@ -16,7 +16,7 @@ Legal<Prefetch::Facts> Prefetch::legal(const Tree& tree) const {
   constexpr int64_t kMost = 1 << 20;
   RELAXC_REQUIRE(tree.loop(loop).loop_kind == LoopKind::kVectorized,
                  fmt::format("loop '{}' is not vectorized", loop_name(tree, loop)));
-  RELAXC_REQUIRE(bytes > 0 && bytes <= kMost, fmt::format("a line 1 to {} bytes behind can be asked for", kMost));
+  RELAXC_REQUIRE(bytes > 0 && bytes <= kMost, fmt::format("a line 1 to {} bytes ahead can be prefetched", kMost));
   return Done{};
 }
 

@@ -11,8 +11,8 @@ struct Prefetch {
       .name = "prefetch",
       .arguments = "LOOP BYTES",
       .doc =
-          "With each vector that the vectorized LOOP reads from memory, asks for the line that lies "
-          "BYTES behind it."};
+          "With each vector that the vectorized LOOP reads from memory, prefetches the line BYTES after "
+          "it."};
   LoopId loop;
   int64_t bytes = 0;
   static auto fields(auto& self) { return std::tie(self.loop, self.bytes); }

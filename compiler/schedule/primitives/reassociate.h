@@ -9,7 +9,7 @@ namespace relaxc::schedule {
 struct Reassociate {
   static constexpr StepInfo kInfo{.name = "reassociate",
                                   .arguments = "BLOCK",
-                                  .doc = "The order of the block's reduction may change. Changes bits.",
+                                  .doc = "Lets the order of the block's reduction change. Changes bits.",
                                   .changes_bits = true};
   BlockId block;
   static auto fields(auto& self) { return std::tie(self.block); }

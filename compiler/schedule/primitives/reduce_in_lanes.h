@@ -14,8 +14,8 @@ struct ReduceInLanes {
       .name = "reduce_in_lanes",
       .arguments = "BLOCK LOOP LANES VECTOR fma|-",
       .doc =
-          "A reduction into one element becomes LANES partial ones, joined pairwise; what is left "
-          "over is done by VECTOR and one by one. Needs reassociate.",
+          "Splits a reduction into one element into LANES partial ones, combined pairwise; the remainder "
+          "runs by VECTOR and one by one. Needs reassociate.",
       .changes_bits = true};
   BlockId block;
   LoopId loop;

@@ -23,7 +23,7 @@ std::vector<size_t> places_in(const std::vector<const For*>& chain, const std::v
 
 Legal<Reorder::Facts> Reorder::legal(const Tree& tree) const {
   std::vector<const For*> chain = perfect_nest(tree, order);
-  RELAXC_REQUIRE(!chain.empty(), "loops that do not stand directly inside each other cannot be reordered");
+  RELAXC_REQUIRE(!chain.empty(), "loops that are not directly nested cannot be reordered");
   for (const For* loop : chain) RELAXC_LEGAL(is_in_order(tree, loop->id));
   RELAXC_REQUIRE(may_reorder(tree.context(), tree.root(), chain, places_in(chain, order)),
                  "in this order an iteration would need what a later one makes; a reduction's order changes after "

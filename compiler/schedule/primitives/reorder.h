@@ -8,9 +8,8 @@ namespace relaxc::schedule {
 /// Puts perfectly nested loops into this order, outermost first. Their iterations must be independent, or the
 /// reduction that they belong to marked (`reassociate`).
 struct Reorder {
-  static constexpr StepInfo kInfo{.name = "reorder",
-                                  .arguments = "LOOPS",
-                                  .doc = "Loops directly inside of each other get this order, outermost first."};
+  static constexpr StepInfo kInfo{
+      .name = "reorder", .arguments = "LOOPS", .doc = "Puts directly nested loops into this order, outermost first."};
   std::vector<uint32_t> order;
   static auto fields(auto& self) { return std::tie(self.order); }
 

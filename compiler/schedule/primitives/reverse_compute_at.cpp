@@ -76,10 +76,10 @@ Legal<ReverseComputeAt::Facts> ReverseComputeAt::legal(const Tree& tree) const {
   RELAXC_REQUIRE(fits, fmt::format("block '{}' is not in loops over the same range as {}, or its axes are not bound",
                                    block_name(tree, block), loop_names(tree, axes)));
   const std::optional<std::vector<Stmt>> passed = between(tree.root(), axes[0], nest);
-  RELAXC_REQUIRE(passed.has_value(), fmt::format("the nest of block '{}' does not stand behind loop '{}'",
+  RELAXC_REQUIRE(passed.has_value(), fmt::format("the nest of block '{}' is not after loop '{}'",
                                                  block_name(tree, block), loop_name(tree, axes[0])));
   for (Stmt other : *passed)
-    RELAXC_REQUIRE(!may_meet(tree, other, nest), "what stands between the loop and the nest accesses the same memory");
+    RELAXC_REQUIRE(!may_meet(tree, other, nest), "a statement between the loop and the nest accesses the same memory");
   arith::Substitution map;
   for (size_t i = 0; i < axes.size(); ++i) map[consumer.loops[i]->var] = chain[i]->var;
   Stmt moved = tir::substitute(tree.context(), Stmt(consumer.block), map);

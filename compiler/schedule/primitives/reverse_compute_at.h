@@ -12,8 +12,8 @@ struct ReverseComputeAt {
       .name = "reverse_compute_at",
       .arguments = "BLOCK LOOP AXES",
       .doc =
-          "An element-wise consumer runs at the end of LOOP, right after what it reads; AXES are "
-          "the loops around it that it runs with."};
+          "Moves an element-wise consumer to the end of LOOP, right after what it reads; AXES are "
+          "the loops around LOOP that become the consumer's."};
   BlockId block;
   LoopId loop;
   std::vector<uint32_t> axes;

@@ -8,12 +8,12 @@ namespace relaxc::schedule {
 /// In the body of `loop`, one element of `buffer` is computed and used, always at one index: it becomes a local
 /// scalar. `keep`: the element is stored to memory at the end as well.
 struct ScalarReplace {
-  static constexpr StepInfo kInfo{
-      .name = "scalar_replace",
-      .arguments = "BUFFER LOOP drop|store",
-      .doc =
-          "The one element of BUFFER that an iteration of LOOP works on is in a register; at the iteration's end it is "
-          "stored or, where nothing else reads it, dropped."};
+  static constexpr StepInfo kInfo{.name = "scalar_replace",
+                                  .arguments = "BUFFER LOOP drop|store",
+                                  .doc =
+                                      "Keeps the one element of BUFFER that an iteration of LOOP updates in a "
+                                      "register; the iteration ends by storing it or, "
+                                      "if nothing else reads it, dropping it."};
   BufferRef buffer = nullptr;
   LoopId loop;
   bool drop = true;

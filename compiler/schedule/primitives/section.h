@@ -13,8 +13,8 @@ struct FocusSection {
       .name = "section",
       .arguments = "BEGIN END",
       .doc =
-          "Steps that follow are about the statements of the kernel from place BEGIN (of the first: "
-          "0) to before END."};
+          "Applies the following steps to statements BEGIN to END - 1 of the kernel, counted from "
+          "0."};
   int64_t begin = 0;
   int64_t end = 0;
   static auto fields(auto& self) { return std::tie(self.begin, self.end); }

@@ -7,9 +7,10 @@ namespace relaxc::schedule {
 
 /// Simplifies the subscripts of `buffer` by what the loops around say of their variables.
 struct SimplifySubscripts {
-  static constexpr StepInfo kInfo{.name = "simplify_subscripts",
-                                  .arguments = "BUFFER",
-                                  .doc = "Subscripts of the buffer, by what the loops around say of their variables."};
+  static constexpr StepInfo kInfo{
+      .name = "simplify_subscripts",
+      .arguments = "BUFFER",
+      .doc = "Simplifies subscripts of the buffer by the ranges of the variables of the loops around."};
   BufferRef buffer = nullptr;
   static auto fields(auto& self) { return std::tie(self.buffer); }
 

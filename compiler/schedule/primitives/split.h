@@ -19,8 +19,8 @@ struct Split {
       .name = "split",
       .arguments = "LOOP FACTOR masked|peeled",
       .doc =
-          "A loop over tiles around a loop of FACTOR iterations; what is left over is masked, or a "
-          "loop of its own."};
+          "Splits a loop into one over tiles and one of FACTOR iterations; the remainder is masked, or peeled "
+          "into a loop of its own."};
   LoopId loop;
   int64_t factor = 1;
   Tail tail = Tail::kPeel;

@@ -9,12 +9,11 @@ namespace relaxc::schedule {
 /// branch, in which subscripts lose the clamps that it implies. So do the loads that depend on the variable of `loop`
 /// (0: no others).
 struct StageLoads {
-  static constexpr StepInfo kInfo{
-      .name = "stage_loads",
-      .arguments = "BLOCK LOOP|-",
-      .doc =
-          "What is read under a condition, and what changes along LOOP, goes through locals; "
-          "conditions become branches."};
+  static constexpr StepInfo kInfo{.name = "stage_loads",
+                                  .arguments = "BLOCK LOOP|-",
+                                  .doc =
+                                      "Loads what is read under a condition, and what changes along LOOP, into locals "
+                                      "first; conditions become branches."};
   BlockId block;
   LoopId loop;
   static auto fields(auto& self) { return std::tie(self.block, self.loop); }

@@ -109,7 +109,7 @@ void read_keyword(bool first, Tail& field) {
 }
 
 Legal<> parse_argument(std::string_view text, std::string_view word, Name& name) {
-  RELAXC_REQUIRE(text != "-" || two_words(word).second == "-", fmt::format("'{}' is no name of a {}", text, word));
+  RELAXC_REQUIRE(text != "-" || two_words(word).second == "-", fmt::format("'{}' is not the name of a {}", text, word));
   name.text = text;
   return Done{};
 }

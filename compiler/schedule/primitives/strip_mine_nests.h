@@ -10,7 +10,7 @@ struct StripMineNests {
   static constexpr StepInfo kInfo{
       .name = "strip_mine_nests",
       .arguments = "LOOP ROWS",
-      .doc = "LOOP, which has several nests in it, is strip-mined: each nest runs for ROWS iterations at a time."};
+      .doc = "Strip-mines LOOP, which contains several nests: each nest runs for ROWS iterations at a time."};
   LoopId loop;
   int64_t rows = 2;
   static auto fields(auto& self) { return std::tie(self.loop, self.rows); }

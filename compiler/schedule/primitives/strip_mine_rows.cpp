@@ -297,7 +297,7 @@ std::optional<RowNests> row_nests_of(const Tree& tree) {
 Legal<StripMineRows::Facts> StripMineRows::legal(const Tree& tree) const {
   const Facts cutting = std::make_shared<RowCutting>(tree.context(), tree.root(), tree.facts());
   RELAXC_REQUIRE(tree.is_whole() && cutting->fits(),
-                 "the kernel is no sequence of nests over rows, of which some are needed whole in between");
+                 "the kernel is not a sequence of nests over rows, some of which are needed as a whole in between");
   RELAXC_REQUIRE(rows > 0, "a block has at least 1 row");
   return cutting;
 }

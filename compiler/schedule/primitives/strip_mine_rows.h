@@ -18,7 +18,7 @@ struct StripMineRows {
                                   .arguments = "ROWS",
                                   .doc =
                                       "The loops over rows of all nests are strip-mined together: the nests run for "
-                                      "ROWS rows at a time, with memory for those alone."};
+                                      "ROWS rows at a time, with memory only for those."};
   int64_t rows = 1;
   static auto fields(auto& self) { return std::tie(self.rows); }
 

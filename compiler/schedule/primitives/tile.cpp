@@ -12,9 +12,9 @@ namespace relaxc::schedule {
 
 Legal<Tile::Facts> Tile::legal(const Tree& tree) const {
   const std::vector<const tir::For*> chain = perfect_nest(tree, loops);
-  RELAXC_REQUIRE(!chain.empty() && loops.size() == sizes.size() && chain[0]->id == loops[0],
-                 fmt::format("{} are not loops directly inside of each other, or there is not one size for each",
-                             loop_names(tree, loops)));
+  RELAXC_REQUIRE(
+      !chain.empty() && loops.size() == sizes.size() && chain[0]->id == loops[0],
+      fmt::format("{} are not directly nested loops, or do not have one size each", loop_names(tree, loops)));
   Tree tiled = tree;
   std::vector<uint32_t> order, within;
   for (size_t i = 0; i < loops.size(); ++i) {

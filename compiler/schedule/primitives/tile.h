@@ -12,8 +12,8 @@ struct Tile {
       .name = "tile",
       .arguments = "LOOPS SIZES",
       .doc =
-          "Loops directly inside of each other are split into tiles of these sizes, with the loops "
-          "over tiles outside; what is left over is masked."};
+          "Splits directly nested loops into tiles of these sizes, with the loops over tiles outside; the "
+          "remainder is masked."};
   std::vector<uint32_t> loops;
   std::vector<int64_t> sizes;
   static auto fields(auto& self) { return std::tie(self.loops, self.sizes); }

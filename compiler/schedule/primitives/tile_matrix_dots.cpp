@@ -170,7 +170,8 @@ Legal<TileMatrixDots::Facts> TileMatrixDots::legal(const Tree& tree) const {
   if (row != 0) {
     const int64_t* rows = tree.loop(row).extent.constant();
     RELAXC_REQUIRE(rows != nullptr && *rows >= 1 && *rows <= kMostRows, "a tile has 1 to 16 rows");
-    RELAXC_REQUIRE(perfect_nest(tree, {row, column}).size() == 2, "columns do not stand directly inside of rows");
+    RELAXC_REQUIRE(perfect_nest(tree, {row, column}).size() == 2,
+                   "the loop over columns is not directly inside of the one over rows");
     RELAXC_LEGAL(is_in_order(tree, row));
     RELAXC_LEGAL(runs_together(tree, row));
   }

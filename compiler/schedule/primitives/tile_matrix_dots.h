@@ -15,7 +15,7 @@ struct TileMatrixDots {
       .arguments = "LOOP|- LOOP",
       .doc =
           "A tile of rows by columns, whose sums of tensorize_dot8 are in registers as blocks of 2x2; what follows "
-          "the sums is done for all of the tile behind them."};
+          "the sums runs for the whole tile after them."};
   LoopId row, column;
   static auto fields(auto& self) { return std::tie(self.row, self.column); }
 

@@ -5,10 +5,10 @@
 
 namespace relaxc::schedule {
 
-/// Iterations one after the other in straight-line code.
+/// Repeats the body for each iteration in straight-line code.
 struct Unroll {
   static constexpr StepInfo kInfo{
-      .name = "unroll", .arguments = "LOOP", .doc = "Iterations one after the other in straight-line code."};
+      .name = "unroll", .arguments = "LOOP", .doc = "Repeats the body for each iteration in straight-line code."};
   LoopId loop;
   static auto fields(auto& self) { return std::tie(self.loop); }
 

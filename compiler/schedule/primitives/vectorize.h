@@ -5,10 +5,10 @@
 
 namespace relaxc::schedule {
 
-/// Iterations all at once, in lanes of vectors.
+/// Runs the iterations at once, in the lanes of vectors.
 struct Vectorize {
   static constexpr StepInfo kInfo{
-      .name = "vectorize", .arguments = "LOOP", .doc = "Iterations all at once, in lanes of vectors."};
+      .name = "vectorize", .arguments = "LOOP", .doc = "Runs the iterations at once, in the lanes of vectors."};
   LoopId loop;
   static auto fields(auto& self) { return std::tie(self.loop); }
 

@@ -7,8 +7,9 @@ namespace relaxc::schedule {
 
 /// Primitives see the whole kernel again, or the section.
 struct FocusWhole {
-  static constexpr StepInfo kInfo{
-      .name = "whole", .arguments = "", .doc = "Steps that follow are about the whole kernel, or all of the section."};
+  static constexpr StepInfo kInfo{.name = "whole",
+                                  .arguments = "",
+                                  .doc = "Applies the following steps to the whole kernel, or to all of the section."};
   static auto fields(auto&) { return std::tie(); }
 
   using Made = Done;

@@ -233,11 +233,12 @@ Legal<WidenBytes::Facts> WidenBytes::legal(const Tree& tree) const {
   RELAXC_STEP(const Region region, is_cacheable(tree, buffer, loop));
   RELAXC_REQUIRE(!is_stored(tree, stands_in(tree, loop, tir::LoopKind::kParallel) ? tree.root() : around, buffer),
                  fmt::format("{} is stored to while loop '{}' runs", buffer->name, loop_name(tree, loop)));
-  RELAXC_REQUIRE(exists(tree, buffer, region), fmt::format("a part of what loop '{}' reads may lie outside of {}",
+  RELAXC_REQUIRE(exists(tree, buffer, region), fmt::format("a part of what loop '{}' reads may be outside of {}",
                                                            loop_name(tree, loop), buffer->name));
   const BufferRef words = words_of(around, buffer);
-  RELAXC_REQUIRE(words != nullptr, fmt::format("loop '{}' takes no dot products of four of {} by words of one constant",
-                                               loop_name(tree, loop), buffer->name));
+  RELAXC_REQUIRE(words != nullptr,
+                 fmt::format("loop '{}' computes no dot products of four of {} by words of one constant",
+                             loop_name(tree, loop), buffer->name));
   Facts facts;
   RELAXC_STEP(facts.operand, own_operand(tree, words));
   const Packing& packing = tree.operands()[facts.operand].made;

@@ -17,8 +17,9 @@ struct WidenBytes {
       .name = "widen_bytes",
       .arguments = "BUFFER LOOP",
       .doc =
-          "Before LOOP, what its dot products of four read of the bytes BUFFER is copied to scratch memory in 16 bits "
-          "each, and words of the constant get the order of bytes that products of pairs need. The constant must be "
+          "Copies what the dot products of four in LOOP read of BUFFER to scratch memory before LOOP, widened to 16 "
+          "bits, "
+          "and orders the bytes of the constant's words as products of pairs need. The constant must be "
           "packed afterwards."};
   BufferRef buffer = nullptr;
   LoopId loop;

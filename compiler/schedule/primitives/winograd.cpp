@@ -16,9 +16,10 @@ Legal<Winograd::Facts> Winograd::legal(const Tree& tree) const {
   if (begins && tree.may_allocate()) filter = row_filter_of(tree, *group);
   RELAXC_REQUIRE(
       filter.has_value(),
-      fmt::format("block '{}' is no convolution by constant filters of three rows that begins what is in focus, or the "
-                  "kernel has no scratch memory",
-                  block_name(tree, block)));
+      fmt::format(
+          "block '{}' is not a convolution by constant filters of three rows that starts the nests in focus, or the "
+          "kernel has no scratch memory",
+          block_name(tree, block)));
   RELAXC_LEGAL(is_marked(tree, block));
   auto is_known = [](int64_t results) { return results == 2 || results == 4; };
   RELAXC_REQUIRE(is_known(rows) && (columns == 1 || is_known(columns)),

@@ -37,11 +37,12 @@ struct Winograd {
       .arguments = "BLOCK ROWS COLUMNS TILES WIDTH fma|- PERIOD",
       .doc =
           "A convolution by filters of three rows by Winograd's minimal filtering F(ROWS, 3), and F(COLUMNS, "
-          "3) along rows unless COLUMNS is 1, in blocks of TILES tiles one below the other. Where the size of the "
+          "3) along rows unless COLUMNS is 1, in blocks of TILES vertically adjacent tiles. Where the size of the "
           "image is open, WIDTH is the most columns of a block (tiles, if COLUMNS is not 1); else it is 0. Needs "
-          "reassociate; fma: sums of data round once a step. Scratch memory has no strides of a multiple of PERIOD "
+          "reassociate; fma: sums of data round once a step. Strides of scratch memory are not multiples of PERIOD "
           "bytes, "
-          "after which a cache has the same set again; 0: it may.",
+          "which "
+          "map to the same cache set; 0 allows that.",
       .changes_bits = true};
   BlockId block;
   int64_t rows = 2;

@@ -23,8 +23,8 @@ Legal<InWords<TensorizeDot4>> plan_bytes(const Draft&, const WordsOf& of) {
   return InWords<TensorizeDot4>{of, "four bytes"};
 }
 
-struct AsTheyLie {
-  static std::string text() { return "operands are read as they lie"; }
+struct ReadInPlace {
+  static std::string text() { return "operands are read in place"; }
   static Legal<> carry_out(Draft&) { return Done{}; }
 };
 
@@ -36,8 +36,8 @@ double term_cycles(const Draft& draft, const Done&) {
   return word_cycles(draft, 1, 1);
 }
 
-Legal<AsTheyLie> plan_as_they_lie(const Draft&, const Done&) {
-  return AsTheyLie{};
+Legal<ReadInPlace> plan_read_in_place(const Draft&, const Done&) {
+  return ReadInPlace{};
 }
 
 }  // namespace
@@ -50,11 +50,11 @@ std::span<const Strategy> dot_products_strategies() {
                .doc = "Products of bytes are summed four at a time, by the dot products of the target, where one "
                       "operand is a constant that can be packed in words.",
                .propose = propose<match_bytes, kToExplain<byte_cycles>, plan_bytes>},
-      Strategy{.name = "as_they_lie",
+      Strategy{.name = "read_in_place",
                .stage = Stage::kOperands,
                .priority = 10,
-               .doc = "Operands are read where they are.",
-               .propose = propose<match_any, kToExplain<term_cycles>, plan_as_they_lie>},
+               .doc = "Reads operands in place.",
+               .propose = propose<match_any, kToExplain<term_cycles>, plan_read_in_place>},
   };
   return kRows;
 }

@@ -177,7 +177,7 @@ struct ElementwiseNest {
 Legal<ElementwiseNest> match(const Draft& draft) {
   const Tree& s = draft.tree;
   const analysis::Nest nest = analysis::as_nest(s.root());
-  RELAXC_FITS(nest.block != nullptr && !nest.loops.empty(), "it is no nest of loops around one block");
+  RELAXC_FITS(nest.block != nullptr && !nest.loops.empty(), "it is not a nest of loops around one block");
   RELAXC_FITS(is_normal(nest) && !nest.block->init, "it reduces, or its axes are not its loops");
   ElementwiseNest found{.block = nest.block->id, .loops = {}, .lanes = lanes_of(*draft.target, s.root())};
   RELAXC_FITS(found.lanes >= 2, "the target has no vectors");
@@ -203,7 +203,7 @@ struct VectorNest {
                 "the result is not contiguous along the last loop");
     const bool apart = reads_apart(s, nest.block, last), is_too_short = apart && is_short(last, nest.lanes);
     const uint32_t across = apart ? loop_across(s, loops) : 0;
-    RELAXC_FITS(across != 0 || !is_too_short, "few elements that lie apart are read quicker one by one");
+    RELAXC_FITS(across != 0 || !is_too_short, "a few strided elements are read faster one by one");
     RELAXC_LEGAL(apply(s, StageLoads{nest.block, 0}));
     const int64_t times = repeats_along(s, nest.block, last);
     const int64_t* extent = last.extent.constant();
@@ -219,7 +219,7 @@ struct VectorNest {
     const int64_t few = across == 0 ? 0 : *s.loop(loops.back()).extent.constant();
     if (across != 0 && is_whole_along(s, nest.block, s.loop(across), few) && holds_vector(s.loop(across), nest.lanes))
       return store_side_by_side(s, across, loops.back(), nest.lanes);
-    RELAXC_FITS(!is_too_short, "few elements that lie apart are read quicker one by one");
+    RELAXC_FITS(!is_too_short, "a few strided elements are read faster one by one");
     int64_t elements = 0;
     const uint32_t along = loop_along_lines(s, nest.block, loops, line_bytes, elements);
     if (along != 0) {
@@ -249,8 +249,8 @@ std::span<const Strategy> elementwise_strategies() {
       Strategy{.name = "elementwise",
                .stage = Stage::kNests,
                .priority = 10,
-               .doc = "A nest that computes each element once: axes that are neighbours everywhere become one, and "
-                      "vectors lie along what is contiguous in the result. What is transposed goes through squares in "
+               .doc = "A nest that computes each element once: axes that are contiguous everywhere are fused, and "
+                      "vectors run along the contiguous axis of the result. Transposes go through square tiles in "
                       "registers.",
                .propose = propose<match, kToExplain<cycles>, plan>},
   };

@@ -50,7 +50,7 @@ Legal<int64_t> match(const Draft& draft) {
   RELAXC_FITS(map, "it does not reduce windows of a map of known dims that it computes itself");
   const int64_t rows = rows_of_block(*map, *draft.target);
   RELAXC_FITS(rows != 0, "the map stays in the cache, or blocks of it gain nothing");
-  RELAXC_FITS(!has_winograd(draft), "its convolution goes by minimal filtering, in blocks of its own");
+  RELAXC_FITS(!has_winograd(draft), "its convolution uses Winograd, in blocks of its own");
   return rows;
 }
 
@@ -82,8 +82,9 @@ std::span<const Strategy> fused_conv_pool_tiling_strategies() {
       Strategy{.name = "fused_conv_pool_tiling",
                .stage = Stage::kKernel,
                .priority = 10,
-               .doc = "A pool behind a convolution runs for some rows at a time, after the rows of the map that its "
-                      "windows cover.",
+               .doc =
+                   "Runs a pool after a convolution some rows at a time, each time after the rows of the feature map "
+                   "that its windows cover.",
                .propose = propose<match, kToExplain<vector_cycles>, plan>},
   };
   return kRows;

@@ -215,7 +215,7 @@ Legal<GemmTile> tile_along(const Draft& draft, uint32_t vector) {
   std::optional<Loops> order;
   if (other) order = spatial_order(draft, vector, plan.unrolled, !rows_outside);
   if (!order) order = spatial_order(draft, vector, plan.unrolled, rows_outside);
-  RELAXC_FITS(order, "the loops of the result cannot stand in the order that a tile needs");
+  RELAXC_FITS(order, "the loops of the result cannot be put in the order that a tile needs");
   plan.order = *order, plan.runs = other == rows_outside;
   plan.axes += ", " + plan.decision->options[plan.decision->taken];
   return plan;
@@ -233,7 +233,8 @@ Legal<VectorAxis> match_tile(const Draft& draft) {
   VectorAxis best{0, kMostCost};
   for (size_t i = form.spatial.size(); i-- > 0;)
     if (const double cost = view.cost(form.spatial[i], false); cost < best.cost) best = {form.spatial[i], cost};
-  RELAXC_FITS(best.loop != 0, "along every axis of the result, operands lie so far apart that vectors do not pay");
+  RELAXC_FITS(best.loop != 0,
+              "along every axis of the result, operands have such large strides that vectors do not pay");
   return best;
 }
 

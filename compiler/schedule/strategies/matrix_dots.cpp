@@ -31,7 +31,7 @@ constexpr double kProductsOfMatrices = 32;  ///< that smmla adds, of 2x8 by 8x2 
 Legal<ReductionForm> match_matrices(const Draft& draft) {
   RELAXC_FITS(draft.target->byte_matrices, "the target has no instructions for matrices of bytes");
   RELAXC_STEP(const ReductionForm form, reduction_in(draft));
-  RELAXC_FITS(form.room, "nothing can be packed where nests may stand twice");
+  RELAXC_FITS(form.room, "constants cannot be packed where nests may be duplicated");
   const auto* store = analysis::as_nest(form.group.reduction).block->body.as<tir::Store>();
   RELAXC_FITS(store != nullptr && store->buffer->dtype == DType::i(32), "it does not sum products in int32");
   return form;
@@ -73,7 +73,7 @@ struct MatrixTiles {
     RELAXC_LEGAL(put_axes_in_order(draft));
     RELAXC_LEGAL(fuse_neighbours(tree, draft.reduction.spatial));
     RELAXC_LEGAL(fuse_neighbours(tree, draft.reduction.reduced));
-    RELAXC_FITS(ReductionView(draft).updates(), "it is no sum");
+    RELAXC_FITS(ReductionView(draft).updates(), "it is not a sum");
     RELAXC_STEP(const WordsOf of, match_words(draft, kByteOctets, "bytes, eight of them,"));
     RELAXC_STEP(const BufferRef words,
                 apply(tree, TensorizeDot8{draft.reduction.block, draft.reduction.reduced.back()}));

@@ -45,7 +45,7 @@ struct Pool {
 Legal<Pool> match(const Draft& draft) {
   RELAXC_FITS(!draft.in_blocks && draft.tree.may_allocate(), "there is no scratch memory");
   const std::optional<ReductionGroup>& group = draft.group;
-  RELAXC_FITS(group, "it is no reduction with its consumers");
+  RELAXC_FITS(group, "it is not a reduction with its consumers");
   const int64_t lanes = lanes_of(*draft.target, group->reduction);
   RELAXC_FITS(lanes >= 2, "the target has no vectors");
   const std::optional<PoolShape> shape = pool_shape_of(draft.tree, *group);
@@ -90,8 +90,8 @@ std::span<const Strategy> pool_strategies() {
       Strategy{.name = "pool",
                .stage = Stage::kNests,
                .priority = 60,
-               .doc = "A reduction of nothing but the windows of one operand: rows of windows are reduced to one, "
-                      "then windows along it. Changes the order of the reduction.",
+               .doc = "A reduction of only the windows of one operand: the rows of the windows are reduced to "
+                      "one, then the windows along that row. Changes the order of the reduction.",
                .propose = propose<match, kToExplain<cycles>, plan>},
   };
   return kRows;

@@ -34,7 +34,7 @@ struct StagedReduction {
     RELAXC_LEGAL(put_axes_in_order(draft));
     RELAXC_LEGAL(fuse_neighbours(draft.tree, draft.reduction.spatial));
     RELAXC_LEGAL(fuse_neighbours(draft.tree, draft.reduction.reduced));
-    RELAXC_FITS(ReductionView(draft).updates(), "it is no sum, product, minimum or maximum");
+    RELAXC_FITS(ReductionView(draft).updates(), "it is not a sum, product, minimum or maximum");
     RELAXC_LEGAL(run_stage(Stage::kOperands, draft));
     RELAXC_LEGAL(apply(draft.tree, StageLoads{draft.reduction.block, 0}));
     return run_stage(Stage::kLanes, draft);
@@ -57,8 +57,8 @@ std::span<const Strategy> reduction_strategies() {
       Strategy{.name = "reduction",
                .stage = Stage::kNests,
                .priority = 40,
-               .doc = "A reduction with the nest that fills in its neutral element and with its consumers, once over; "
-                      "the stages of operands and of lanes decide how.",
+               .doc = "A reduction with the nest that stores its initial value and with its consumers; the stages of "
+                      "operands and of lanes decide how.",
                .propose = propose<match, kToExplain<cycles>, plan>},
   };
   return kRows;

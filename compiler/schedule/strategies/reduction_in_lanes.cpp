@@ -33,7 +33,7 @@ Legal<double> match(const Draft& draft) {
   RELAXC_FITS(form.words == nullptr, "four terms are summed at a time already");
   const uint32_t last = form.reduced.back();
   const double cost = view.cost(last, true);
-  RELAXC_FITS(cost < kMostCost, "along the axis of the sum, operands lie so far apart that vectors do not pay");
+  RELAXC_FITS(cost < kMostCost, "along the axis of the sum, operands have such large strides that vectors do not pay");
   RELAXC_FITS(view.contiguous_in(last), "no operand is contiguous along the axis of the sum");
   return cost;
 }

@@ -72,7 +72,7 @@ Legal<Done> match(const Draft& draft) {
   const auto& loops = draft.row_loops;
   const bool any = std::adjacent_find(loops.begin(), loops.end(),
                                       [](uint32_t a, uint32_t b) { return a != 0 && b != 0; }) != loops.end();
-  RELAXC_FITS(any, "no two nests over rows stand one behind the other");
+  RELAXC_FITS(any, "no two nests over rows are consecutive");
   return Done{};
 }
 
@@ -113,8 +113,9 @@ std::span<const Strategy> row_fusion_strategies() {
       Strategy{.name = "row_fusion",
                .stage = Stage::kRows,
                .priority = 10,
-               .doc = "Nests one behind the other over the same rows become one loop over rows, or over a few rows at "
-                      "a time, where no row depends on another. Bits stay.",
+               .doc =
+                   "Fuses consecutive nests over the same rows into one loop over rows, or over a few rows at a time, "
+                   "where no row depends on another. Keeps bits.",
                .propose = propose<match, kToExplain<cycles>, plan>},
   };
   return kRows;

@@ -163,7 +163,7 @@ class Tiling {
 Legal<ReductionForm> match_octets(const Draft& draft) {
   RELAXC_FITS(sums_products_of_lanes(*draft.target), "the target does not add products of lanes to one sum");
   RELAXC_STEP(ReductionForm form, reduction_in(draft));
-  RELAXC_FITS(form.room, "nothing can be packed where nests may stand twice");
+  RELAXC_FITS(form.room, "constants cannot be packed where nests may be duplicated");
   RELAXC_FITS(!form.spatial.empty(), "the result is a single element");
   const auto* store = analysis::as_nest(form.group.reduction).block->body.as<tir::Store>();
   RELAXC_FITS(store != nullptr && store->buffer->dtype == DType::i(32), "it does not sum products in int32");
@@ -181,7 +181,7 @@ struct OctetTile {
   Legal<> carry_out(Draft& draft) const {
     draft.reduction = form;
     RELAXC_LEGAL(put_axes_in_order(draft));
-    RELAXC_FITS(ReductionView(draft).updates(), "it is no sum");
+    RELAXC_FITS(ReductionView(draft).updates(), "it is not a sum");
     RELAXC_LEGAL(fuse_neighbours(draft.tree, draft.reduction.spatial));
     RELAXC_LEGAL(fuse_neighbours(draft.tree, draft.reduction.reduced));
     const TileAxes axes = axes_of(draft);

@@ -54,7 +54,7 @@ int64_t rows_of_block(const RowNests& nests, const Draft& draft, int64_t kept) {
 
 Legal<RowNests> match_rows(const Draft& draft) {
   std::optional<RowNests> nests = row_nests_of(draft.tree);
-  RELAXC_FITS(nests, "its nests are not of rows of which some are needed whole in between");
+  RELAXC_FITS(nests, "its nests are not of rows some of which are needed as a whole in between");
   return *std::move(nests);
 }
 
@@ -113,8 +113,8 @@ std::span<const Strategy> strip_mine_rows_strategies() {
       Strategy{.name = "strip_mine_rows",
                .stage = Stage::kKernel,
                .priority = 20,
-               .doc = "A kernel over rows of which some are needed whole in between runs for a few rows at a time, "
-                      "with memory for those alone.",
+               .doc = "A kernel over rows, some of which are needed as a whole in between, runs for a few rows at "
+                      "a time, with memory only for those.",
                .propose = propose<match_rows, kToExplain<vector_cycles>, plan_rows>},
   };
   return kRows;

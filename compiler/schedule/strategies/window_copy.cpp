@@ -228,7 +228,7 @@ class WindowQuestions {
   /// Puts the loops of the window inside of all others, and cuts its rows so that the copy stays in the cache.
   Legal<Copy> placed(Copy copy) const {
     for (uint32_t loop : spatial_) (is_inner(loop) ? copy.inner : copy.outer).push_back(loop);
-    RELAXC_FITS(may_stand(copy), "the loops of the window cannot stand inside of the others");
+    RELAXC_FITS(may_stand(copy), "the loops of the window cannot be moved inside of the others");
     const int64_t most = target_.l2_bytes / (by_channels_ ? kShareOfScalars : kShareOfPixels);
     const uint32_t cut = loop_to_cut(copy.sliding.vector);
     const bool fits = is_open(copy.sliding.vector) || (cut != 0 && is_open(cut)) ? size_open_blocks(copy, cut, most)
@@ -238,7 +238,7 @@ class WindowQuestions {
     // The outermost of the loops inside.
     const auto at = std::find(copy.inner.begin(), copy.inner.end(), cut);
     std::rotate(copy.inner.begin(), at, at + 1);
-    RELAXC_FITS(may_stand(copy), "rows of the copy cannot stand outside of its other loops");
+    RELAXC_FITS(may_stand(copy), "rows of the copy cannot be moved outside of its other loops");
     return copy;
   }
 

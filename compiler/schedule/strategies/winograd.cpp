@@ -96,9 +96,9 @@ std::span<const Strategy> winograd_strategies() {
       Strategy{.name = "winograd",
                .stage = Stage::kNests,
                .priority = 70,
-               .doc = "A convolution by constant filters of three rows, one step apart, done with fewer "
-                      "multiplications by Winograd's minimal filtering F(m, 3), where the model says that it is "
-                      "quicker. Changes the order of the sums and their rounding.",
+               .doc = "A convolution by constant filters of three rows, one step apart, with fewer multiplications "
+                      "by Winograd's minimal filtering F(m, 3), where the machine model says that it is "
+                      "faster. Changes the order of the sums and their rounding.",
                .propose = propose<match, cycles, plan>},
   };
   return kRows;

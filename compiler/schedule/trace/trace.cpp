@@ -173,8 +173,8 @@ Legal<NamedStep> parse_step(std::string_view text) {
   std::vector<std::string_view> arguments(words.begin() + 1, words.end());
   add_later_arguments(info, wanted.size(), arguments);
   RELAXC_REQUIRE(arguments.size() == wanted.size(),
-                 fmt::format("'{}' has {} arguments, and here are {}: {} {}", info.name, wanted.size(),
-                             arguments.size(), info.name, info.arguments));
+                 fmt::format("'{}' has {} arguments, found {}: {} {}", info.name, wanted.size(), arguments.size(),
+                             info.name, info.arguments));
   return kind->parse(arguments);
 }
 

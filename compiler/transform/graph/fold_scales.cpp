@@ -85,7 +85,7 @@ Value* along(const Site& s, Value* constant, size_t rank, size_t axis) {
   std::vector<Expr> shape(rank, context.index(1));
   shape[axis] = count;
   auto made = s.builder.call("reshape", {constant, s.builder.shape(shape)});
-  RELAXC_CHECK(static_cast<bool>(made), "a constant that lies along an axis");
+  RELAXC_CHECK(static_cast<bool>(made), "a constant along an axis");
   return *made;
 }
 

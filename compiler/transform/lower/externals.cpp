@@ -73,7 +73,7 @@ class Externals {
     };
     if (name.rfind("rlx", 0) == 0 || name.rfind("RLX", 0) == 0)
       return refuse("names that begin with 'rlx' are the runtime's");
-    if (!interface::is_function_name(name)) return refuse("that is no name of a function in C");
+    if (!interface::is_function_name(name)) return refuse("that is not the name of a function in C");
     for (const char* taken : {"memcpy", "memmove", "memset", "main"})
       if (name == taken) return refuse("that function of C has another type");
     return true;

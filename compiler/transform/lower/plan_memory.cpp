@@ -181,9 +181,8 @@ class MemoryPlan {
       entry.pools.push_back({name, static_cast<uint64_t>(frame.pool_bytes[i])});
       if (frame.pool_bytes[i] == 0)
         context_.diag.warning(host.location, Kind::usage,
-                              "nothing of '{}' lies in pool '{}': no buffer has {} bytes or "
-                              "less that are left",
-                              entry.name, name, context_.pools[i].bytes);
+                              "nothing of '{}' is in pool '{}': no buffer fits the {} bytes that are left", entry.name,
+                              name, context_.pools[i].bytes);
     }
     for (plan::Placement& placement : frame.placements)
       if (auto pool = sized.find(placement.donor); pool != sized.end()) placement.donor = pool->second;

@@ -104,7 +104,7 @@ tir::Stmt Steps::finish() const {
         s = build_.view(step->buffer, step->base, step->value, body()), rest.clear();
         break;
       case Step::kOwn:
-        RELAXC_UNREACHABLE("releases stand where they belong");
+        RELAXC_UNREACHABLE("releases are where they belong");
     }
     rest.push_back(s);
   }

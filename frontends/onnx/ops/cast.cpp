@@ -150,7 +150,7 @@ Status bit_cast(Node& node) {
 constexpr Converter kRows[] = {
     {.name = "Cast", .convert = cast, .fold = fold_cast, .note = "not from float64 to strings"},
     {.name = "CastLike", .convert = cast_like, .note = "not from float64 to strings"},
-    {.name = "BitCast", .convert = bit_cast, .note = "between element types of one width"},
+    {.name = "BitCast", .convert = bit_cast, .note = "only between element types of one width"},
 };
 
 }  // namespace

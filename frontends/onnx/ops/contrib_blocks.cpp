@@ -161,7 +161,10 @@ Status gather_blocks(Node& node) {
 
 constexpr Converter kRows[] = {
     {.name = "MatMulNBits", .convert = matmul_n_bits, .note = "2, 4 and 8 bits, without g_idx", .domain = kMicrosoft},
-    {.name = "MatMulBnb4", .convert = matmul_bnb4, .note = "transposed weights", .domain = kMicrosoft},
+    {.name = "MatMulBnb4",
+     .convert = matmul_bnb4,
+     .note = "weights must be transposed (transB=1)",
+     .domain = kMicrosoft},
     {.name = "GatherBlockQuantized", .convert = gather_blocks, .note = "integers", .domain = kMicrosoft},
 };
 

@@ -178,7 +178,7 @@ constexpr Converter kRows[] = {
     {.name = "SkipSimplifiedLayerNormalization", .convert = skip_norm<false>, .domain = kMicrosoft},
     {.name = "SimplifiedLayerNormalization",
      .convert = simplified_layer_norm,
-     .note = "no operator of the standard; ONNX Runtime writes it into models"},
+     .note = "not an operator of the standard; ONNX Runtime writes it into models"},
     {.name = "SimplifiedLayerNormalization", .convert = simplified_layer_norm, .domain = kMicrosoft},
     {.name = "EmbedLayerNormalization", .convert = embed_layer_norm, .domain = kMicrosoft},
     {.name = "GroupNorm", .convert = group_norm<false>, .domain = kMicrosoft},

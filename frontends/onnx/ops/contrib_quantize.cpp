@@ -209,7 +209,7 @@ constexpr Converter kRows[] = {
     {.name = "QLinearSoftmax", .convert = softmax, .domain = kMicrosoft},
     {.name = "QLinearAveragePool",
      .convert = pool<kAveragePool>,
-     .note = "what a window reads behind the padding does not count, as in AveragePool since opset 19",
+     .note = "what a window reads beyond the padding does not count, as in AveragePool since opset 19",
      .domain = kMicrosoft},
     {.name = "QLinearGlobalAveragePool", .convert = pool<kGlobalAveragePool>, .domain = kMicrosoft},
     {.name = "QLinearReduceMean", .convert = reduce_mean, .domain = kMicrosoft},

@@ -216,11 +216,11 @@ Status echo(Node& node) {
 constexpr Converter kRows[] = {
     {.name = "CausalConvWithState",
      .convert = as_standard<kCausalConv>,
-     .note = "as ONNX has it",
+     .note = "as ONNX defines it",
      .domain = kMicrosoft},
     {.name = "LinearAttention",
      .convert = as_standard<kLinearAttention>,
-     .note = "as ONNX has it",
+     .note = "as ONNX defines it",
      .domain = kMicrosoft},
     {.name = "LinearAttentionGate", .convert = linear_attention_gate, .domain = kMicrosoft},
     {.name = "HyperConnectionPreMix", .convert = pre_mix, .domain = kMicrosoft},

@@ -46,7 +46,7 @@ Status agree_on_dims(Node& node, Op* op, std::vector<Value*>& x, std::vector<Val
     const std::vector<Expr>& dims = (first ? y : x)[i]->shape();
     if (!std::all_of(dims.begin(), dims.end(), [](Expr dim) { return dim.is_constant(1); })) continue;
     diag.warning(node.location, Kind::rank_mismatch,
-                 "the branches give one number with {} dims and without; it is taken to have them", dims.size());
+                 "the branches give one number with {} dims and without; they are assumed", dims.size());
     GraphImporter::Inside inside(node.importer(), op->regions[first ? 0 : 1]->blocks.back());
     RELAXC_TRY(scalar, reshape(node, scalar, dims));
   }

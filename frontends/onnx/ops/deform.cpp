@@ -175,7 +175,8 @@ Status deform_conv(Node& node) {
   return DeformConverter(node).run();
 }
 
-constexpr Converter kRows[] = {{.name = "DeformConv", .convert = deform_conv, .note = "a kernel of known size"}};
+constexpr Converter kRows[] = {
+    {.name = "DeformConv", .convert = deform_conv, .note = "the kernel must have a known size"}};
 
 }  // namespace
 }  // namespace relaxc::frontend::deform_family

@@ -129,14 +129,14 @@ Status erfc(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "Affine", .convert = affine, .note = "before opset 10"},
-    {.name = "Crop", .convert = crop, .note = "before opset 10"},
-    {.name = "DynamicSlice", .convert = dynamic_slice, .note = "before opset 10"},
-    {.name = "Erfc", .convert = erfc, .note = "of TensorFlow's converter"},
-    {.name = "ImageScaler", .convert = image_scaler, .note = "before opset 10"},
-    {.name = "ParametricSoftplus", .convert = parametric_softplus, .note = "before opset 10"},
-    {.name = "Scale", .convert = scale, .note = "before opset 10"},
-    {.name = "ScaledTanh", .convert = scaled_tanh, .note = "before opset 10"},
+    {.name = "Affine", .convert = affine, .note = "only in opsets below 10"},
+    {.name = "Crop", .convert = crop, .note = "only in opsets below 10"},
+    {.name = "DynamicSlice", .convert = dynamic_slice, .note = "only in opsets below 10"},
+    {.name = "Erfc", .convert = erfc, .note = "written by TensorFlow's converter"},
+    {.name = "ImageScaler", .convert = image_scaler, .note = "only in opsets below 10"},
+    {.name = "ParametricSoftplus", .convert = parametric_softplus, .note = "only in opsets below 10"},
+    {.name = "Scale", .convert = scale, .note = "only in opsets below 10"},
+    {.name = "ScaledTanh", .convert = scaled_tanh, .note = "only in opsets below 10"},
 };
 
 }  // namespace

@@ -394,7 +394,7 @@ Status loop(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "Loop", .convert = loop, .note = "what is carried keeps its rank"},
+    {.name = "Loop", .convert = loop, .note = "carried values must keep their ranks"},
 };
 
 }  // namespace

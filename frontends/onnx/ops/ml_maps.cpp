@@ -108,9 +108,9 @@ Status cast_map(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "ZipMap", .convert = zip_map, .note = "keys once, values as a tensor", .domain = kMl},
-    {.name = "DictVectorizer", .convert = dict_vectorizer, .note = "maps to numbers", .domain = kMl},
-    {.name = "CastMap", .convert = cast_map, .note = "from numbers to numbers", .domain = kMl},
+    {.name = "ZipMap", .convert = zip_map, .note = "gives the keys once, and the values as a tensor", .domain = kMl},
+    {.name = "DictVectorizer", .convert = dict_vectorizer, .note = "only maps to numbers", .domain = kMl},
+    {.name = "CastMap", .convert = cast_map, .note = "only from numbers to numbers", .domain = kMl},
 };
 
 }  // namespace

@@ -226,7 +226,7 @@ constexpr Converter kRows[] = {
     {.name = "Softmax", .convert = softmax<kSoftmax>},
     {.name = "LogSoftmax", .convert = softmax<kLogSoftmax>},
     {.name = "Hardmax", .convert = softmax<kHardmax>},
-    {.name = "BatchNormalization", .convert = batch_norm, .note = "training mode since opset 14"},
+    {.name = "BatchNormalization", .convert = batch_norm, .note = "training mode only since opset 14"},
     {.name = "LayerNormalization", .convert = layer_norm},
     {.name = "InstanceNormalization", .convert = instance_norm},
     {.name = "GroupNormalization", .convert = group_norm},

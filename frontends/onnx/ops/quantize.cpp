@@ -260,7 +260,7 @@ Status dynamic_quantize(Node& node) {
 
 constexpr Converter kRows[] = {
     {.name = "DequantizeLinear", .convert = dequantize},
-    {.name = "QuantizeLinear", .convert = quantize, .note = "to integers of up to 16 bits and floats of up to 8"},
+    {.name = "QuantizeLinear", .convert = quantize, .note = "only to integers of up to 16 bits and floats of up to 8"},
     {.name = "QLinearMatMul", .convert = qlinear_matmul},
     {.name = "QLinearConv", .convert = qlinear_conv},
     {.name = "MatMulInteger", .convert = matmul_integer},

@@ -201,13 +201,23 @@ Status dropout(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "RandomUniform", .convert = random<false>, .note = "a function of seed and place"},
-    {.name = "RandomNormal", .convert = random<true>, .note = "a function of seed and place"},
-    {.name = "RandomUniformLike", .convert = random_like<false>, .note = "a function of seed and place"},
-    {.name = "RandomNormalLike", .convert = random_like<true>, .note = "a function of seed and place"},
-    {.name = "Bernoulli", .convert = bernoulli, .note = "a function of seed and place"},
-    {.name = "Multinomial", .convert = multinomial, .note = "a function of seed and place"},
-    {.name = "Dropout", .convert = dropout, .note = "training mode is a function of seed and place"},
+    {.name = "RandomUniform",
+     .convert = random<false>,
+     .note = "random numbers depend on the seed and the position only"},
+    {.name = "RandomNormal",
+     .convert = random<true>,
+     .note = "random numbers depend on the seed and the position only"},
+    {.name = "RandomUniformLike",
+     .convert = random_like<false>,
+     .note = "random numbers depend on the seed and the position only"},
+    {.name = "RandomNormalLike",
+     .convert = random_like<true>,
+     .note = "random numbers depend on the seed and the position only"},
+    {.name = "Bernoulli", .convert = bernoulli, .note = "random numbers depend on the seed and the position only"},
+    {.name = "Multinomial", .convert = multinomial, .note = "random numbers depend on the seed and the position only"},
+    {.name = "Dropout",
+     .convert = dropout,
+     .note = "training mode: random numbers depend on the seed and the position only"},
 };
 
 }  // namespace

@@ -83,7 +83,7 @@ constexpr Converter kRows[] = {
     {.name = "RNN", .convert = rnn},
     {.name = "DynamicQuantizeLSTM",
      .convert = quantized_lstm,
-     .note = "activations are not rounded",
+     .note = "intermediate activations are not rounded",
      .domain = "com.microsoft"},
     {.name = "ReverseSequence", .convert = reverse_sequence, .strings = Converter::Strings::kMoved},
 };

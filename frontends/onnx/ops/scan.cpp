@@ -254,7 +254,7 @@ Status scan(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "Scan", .convert = scan, .since = 8, .note = "states keep their shapes"},
+    {.name = "Scan", .convert = scan, .since = 8, .note = "states must keep their shapes"},
 };
 
 }  // namespace

@@ -430,7 +430,7 @@ Status get_element(Node& node) {
   const Composite* optional = optional_in(*slot);
   if (optional == nullptr) return node.forward(0, 0);
   if (optional->known && !*optional->known)
-    return node.error(Kind::invalid_value, "the optional '{}' is certainly empty", node.proto.input(0));
+    return node.error(Kind::invalid_value, "the optional '{}' is always empty", node.proto.input(0));
   set_slot(node, 0, optional->content);
   return Done{};
 }
@@ -447,11 +447,11 @@ Status has_element(Node& node) {
 constexpr Converter kRows[] = {
     {.name = "SequenceConstruct", .convert = construct},
     {.name = "SequenceEmpty", .convert = empty},
-    {.name = "SequenceAt", .convert = at, .note = "elements of a known rank"},
+    {.name = "SequenceAt", .convert = at, .note = "elements must have a known rank"},
     {.name = "SequenceLength", .convert = length},
-    {.name = "SequenceInsert", .convert = insert, .note = "elements of one rank where the length is not known"},
+    {.name = "SequenceInsert", .convert = insert, .note = "if the length is not known, elements must have one rank"},
     {.name = "SequenceErase", .convert = erase},
-    {.name = "SequenceMap", .convert = map, .note = "elements of a known rank"},
+    {.name = "SequenceMap", .convert = map, .note = "elements must have a known rank"},
     {.name = "SplitToSequence", .convert = split_to_sequence},
     {.name = "ConcatFromSequence", .convert = concat},
     {.name = "Optional", .convert = optional},

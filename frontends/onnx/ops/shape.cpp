@@ -171,7 +171,7 @@ Result<std::vector<Expr>> reshape_dims(Node& node, const std::vector<Expr>& from
   cancel_common(extents, others);
   Expr total = product(node, extents), rest = product(node, others);
   if (rest.is_constant(0) && inferred != target.size())
-    return node.error(Kind::invalid_value, "a dim of -1 beside one of 0 could be anything");
+    return node.error(Kind::invalid_value, "a dim of -1 is ambiguous beside one of 0");
   Expr left = arith::floordiv(total, arith::max(rest, node.index(1)));
   if (node.bounds(rest).lower >= 1 || inferred != target.size()) left = arith::floordiv(total, rest);
   for (size_t i = 0; i < target.size(); ++i) {
@@ -428,7 +428,7 @@ bool fold_range(Node& node) {
 constexpr Converter kRows[] = {
     {.name = "Shape", .convert = shape, .strings = Converter::Strings::kSized},
     {.name = "Size", .convert = size, .strings = Converter::Strings::kSized},
-    {.name = "Constant", .convert = constant, .note = "not sparse"},
+    {.name = "Constant", .convert = constant, .note = "no sparse constants"},
     {.name = "ConstantOfShape", .convert = constant_of_shape, .fold = fold_constant_of_shape},
     {.name = "Reshape", .convert = reshape_node, .fold = fold_reshape, .strings = Converter::Strings::kMoved},
     {.name = "Unsqueeze", .convert = unsqueeze, .strings = Converter::Strings::kMoved},

@@ -235,11 +235,11 @@ Status real_inverse(Node& node) {
 
 constexpr Converter kRows[] = {
     {.name = "BlackmanWindow", .convert = blackman_window, .since = 17},
-    {.name = "DFT", .convert = dft, .since = 17, .note = "by a matrix product"},
+    {.name = "DFT", .convert = dft, .since = 17, .note = "computed as a matrix product"},
     {.name = "HammingWindow", .convert = hamming_window, .since = 17},
     {.name = "HannWindow", .convert = hann_window, .since = 17},
     {.name = "MelWeightMatrix", .convert = mel_weight_matrix, .since = 17},
-    {.name = "STFT", .convert = stft, .since = 17, .note = "by a matrix product"},
+    {.name = "STFT", .convert = stft, .since = 17, .note = "computed as a matrix product"},
     {.name = "Rfft", .convert = real_transform, .domain = "com.microsoft"},
     {.name = "Irfft", .convert = real_inverse, .domain = "com.microsoft"},
 };

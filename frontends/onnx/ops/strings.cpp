@@ -115,7 +115,7 @@ Status normalize(Node& node) {
 constexpr Converter kRows[] = {
     {.name = "StringConcat", .convert = concat},
     {.name = "StringSplit", .convert = split},
-    {.name = "StringNormalizer", .convert = normalize, .note = "the case of ASCII letters"},
+    {.name = "StringNormalizer", .convert = normalize, .note = "changes the case of ASCII letters only"},
     {.name = "RegexFullMatch", .convert = regex, .note = "no Unicode properties; up to 4096 states"},
 };
 

@@ -36,9 +36,9 @@ class Tokenizer {
     if (!c_.ok()) return c_.failed();
     // A dot alone is any character, the end of a line as well, though it is none within a pattern.
     bool characters = tokens == "." || (separators.size() == 1 && separators[0].empty());
-    if (separators.empty() || characters) RELAXC_DO(take_apart(characters ? "(?s)." : tokens, false, true));
+    if (separators.empty() || characters) RELAXC_DO(tokenize_by(characters ? "(?s)." : tokens, false, true));
     for (size_t i = 0; !characters && i < separators.size(); ++i)
-      RELAXC_DO(take_apart(separators[i], true, i + 1 == separators.size()));
+      RELAXC_DO(tokenize_by(separators[i], true, i + 1 == separators.size()));
     set_strings(node_, 0, texts_);
     return Done{};
   }
@@ -67,7 +67,7 @@ class Tokenizer {
   }
 
   /// The texts' tokens by one pattern. Rows get marks and are filled up when the last one is done.
-  Status take_apart(const std::string& pattern, bool between, bool last) {
+  Status tokenize_by(const std::string& pattern, bool between, bool last) {
     std::variant<Searcher, std::string> compiled = compile_search(pattern);
     if (auto* fault = std::get_if<std::string>(&compiled))
       return node_.error(Kind::invalid_attribute, "the pattern '{}' cannot be compiled: {}", pattern, *fault);
@@ -98,7 +98,7 @@ Status tokenizer(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "Tokenizer", .convert = tokenizer, .note = "patterns as of RegexFullMatch", .domain = "com.microsoft"},
+    {.name = "Tokenizer", .convert = tokenizer, .note = "patterns as for RegexFullMatch", .domain = "com.microsoft"},
 };
 
 }  // namespace

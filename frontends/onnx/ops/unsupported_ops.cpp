@@ -12,7 +12,7 @@ constexpr std::string_view kMicrosoft = "com.microsoft", kTraining = "ai.onnx.pr
                            kBlocked = "com.microsoft.nchwc", kChannelsLast = "com.ms.internal.nhwc";
 
 constexpr std::string_view kTrains = "it trains; export the model for inference";
-constexpr std::string_view kFiles = "reading image files is no part of a network; pass the decoded image as an input";
+constexpr std::string_view kFiles = "reading image files is not part of a network; pass the decoded image as an input";
 constexpr std::string_view kSearch =
     "a search around a decoder belongs to the caller; export the decoder by itself and call it for each token";
 constexpr std::string_view kPrivate =
@@ -40,7 +40,7 @@ constexpr std::string_view kAttentionWrapper =
     "no exporter writes this wrapper of an LSTM any more; export it as LSTM, MatMul and Softmax in a Loop";
 constexpr std::string_view kAlignment =
     "the length of the path is known only when it was found; align in the program that calls the model";
-constexpr std::string_view kVendor = "it stands for a program in another vendor's format; export the model without it";
+constexpr std::string_view kVendor = "it holds a program in another vendor's format; export the model without it";
 
 template <const std::string_view& Reason>
 Status refuse(Node& node) {

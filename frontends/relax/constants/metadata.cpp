@@ -41,7 +41,7 @@ class MetadataReader {
     std::vector<relax::ConstantRef> constants;
     if (list == nullptr) return constants;
     const Json* items = member(*list, "data");
-    if (items == nullptr || !items->is_array()) return refuse("its constants are no list");
+    if (items == nullptr || !items->is_array()) return refuse("its constants are not a list");
     for (const Json& item : *items) {
       RELAXC_TRY(const Json* made, node(&item, "a constant"));
       RELAXC_TRY(relax::ConstantRef data, constant(*made, constants.size()));
@@ -87,7 +87,7 @@ class MetadataReader {
     const Json* keys = named_root_ ? data : member(root, "keys");
     if (data == nullptr && keys == nullptr) return static_cast<const Json*>(nullptr);  // an empty map
     if (data == nullptr || keys == nullptr || !data->is_array() || !keys->is_array())
-      return refuse("its root is no map");
+      return refuse("its root is not a map");
     size_t step = named_root_ ? 2 : 1;
     if (keys->size() != data->size() || data->size() % step != 0) return refuse("its root has a key without a value");
     for (size_t i = 0; i < keys->size(); i += step) {
@@ -106,7 +106,7 @@ class MetadataReader {
     const Json* type = member(made, named_root_ ? "type" : "type_key");
     const Json* fields = member(made, named_root_ ? "data" : "attrs");
     if (type == nullptr || *type != kConstants || fields == nullptr)
-      return refuse("node of constant {} is none", index);
+      return refuse("the node of constant {} does not exist", index);
     const Json* tensor = member(*fields, "data");
     const Json* text = nullptr;
     if (named_root_) {

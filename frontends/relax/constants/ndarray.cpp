@@ -76,7 +76,8 @@ NdarrayResult read_ndarray(std::string_view base64, NdarrayAge age) {
   uint8_t code = in.take<uint8_t>(), bits = in.take<uint8_t>();
   uint16_t lanes = in.take<uint16_t>();
   if (in.cut) return refuse("is cut: it is shorter than the head of a tensor");
-  if (magic != kMagic) return refuse(fmt::format("is no tensor: it begins with {:#x}, not with {:#x}", magic, kMagic));
+  if (magic != kMagic)
+    return refuse(fmt::format("is not a tensor: it starts with {:#x}, not with {:#x}", magic, kMagic));
   std::optional<DType> dtype = dtype_of(code, bits, age);
   if (!dtype || lanes != 1)
     return refuse(fmt::format("has a dtype that is not known (code {}, {} bits, {} lanes)", code, bits, lanes));

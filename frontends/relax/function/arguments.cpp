@@ -66,7 +66,7 @@ Result<std::vector<relax::Value*>> call_arguments(FunctionParts& fn, const ast::
       Result<Value*> value = argument_value(fn, part, item->place, texts);
       ok = ok && value;
       if (value && *value == nullptr) {
-        (void)fn.source.error(item->place, Kind::invalid_value, "None is no argument");
+        (void)fn.source.error(item->place, Kind::invalid_value, "None cannot be an argument");
         ok = false;
       }
       if (ok) values.push_back(*value);

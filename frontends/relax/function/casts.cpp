@@ -125,7 +125,7 @@ Result<Term> match(FunctionParts& fn, const ast::Expr& e, bool shape_only) {
     const auto* tensor = value->info->as<relax::TensorInfo>();
     if (tensor == nullptr && value->info->as<relax::ShapeInfo>() == nullptr)
       return fn.source.error(e.items[1]->place, Kind::dtype_mismatch,
-                             "R.match_shape wants a tensor or a shape, found {}", relax::to_string(value->info));
+                             "R.match_shape takes a tensor or a shape, found {}", relax::to_string(value->info));
     type = tensor ? relax::tensor_info(fn.context(), *list, tensor->dtype) : relax::shape_info(fn.context(), *list);
   }
   // A guard that is certain to hold is still written down: it is where the symbols come from.

@@ -19,7 +19,7 @@ bool read_statements(FunctionParts& fn, const Body& body, std::vector<const ast:
       continue;
     }
     if (stmt->kind == StmtKind::kReturn) {
-      (void)fn.source.error(stmt->place, Kind::ill_formed, "'return' stands after the dataflow block, not inside");
+      (void)fn.source.error(stmt->place, Kind::ill_formed, "'return' must come after the dataflow block, not inside");
       ok = false;
       continue;
     }
@@ -71,7 +71,7 @@ void leave_block(FunctionParts& fn, const Names::Frame& frame, Kept kept, Place 
 
 Status dataflow(FunctionParts& fn, const ast::Stmt& stmt) {
   if (fn.graph.in_dataflow())
-    return fn.source.error(stmt.place, Kind::ill_formed, "a dataflow block cannot stand in another");
+    return fn.source.error(stmt.place, Kind::ill_formed, "a dataflow block cannot be inside another");
   GraphCursor::Dataflow block(fn.graph);
   Names::Inner own_names(fn.names);
   std::vector<const ast::Expr*> exported;

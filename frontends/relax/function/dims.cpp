@@ -71,7 +71,7 @@ Result<Scalar> Dims::scalar_of(const Term& term, const ast::Expr& e) {
     return source_.error(e.place, Kind::dtype_mismatch, "expected a dim, found '{}', which is {}", e.text,
                          relax::to_string(term.value->info));
   }
-  return source_.error(e.place, Kind::dtype_mismatch, "expected a dim, found '{}', which is none", e.text);
+  return source_.error(e.place, Kind::dtype_mismatch, "expected a dim, found '{}', which is not one", e.text);
 }
 
 /// x.shape[0], s[1]

@@ -27,7 +27,7 @@ Result<std::string> format_text(FunctionParts& fn, const ast::Expr& e) {
 
 Status effect_here(FunctionParts& fn, const ast::Expr& e, std::string_view what) {
   if (!fn.graph.in_dataflow()) return Done{};
-  return fn.source.error(e.place, Kind::purity, "{} has an effect and cannot stand in a dataflow block", what);
+  return fn.source.error(e.place, Kind::purity, "{} has an effect and cannot be in a dataflow block", what);
 }
 
 /// What a message or a line shows: the values, and for each argument how it is written, with a "{}" for each value.

@@ -177,7 +177,7 @@ Result<Term> call_expression(FunctionParts& fn, const ast::Expr& e) {
   RELAXC_TRY(Term function, eval(fn, symbols ? *e.items[0]->items[0] : *e.items[0]));
   if (function.kind == Term::kGlobal) return call_global(fn, function.text, e);
   if (function.kind == Term::kSelf || function.kind == Term::kValue) return call_value(fn, function, e);
-  return fn.source.error(e.items[0]->place, Kind::invalid_value, "this is no function");
+  return fn.source.error(e.items[0]->place, Kind::invalid_value, "this is not a function");
 }
 
 /// metadata["relax.expr.Constant"][number]
@@ -246,12 +246,12 @@ Result<Term> eval(FunctionParts& fn, const ast::Expr& e) {
       return call_expression(fn, e);
     case AstKind::kIfElse:
       return fn.source.error(e.place, Kind::unsupported,
-                             "'a if c else b' has no meaning in a Relax function; an 'if' statement binds one name in "
+                             "'a if c else b' is not allowed in a Relax function; an 'if' statement binds one name in "
                              "both branches");
     default:
       break;
   }
-  return fn.source.error(e.place, Kind::unsupported, "{} has no meaning in a Relax function", describe(e));
+  return fn.source.error(e.place, Kind::unsupported, "{} is not allowed in a Relax function", describe(e));
 }
 
 Result<Term> element(FunctionParts& fn, const ast::Expr& e) {

@@ -125,7 +125,7 @@ Result<Term> call_packed(FunctionParts& fn, const ast::Expr& e) {
   if (said != nullptr && said->is_sequence() && said->items.size() == 1) said = said->items[0];
   if (said == nullptr || is_empty_tuple(fn, *said)) {
     if (fn.graph.in_dataflow())
-      return fn.source.error(e.place, Kind::purity, "a call for its effect cannot stand in a dataflow block");
+      return fn.source.error(e.place, Kind::purity, "a call for its effect cannot be in a dataflow block");
     relax::Op* op = fn.graph.at(e.place).append(relax::OpKind::kCallExternal, args);
     op->callee = function->text;
     return Term::sequence({});

@@ -63,7 +63,7 @@ Result<Term> shape_of_form(FunctionParts& fn, const ast::Expr& e) {
   RELAXC_TRY(Term operand, eval(fn, *e.items[1]));
   RELAXC_TRY(Value * value, as_value(fn, operand, e.items[1]->place));
   const auto* tensor = value == nullptr ? nullptr : value->info->as<relax::TensorInfo>();
-  if (tensor == nullptr) return fn.source.error(e.items[1]->place, Kind::dtype_mismatch, "R.shape_of wants a tensor");
+  if (tensor == nullptr) return fn.source.error(e.items[1]->place, Kind::dtype_mismatch, "R.shape_of takes a tensor");
   const relax::TensorInfo* matched = tensor->shape ? tensor : matched_info(fn, *value);
   if (matched == nullptr) {
     pin(fn, *value);

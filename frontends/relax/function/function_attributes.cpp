@@ -25,7 +25,7 @@ Result<arith::Var> bounded_symbol(FunctionParts& fn, const ast::Expr& e) {
     RELAXC_TRY(scalar, fn.dims.read(name));
   }
   const auto* var = scalar.expr.as<arith::VarNode>();
-  if (var == nullptr) return fn.source.error(e.place, Kind::invalid_attribute, "'{}' is no symbol", name.text);
+  if (var == nullptr) return fn.source.error(e.place, Kind::invalid_attribute, "'{}' is not a symbol", name.text);
   return arith::Var(var);
 }
 

@@ -97,7 +97,7 @@ Result<Term> call_tir_inplace(FunctionParts& fn, const ast::Expr& e) {
   const tir::PrimFunc* prim = fn.scope.prim_func(function->text);
   if (prim == nullptr)
     return fn.source.error(e.items[1]->place, Kind::dtype_mismatch,
-                           "R.call_tir_inplace calls a prim func, and '{}' is none", function->text);
+                           "R.call_tir_inplace calls a prim func, and '{}' is not one", function->text);
   std::vector<Info> fresh;
   for (size_t i = 0; i < indices.size(); ++i)
     if (indices[i] < 0) fresh.push_back((*outputs)[i]);

@@ -26,7 +26,7 @@ class MapReader : public ScalarReader {
  private:
   Result<Scalar> name(const ast::Expr& e) override {
     if (auto known = parts_.find(e.text); known != parts_.end()) return Scalar{known->second};
-    return source_.error(e.place, Kind::unbound_name, "the name '{}' is no parameter of the map", e.text);
+    return source_.error(e.place, Kind::unbound_name, "the name '{}' is not a parameter of the map", e.text);
   }
   Result<Scalar> with_parts(const std::function<Result<Scalar>()>& read_parts) override { return read_parts(); }
   void name_part(const std::string& part, const Scalar& scalar, Place) override { parts_[part] = scalar.expr; }

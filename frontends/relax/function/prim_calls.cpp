@@ -119,7 +119,7 @@ Result<Term> finish_call_tir(FunctionParts& fn, const std::string& name, std::ve
   if (global.kind == Global::kPoison) return fn.diag().failed();
   const tir::PrimFunc* prim = fn.scope.prim_func(name);
   if (prim == nullptr)
-    return fn.source.error(callee, Kind::dtype_mismatch, "R.call_tir calls a prim func, and '{}' is none", name);
+    return fn.source.error(callee, Kind::dtype_mismatch, "R.call_tir calls a prim func, and '{}' is not one", name);
   if (list != nullptr) RELAXC_DO(check_prim_kinds(fn, *prim, args, outputs.size(), *list));
   RELAXC_DO(check_prim_args(fn, *prim, args, outputs, call.place));
   return results_of(fn.graph.at(call.place).call_tir(prim->name, std::move(args), std::move(outputs)));

@@ -113,7 +113,7 @@ Status declare_symbols(FunctionParts& fn, const ast::Stmt& stmt, bool& done) {
 Status assignment(FunctionParts& fn, const ast::Stmt& stmt) {
   Diagnostics& diag = fn.source.diag();
   if (stmt.value == nullptr)
-    return fn.source.error(stmt.place, Kind::ill_formed, "a declaration without a value means nothing here");
+    return fn.source.error(stmt.place, Kind::ill_formed, "a declaration without a value has no effect here");
   bool done = false;
   RELAXC_DO(declare_symbols(fn, stmt, done));
   if (done) return Done{};
@@ -214,7 +214,7 @@ Status suite(FunctionParts& fn, const Body& body) {
   for (size_t i = 0; i < body.size(); ++i) {
     const ast::Stmt& stmt = *body[i];
     if (fn.results.nothing_may_follow()) {
-      (void)fn.source.error(stmt.place, Kind::ill_formed, "nothing can follow 'return'");
+      (void)fn.source.error(stmt.place, Kind::ill_formed, "no statement can follow 'return'");
       return fn.source.diag().failed();
     }
     if (stmt.kind == StmtKind::kIf && stmt.orelse.empty() && i + 1 < body.size() && ends_in_return(stmt.body)) {
@@ -265,7 +265,7 @@ Status statement(FunctionParts& fn, const ast::Stmt& stmt) {
     default:
       break;
   }
-  return fn.source.error(stmt.place, Kind::unsupported, "this statement has no meaning in a Relax function");
+  return fn.source.error(stmt.place, Kind::unsupported, "this statement is not allowed in a Relax function");
 }
 
 }  // namespace relaxc::frontend

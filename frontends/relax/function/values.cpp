@@ -21,7 +21,7 @@ Result<Value*> sequence_value(FunctionParts& fn, const Term& term, Place place) 
   std::vector<Value*> fields;
   for (const Term& item : term.items) {
     RELAXC_TRY(Value * field, as_value(fn, item, place));
-    if (field == nullptr) return fn.source.error(place, Kind::invalid_value, "None cannot stand in a tuple");
+    if (field == nullptr) return fn.source.error(place, Kind::invalid_value, "None cannot be in a tuple");
     fields.push_back(field);
   }
   return fn.graph.at(place).tuple(std::move(fields));
@@ -48,7 +48,7 @@ Result<relax::Value*> as_value(FunctionParts& fn, const Term& term, Place place)
     case Term::kString:
       return fn.source.error(
           place, Kind::dtype_mismatch,
-          "a string is no value of the object: an external function takes tensors, shapes, scalars and objects");
+          "a string cannot be a value of the object: an external function takes tensors, shapes, scalars and objects");
     case Term::kModule:
       return fn.source.error(place, Kind::dtype_mismatch, "expected a value, found the module");
     case Term::kSelf:

@@ -116,7 +116,7 @@ Status let_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
 
 Status prim_assignment(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
   if (stmt.value == nullptr)
-    return fn.source.error(stmt.place, Kind::ill_formed, "a declaration without a value means nothing here");
+    return fn.source.error(stmt.place, Kind::ill_formed, "a declaration without a value has no effect here");
   if (stmt.target->is(AstKind::kSubscript)) return store_statement(fn, *stmt.target, *stmt.value, "", out);
   bool done = false;
   RELAXC_DO(declare_prim_symbols(fn, stmt, done));

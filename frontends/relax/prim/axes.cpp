@@ -49,7 +49,7 @@ Result<tir::Span> axis_range(PrimParts& fn, const ast::Expr& e) {
     RELAXC_TRY(arith::Expr extent, fn.scalars.index(e));
     return tir::Span{fn.context().index(0), extent};
   }
-  if (e.items.size() != 2) return fn.source.error(e.place, Kind::wrong_arity, "an axis runs from a begin to an end");
+  if (e.items.size() != 2) return fn.source.error(e.place, Kind::wrong_arity, "an axis runs from a start to an end");
   RELAXC_TRY(arith::Expr begin, fn.scalars.index(*e.items[0]));
   RELAXC_TRY(arith::Expr end, fn.scalars.index(*e.items[1]));
   return tir::Span{begin, arith::simplify(end - begin)};
@@ -75,7 +75,7 @@ Status remap(PrimParts& fn, const ast::Stmt& stmt, const std::vector<const ast::
     if (!binding) continue;
     const tir::Span* range = fn.loops.range_of(*binding);
     if (range == nullptr)
-      return fn.source.error(loops[i]->place, Kind::invalid_value, "a remap wants loop variables; use T.axis.spatial");
+      return fn.source.error(loops[i]->place, Kind::invalid_value, "a remap takes loop variables; use T.axis.spatial");
     tir::IterKind kind = kinds[i] == 'S' ? tir::IterKind::kSpatial : tir::IterKind::kReduce;
     RELAXC_DO(add_axis(fn, kind, *range, *binding, *targets[i]));
   }
@@ -152,7 +152,7 @@ Status finish_axes(PrimParts& fn) {
     if (iter.binding) continue;
     Failure failure =
         fn.source.error(state.place, Kind::ill_formed, "no T.bind says what the axis '{}' is", iter.var.name());
-    if (none) fn.source.hint("{} loops stand around the block, which has {} axes", state.loops.size(), iters.size());
+    if (none) fn.source.hint("{} loops are around the block, which has {} axes", state.loops.size(), iters.size());
     return failure;
   }
   return Done{};

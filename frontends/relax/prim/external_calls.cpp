@@ -31,7 +31,7 @@ bool is_c_name(std::string_view name) {
 Result<std::string> external_name(PrimParts& fn, const ast::Expr& e) {
   Result<std::string> name = string_value(fn.source, e, "a function's name");
   if (!name || is_c_name(*name)) return name;
-  return fn.source.error(e.place, Kind::invalid_value, "\"{}\" is no name of a C function", *name);
+  return fn.source.error(e.place, Kind::invalid_value, "\"{}\" is not the name of a C function", *name);
 }
 
 Result<PlainCall> plain_call(PrimParts& fn, const ast::Expr& call) {
@@ -106,7 +106,7 @@ Status invoke_call(PrimParts& fn, const ast::Expr& call, const std::string& call
   }
   if (made.runtime && made.callee.rfind("rlx_", 0) != 0)
     return fn.source.error(call.items[1]->place, Kind::invalid_value,
-                           "'{}' is no function of the runtime; their names begin with rlx_", made.callee);
+                           "'{}' is not a function of the runtime; their names begin with rlx_", made.callee);
   bool ok = true;
   for (size_t i = 2; i < call.items.size(); ++i) ok &= bool(add_argument(fn, *call.items[i], made));
   RELAXC_DO(read_node(fn, call.keyword("trace"), made.trace_node));

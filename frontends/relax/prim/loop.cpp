@@ -71,7 +71,7 @@ Result<std::vector<Extent>> loop_extents(PrimParts& fn, const ast::Expr& iterato
   };
   const ast::Expr *first = named("start", 0), *end = named("stop", 1), *step = named("step", 2);
   if (first == nullptr || given.size() > 3)
-    return fn.source.error(iterator.place, Kind::wrong_arity, "{} takes an extent, or a begin and an end", callee);
+    return fn.source.error(iterator.place, Kind::wrong_arity, "{} takes an extent, or a start and an end", callee);
   Extent range{fn.context().index(0), read_index(*first)};
   if (end != nullptr) range = {range.extent, arith::simplify(read_index(*end) - range.extent)};
   if (step != nullptr && !step->is(AstKind::kNone)) {

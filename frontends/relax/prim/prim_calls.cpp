@@ -127,7 +127,7 @@ Status call_prim_func(PrimParts& fn, const Global& callee, const ast::Expr& call
   if (prim == nullptr && !fn.scope.read_prim_func(defined)) {
     if (callee.kind == Global::kPoison) return fn.diag().failed();
     return fn.source.error(call.place, Kind::unsupported,
-                           "'{}' calls itself; a prim func stands where it is called, so it cannot", defined);
+                           "'{}' calls itself; a prim func is inlined where it is called, so it cannot", defined);
   }
   prim = fn.scope.prim_func(defined);
   if (prim == nullptr) return fn.diag().failed();  // it was read and is refused, which is reported

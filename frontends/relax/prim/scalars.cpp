@@ -101,7 +101,7 @@ Result<Scalar> PrimScalars::other_call(const ast::Expr& e, const std::string& gi
   if (head.is(AstKind::kAttribute) && head.text == "vload" && e.items.size() >= 2) return vector_load(parts_, e);
   if (callee == "T.get_active_lane_mask" && lanes.any()) return active_lane(parts_, e);
   if (callee == "T.isnullptr")
-    return source_.error(e.place, Kind::unsupported, "a buffer is never null here; the guards of the entry see to it");
+    return source_.error(e.place, Kind::unsupported, "a buffer is never null here; the guards of the entry check that");
   return ScalarReader::other_call(e, given);
 }
 
@@ -115,7 +115,7 @@ Failure PrimScalars::lanes_alone(const ast::Expr& e) {
       return source_.error(last.place, Kind::unsupported, "a number of lanes is a constant");
   }
   return source_.error(e.place, Kind::unsupported,
-                       "a value of several lanes stands in a store only, as in A[T.Ramp(i, 1, 4)] = …");
+                       "a value of several lanes can only be stored, as in A[T.Ramp(i, 1, 4)] = …");
 }
 
 /// In a store of lanes "float32x4" is float32; A.dtype is the buffer's.

@@ -1,6 +1,7 @@
 // scalars.h: scalar expressions of a prim func: subscripts, extents, values.
 #pragma once
 
+#include "compiler/tir/buffer.h"
 #include "frontends/relax/scalars/scalar.h"
 #include "frontends/relax/shared/within.h"
 

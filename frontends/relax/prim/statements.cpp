@@ -148,13 +148,13 @@ Status prim_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
     case StmtKind::kFunction:
       break;
   }
-  return fn.source.error(stmt.place, Kind::ill_formed, "a definition cannot stand inside a prim func");
+  return fn.source.error(stmt.place, Kind::ill_formed, "a definition cannot be inside a prim func");
 }
 
 Status return_statement(PrimParts& fn, const ast::Expr* value, Place place, Suite& out) {
   if (!fn.open.tail)
     return fn.source.error(place, Kind::unsupported,
-                           "a return stands at the end of a prim func or of a branch there; 'break' leaves a loop");
+                           "a return must be at the end of a prim func or of a branch there; 'break' leaves a loop");
   if (is_none(value)) return Done{};
   Result<Scalar> scalar = value_or_call(fn, *value, out);
   if (!scalar) return fn.diag().failed();

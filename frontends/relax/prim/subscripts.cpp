@@ -19,13 +19,15 @@ Result<std::vector<arith::Expr>> subscripts(PrimParts& fn, tir::BufferRef buffer
     return fn.source.error(place, Kind::rank_mismatch, "'{}' has {} dims, found {} subscripts", buffer->name, rank,
                            items.size());
   if (lanes > 0 && lanes != fn.lanes.count())
-    return fn.source.error(place, Kind::shape_mismatch, "an element of '{}' is {} lanes, and stands in a store of them",
-                           buffer->name, lanes);
+    return fn.source.error(place, Kind::shape_mismatch,
+                           "an element of '{}' has {} lanes and can only be stored as a vector of them", buffer->name,
+                           lanes);
   std::vector<arith::Expr> indices;
   bool ok = true;
   for (size_t i = 0; i < items.size(); ++i) {
     if (items[i]->is(AstKind::kSlice) && !fn.lanes.any())
-      return fn.source.error(items[i]->place, Kind::unsupported, "a slice of this kind is no subscript; write a loop");
+      return fn.source.error(items[i]->place, Kind::unsupported,
+                             "a slice of this kind is not a subscript; write a loop");
     Result<arith::Expr> value =
         items[i]->is(AstKind::kSlice) ? lane_subscript(fn, *items[i], buffer->shape[i]) : fn.scalars.index(*items[i]);
     ok = ok && value && fn.ranges.check(buffer, i, *value, fn.scalars.certain(), items[i]->place);

@@ -110,7 +110,7 @@ Result<Scalar> shuffle(PrimParts& fn, const ast::Expr& call) {
 Result<arith::Expr> lane_subscript(PrimParts& fn, const ast::Expr& e, arith::Expr extent) {
   bool ramp = e.is(AstKind::kCall);
   if (ramp && e.items.size() != 4)
-    return fn.source.error(e.place, Kind::wrong_arity, "T.Ramp takes a begin, a stride and a number of lanes");
+    return fn.source.error(e.place, Kind::wrong_arity, "T.Ramp takes a base, a stride and a number of lanes");
   const ast::Expr *first = e.items[ramp ? 1 : 0], *stride = ramp                 ? e.items[2]
                                                             : e.items.size() > 2 ? e.items[2]
                                                                                  : nullptr;
@@ -152,7 +152,7 @@ Result<Scalar> vector_load(PrimParts& fn, const ast::Expr& call) {
 
 Result<Scalar> active_lane(PrimParts& fn, const ast::Expr& call) {
   if (call.items.size() != 4)
-    return fn.source.error(call.place, Kind::wrong_arity, "T.get_active_lane_mask takes a dtype, a begin and an end");
+    return fn.source.error(call.place, Kind::wrong_arity, "T.get_active_lane_mask takes a dtype, a start and an end");
   RELAXC_TRY(arith::Expr begin, fn.scalars.index(*call.items[2]));
   RELAXC_TRY(arith::Expr end, fn.scalars.index(*call.items[3]));
   return Scalar{arith::lt(begin + fn.lanes.var(), end)};

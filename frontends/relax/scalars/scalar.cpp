@@ -168,7 +168,7 @@ Result<Scalar> ScalarReader::binary(std::string_view op, const Scalar& left, con
   bool numeric = dtype.is_float() || dtype.is_integer() || dtype.is_index();
   bool whole = !dtype.is_float();
   if (!numeric || op == "@")
-    return source_.error(place, Kind::dtype_mismatch, "'{}' has no meaning for {}", op, to_string(dtype));
+    return source_.error(place, Kind::dtype_mismatch, "'{}' is not defined for {}", op, to_string(dtype));
   if (op == "+") return Scalar{x + y, literal == Scalar::kDimLiteral ? Scalar::kTyped : literal};
   if (op == "-") return Scalar{x - y, literal == Scalar::kDimLiteral ? Scalar::kTyped : literal};
   if (op == "*") return Scalar{x * y, literal == Scalar::kDimLiteral ? Scalar::kTyped : literal};
@@ -181,7 +181,7 @@ Result<Scalar> ScalarReader::binary(std::string_view op, const Scalar& left, con
     RELAXC_TRY(Scalar made, power(x, y, place));
     return Scalar{made.expr, literal == Scalar::kDimLiteral ? Scalar::kTyped : literal};
   }
-  Failure failure = source_.error(place, Kind::dtype_mismatch, "'{}' has no meaning for {}", op, to_string(dtype));
+  Failure failure = source_.error(place, Kind::dtype_mismatch, "'{}' is not defined for {}", op, to_string(dtype));
   source_.hint("{}", whole ? "integers divide by '//', which rounds down, or by T.truncdiv" : "floats divide by '/'");
   return failure;
 }
@@ -198,7 +198,7 @@ Result<Scalar> ScalarReader::bits(std::string_view op, arith::Expr x, arith::Exp
                                 : arith::Intrinsic::k_shift_right;
   if (dtype.is_integer()) return Scalar{arith::call(intrinsic, {x, y})};
   if (!dtype.is_index())
-    return source_.error(place, Kind::dtype_mismatch, "'{}' has no meaning for {}", op, to_string(dtype));
+    return source_.error(place, Kind::dtype_mismatch, "'{}' is not defined for {}", op, to_string(dtype));
   // An index has no width; it is one of 64 bits while its bits matter.
   const int64_t* by = y.constant();
   if (by != nullptr && *by >= 0 && *by < 62 && op == "<<") return Scalar{x * (int64_t{1} << *by)};
@@ -224,14 +224,14 @@ Result<Scalar> ScalarReader::unary(const ast::Expr& e) {
   DType dtype = operand.expr.dtype();
   if (e.text == "not") {
     if (dtype.is_bool()) return Scalar{arith::logical_not(operand.expr)};
-    return source_.error(e.place, Kind::dtype_mismatch, "'not' wants a bool, found {}", to_string(dtype));
+    return source_.error(e.place, Kind::dtype_mismatch, "'not' takes a bool, found {}", to_string(dtype));
   }
   if (e.text == "~" && dtype.is_bool()) return Scalar{arith::logical_not(operand.expr)};
   if (e.text == "~" && dtype.is_index() && operand.literal == Scalar::kTyped)
     return Scalar{context_.index(-1) - operand.expr};
   if (e.text == "~" && dtype.is_integer()) return Scalar{arith::call(arith::Intrinsic::k_bitwise_not, {operand.expr})};
   if (e.text == "~" || dtype.is_bool())
-    return source_.error(e.place, Kind::dtype_mismatch, "'{}' has no meaning for {}", e.text, to_string(dtype));
+    return source_.error(e.place, Kind::dtype_mismatch, "'{}' is not defined for {}", e.text, to_string(dtype));
   if (e.text == "+") return operand;
   if (operand.literal == Scalar::kTyped) return Scalar{-operand.expr};
   // A negative number is a number, and keeps the freedom of one.

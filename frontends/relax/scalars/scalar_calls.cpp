@@ -258,7 +258,7 @@ Result<Scalar> ScalarReader::binary_function(const ast::Expr& e, std::string_vie
   DType dtype = x.expr.dtype();
   bool arithmetic = dtype.is_float() || dtype.is_integer() || dtype.is_index();
   if ((kind->integers_only && dtype.is_float()) || !arithmetic)
-    return source_.error(e.place, Kind::dtype_mismatch, "T.{} has no meaning for {}", name, to_string(dtype));
+    return source_.error(e.place, Kind::dtype_mismatch, "T.{} is not defined for {}", name, to_string(dtype));
   bool divides = kind->kind == ExprKind::kFloorDiv || kind->kind == ExprKind::kFloorMod ||
                  kind->kind == ExprKind::kDiv || kind->kind == ExprKind::kMod;
   if (divides && y.expr.is_constant(0)) return source_.error(e.place, Kind::invalid_value, "division by zero");
@@ -350,7 +350,7 @@ Result<Scalar> ScalarReader::limit(const ast::Expr& e, std::string_view name) {
     return Scalar{context_.imm_float(dtype, value)};
   }
   if (!dtype.is_integer() || name == "infinity" || name == "nan")
-    return source_.error(e.place, Kind::dtype_mismatch, "T.{} has no meaning for {}", name, to_string(dtype));
+    return source_.error(e.place, Kind::dtype_mismatch, "T.{} is not defined for {}", name, to_string(dtype));
   uint64_t all = dtype.bits == 64 ? ~uint64_t{0} : (uint64_t{1} << dtype.bits) - 1;
   uint64_t largest = dtype.is_int() ? all >> 1 : all;
   uint64_t smallest = dtype.is_int() ? largest + 1 : 0;
@@ -365,7 +365,7 @@ Result<Scalar> ScalarReader::reinterpret(const ast::Expr& e, std::string_view na
   RELAXC_TRY(Scalar operand, read(*e.items[dtype_first ? 2 : 1]));
   bool bare = operand.literal == Scalar::kInteger || operand.literal == Scalar::kReal;
   if (bare || operand.expr.dtype().bits != dtype.bits)
-    return source_.error(e.place, Kind::dtype_mismatch, "T.{} wants a value of {} bits", name,
+    return source_.error(e.place, Kind::dtype_mismatch, "T.{} takes a value of {} bits", name,
                          static_cast<int>(dtype.bits));
   // A constant above INT64_MAX has no other spelling.
   if (operand.expr.constant() != nullptr && dtype.is_uint())
@@ -381,7 +381,7 @@ Status ScalarReader::check_operand(const arith::Expr& operand, Intrinsic which, 
   bool bitwise = which == Intrinsic::k_bitwise_not || which == Intrinsic::k_popcount || which == Intrinsic::k_clz;
   if (real && !dtype.is_float()) {
     Failure failure =
-        source_.error(place, Kind::dtype_mismatch, "T.{} wants a float, found {}", name, to_string(dtype));
+        source_.error(place, Kind::dtype_mismatch, "T.{} takes a float, found {}", name, to_string(dtype));
     source_.hint("convert it: T.Cast(\"float32\", …)");
     return failure;
   }
@@ -390,7 +390,7 @@ Status ScalarReader::check_operand(const arith::Expr& operand, Intrinsic which, 
                          to_string(dtype));
   bool bits = dtype.is_integer() || (dtype.is_bool() && which == Intrinsic::k_bitwise_not);
   if ((bitwise && !bits) || dtype == DType::handle())
-    return source_.error(place, Kind::dtype_mismatch, "T.{} has no meaning for {}", name, to_string(dtype));
+    return source_.error(place, Kind::dtype_mismatch, "T.{} is not defined for {}", name, to_string(dtype));
   return Done{};
 }
 
@@ -429,7 +429,7 @@ Result<Scalar> ScalarReader::intrinsic(const ast::Expr& e, std::string_view name
   DType dtype = args[0].dtype();
   if (rounds(which) && (dtype.is_integer() || dtype.is_index())) return operands[0];  // already whole
   if (!has_meaning(which, dtype))
-    return source_.error(e.place, Kind::dtype_mismatch, "T.{} has no meaning for {}", name, to_string(dtype));
+    return source_.error(e.place, Kind::dtype_mismatch, "T.{} is not defined for {}", name, to_string(dtype));
   return Scalar{arith::call(which, std::move(args))};
 }
 

@@ -267,7 +267,7 @@ class Lexer {
     };
     int high = digit(peek()), low = digit(peek(1));
     if (high < 0 || low < 0) {
-      fail(at_ - 2, "\\x wants two hexadecimal digits");
+      fail(at_ - 2, "\\x takes two hexadecimal digits");
       while (at_ < end_ && peek() != '\n') ++at_;
       return false;
     }

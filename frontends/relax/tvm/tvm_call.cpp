@@ -157,7 +157,7 @@ Result<std::vector<relax::Value*>> TvmCall::values(std::string_view param) {
   }
   for (const Term& item : find(param)->term.items) {
     RELAXC_TRY(Value * field, as_value(fn_, item, find(param)->place));
-    if (field == nullptr) return error(param, Kind::invalid_value, "None cannot stand in '{}'", param);
+    if (field == nullptr) return error(param, Kind::invalid_value, "None cannot be in '{}'", param);
     list.push_back(field);
   }
   return list;

@@ -65,7 +65,7 @@ Result<TvmCall::Ints> layout(TvmCall& c, std::string_view param, std::string_vie
   for (char dim : wanted) {
     size_t at = written.find(dim);
     if (at == std::string::npos || written.size() != wanted.size())
-      return c.error(param, Kind::unsupported, "the layout \"{}\" is no order of {}", written, wanted);
+      return c.error(param, Kind::unsupported, "the layout \"{}\" is not an order of {}", written, wanted);
     axes.push_back(static_cast<int64_t>(at));
   }
   return axes;
@@ -78,7 +78,7 @@ Result<relax::Value*> join_blocks(TvmCall& c, relax::Value* x, std::string_view 
   block_order(dims, order, counts);
   if (counts.size() == dims.size()) return x;
   if (order.size() != dims.size() || x->shape().size() != dims.size())
-    return c.error(param, Kind::rank_mismatch, "\"{}\" is no layout of {}", written, relax::to_string(x->info));
+    return c.error(param, Kind::rank_mismatch, "\"{}\" is not a layout of {}", written, relax::to_string(x->info));
   RELAXC_TRY(x, c.permute(x, order));
   std::vector<arith::Expr> joined;
   size_t at = 0;
@@ -97,7 +97,7 @@ Result<relax::Value*> split_blocks(TvmCall& c, relax::Value* x, std::string_view
   block_order(dims, order, counts);
   if (counts.size() == dims.size()) return x;
   if (order.size() != dims.size() || x->shape().size() != counts.size())
-    return c.error(param, Kind::rank_mismatch, "\"{}\" is no layout for {}", written, relax::to_string(x->info));
+    return c.error(param, Kind::rank_mismatch, "\"{}\" is not a layout for {}", written, relax::to_string(x->info));
   std::vector<arith::Expr> parts;
   size_t at = 0;
   for (size_t axis = 0; axis < counts.size(); ++axis) {

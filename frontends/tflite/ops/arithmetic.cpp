@@ -162,7 +162,7 @@ Status add_n(Node& node) {
 }
 
 constexpr std::string_view kSumRounding = "double, three times; int16 of power-of-two scales: a shift";
-constexpr std::string_view kOneScale = "operands and result of one scale";
+constexpr std::string_view kOneScale = "operands and result must have one scale";
 
 constexpr Row kRows[] = {
     {.code = BuiltinOperator::ADD,

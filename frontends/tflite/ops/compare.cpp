@@ -53,7 +53,7 @@ Status select_v2(Node& node) {
   return node.set(node.where(node.input(0), node.input(1), node.input(2)));
 }
 
-constexpr std::string_view kRounding = "double, of the operands with 8 bits more";
+constexpr std::string_view kRounding = "double, of operands with 8 more bits";
 
 constexpr Row kRows[] = {
     {.code = BuiltinOperator::EQUAL,

@@ -282,7 +282,7 @@ Status var_handle(Node& node) {
 std::optional<size_t> variable_of(Node& node, const Tensor& tensor) {
   const TensorValue& slot = node.importer.scope().slots[static_cast<size_t>(node.op.inputs[0])];
   if (slot.handle.empty()) {
-    node.error(Kind::unsupported, "'{}' is no handle of a variable", node.in(0).name);
+    node.error(Kind::unsupported, "'{}' is not the handle of a variable", node.in(0).name);
     return std::nullopt;
   }
   Result<size_t> found = node.importer.variable(slot.handle, tensor);
@@ -314,7 +314,7 @@ constexpr Row kRows[] = {
      .convert = while_operator,
      .most_inputs = kMany,
      .outputs = -1,
-     .note = "what is carried keeps its shape"},
+     .note = "carried values must keep their shapes"},
     {.code = BuiltinOperator::CALL_ONCE, .convert = call_once, .least_inputs = 0, .most_inputs = 0, .outputs = 0},
     {.code = BuiltinOperator::VAR_HANDLE, .convert = var_handle, .least_inputs = 0, .most_inputs = 0},
     {.code = BuiltinOperator::READ_VARIABLE, .convert = read_variable},

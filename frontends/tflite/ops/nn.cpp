@@ -134,7 +134,7 @@ struct Memory {
 /// The memory [batch, filters, time] without its oldest column, and `latest` [batch, filters] behind it.
 std::optional<Memory> remember(Node& node, Value* latest, int64_t batch, int64_t filters, int64_t time) {
   if (!node.has(4) || !node.in(4).is_variable) {
-    node.error(Kind::unsupported, "input 4 is no variable");
+    node.error(Kind::unsupported, "input 4 is not a variable");
     return std::nullopt;
   }
   Value* old = node.input(4);
@@ -149,7 +149,7 @@ std::optional<Memory> remember(Node& node, Value* latest, int64_t batch, int64_t
                             : node.concat({kept, node.reshape(latest, {batch, filters, 1})}, 2);
   for (Variable& variable : node.importer.variables())
     if (variable.value == old) return Memory{&variable, memory};
-  node.error(Kind::unsupported, "input 4 is no variable");
+  node.error(Kind::unsupported, "input 4 is not a variable");
   return std::nullopt;
 }
 
@@ -201,11 +201,11 @@ constexpr Row kRows[] = {
      .types = kF32 | kQuantized,
      .typed = 2,
      .rounding = "double; int16: reduced, once (double with a bias of int32)",
-     .note = "a constant output shape; 8-bit filters of float data are dequantized"},
+     .note = "the output shape must be constant; 8-bit filters of float data are dequantized"},
     {.code = BuiltinOperator::L2_NORMALIZATION,
      .convert = l2_normalization,
      .types = kF32 | kI8,
-     .rounding = "double, of a root in fixed point"},
+     .rounding = "double, from a fixed-point root"},
     {.code = BuiltinOperator::LOCAL_RESPONSE_NORMALIZATION, .convert = local_response_normalization, .types = kF32},
     {.code = BuiltinOperator::SVDF,
      .convert = svdf,
@@ -213,7 +213,7 @@ constexpr Row kRows[] = {
      .most_inputs = 5,
      .types = kF32 | kI8,
      .rounding = "double, twice",
-     .note = "the memory is a state; int8 with time weights of int16"},
+     .note = "the memory is a state; int8 only with time weights of int16"},
 };
 
 }  // namespace

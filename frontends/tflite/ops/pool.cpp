@@ -121,7 +121,7 @@ constexpr Row kRows[] = {
     {.code = BuiltinOperator::AVERAGE_POOL_2D,
      .convert = average_pool,
      .types = kF32 | kQuantized,
-     .rounding = "quotient of integers, ties away from zero"},
+     .rounding = "integer quotient, ties away from zero"},
     {.code = BuiltinOperator::MAX_POOL_2D, .convert = max_pool, .types = kF32 | kQuantized},
     {.code = BuiltinOperator::L2_POOL_2D, .convert = l2_pool, .types = kF32},
 };

@@ -128,14 +128,14 @@ constexpr Row kRows[] = {
      .most_inputs = 3,
      .types = kF32 | kQuantized,
      .rounding = "whole",
-     .note = "8-bit filters of float data are dequantized; weights in the default format"},
+     .note = "8-bit filters of float data are dequantized; only weights in the default format"},
     {.code = BuiltinOperator::BATCH_MATMUL,
      .convert = batch_matmul,
      .least_inputs = 2,
      .most_inputs = 2,
      .types = kF32 | kI8 | kI16 | kI32,
      .rounding = "double; int16: reduced, once",
-     .note = "operands of one type"},
+     .note = "operands must have one type"},
 };
 
 }  // namespace

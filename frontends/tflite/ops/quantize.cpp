@@ -101,13 +101,13 @@ constexpr Row kRows[] = {
     {.code = BuiltinOperator::QUANTIZE,
      .convert = quantize,
      .types = kF32 | kQuantized | kI32 | type_bit(TensorType::FLOAT16),
-     .rounding = "of floats: quotient of float32, ties away from zero; of integers: double"},
+     .rounding = "from floats: float32 quotient, ties away from zero; from integers: double"},
     {.code = BuiltinOperator::DEQUANTIZE,
      .convert = dequantize,
      .types = kQuantized | kI32 | type_bit(TensorType::FLOAT16) | type_bit(TensorType::INT4)},
     {.code = BuiltinOperator::CAST, .convert = cast, .note = "floats to integers saturate"},
     {.code = BuiltinOperator::FAKE_QUANT, .convert = fake_quant, .types = kF32},
-    {.code = BuiltinOperator::BITCAST, .convert = bitcast, .note = "types of one width"},
+    {.code = BuiltinOperator::BITCAST, .convert = bitcast, .note = "types must have one width"},
 };
 
 }  // namespace

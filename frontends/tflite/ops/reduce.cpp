@@ -84,7 +84,7 @@ Status cumulative_sum(Node& node) {
   return node.set(node.call("cumsum", {x}, {{"axis", axis}, {"exclusive", o.exclusive()}, {"reverse", o.reverse()}}));
 }
 
-constexpr std::string_view kConstantAxes = "axes are constants";
+constexpr std::string_view kConstantAxes = "axes must be constants";
 
 constexpr Row kRows[] = {
     {.code = BuiltinOperator::MEAN,

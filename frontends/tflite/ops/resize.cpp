@@ -165,13 +165,13 @@ constexpr Row kRows[] = {
      .least_inputs = 2,
      .most_inputs = 2,
      .types = kF32 | kQuantized,
-     .rounding = "once, 10 bits a share, ties away from zero; uint8: float32",
-     .note = "a constant size"},
+     .rounding = "once, weights of 10 bits, ties away from zero; uint8: float32",
+     .note = "the size must be constant"},
     {.code = BuiltinOperator::RESIZE_NEAREST_NEIGHBOR,
      .convert = nearest,
      .least_inputs = 2,
      .most_inputs = 2,
-     .note = "a constant size"},
+     .note = "the size must be constant"},
 };
 
 }  // namespace

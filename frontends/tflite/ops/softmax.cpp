@@ -78,7 +78,7 @@ constexpr Row kRows[] = {
     {.code = BuiltinOperator::SOFTMAX,
      .convert = softmax,
      .types = kF32 | kQuantized,
-     .rounding = "double, of exp with 31 fractional bits; int16: once, of tables"},
+     .rounding = "double, from exp with 31 fractional bits; int16: once, from tables"},
 };
 
 }  // namespace

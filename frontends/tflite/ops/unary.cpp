@@ -333,13 +333,13 @@ constexpr Row kRows[] = {
     {.code = BuiltinOperator::HARD_SWISH,
      .convert = hard_swish,
      .types = kF32 | kI8 | kU8,
-     .rounding = "fixed point of 16 bits, as a table"},
+     .rounding = "16-bit fixed point, as a table"},
     {.code = BuiltinOperator::ABS, .convert = abs, .types = kF32 | kI8 | kI16 | kI32, .rounding = "double"},
     {.code = BuiltinOperator::RSQRT,
      .convert = rsqrt,
      .types = kF32 | kI8 | kI16,
-     .rounding = "double, of a root in fixed point, as a table; int16: table of float32"},
-    {.code = BuiltinOperator::SQRT, .convert = sqrt, .types = kF32 | kI8 | kI16, .rounding = "float32, cut"},
+     .rounding = "double, from a fixed-point root, as a table; int16: table of float32"},
+    {.code = BuiltinOperator::SQRT, .convert = sqrt, .types = kF32 | kI8 | kI16, .rounding = "float32, clamped"},
 };
 
 }  // namespace

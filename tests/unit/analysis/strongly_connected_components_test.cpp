@@ -34,7 +34,7 @@ std::vector<size_t> part_of(const std::vector<std::vector<size_t>>& parts, size_
   return part;
 }
 
-TEST_CASE("nodes are in one part if they reach each other, behind those that they reach") {
+TEST_CASE("nodes are in one component if they reach each other, after those that they reach") {
   std::mt19937 random(7);
   for (int trial = 0; trial < 500; ++trial) {
     Graph next(1 + random() % 12);
@@ -52,7 +52,7 @@ TEST_CASE("nodes are in one part if they reach each other, behind those that the
   }
 }
 
-TEST_CASE("chains and circles of a million nodes are walked, not recursed into") {
+TEST_CASE("chains and cycles of a million nodes are walked without recursion") {
   Graph next(1'000'000);
   for (size_t i = 0; i + 1 < next.size(); ++i) next[i] = {i + 1};
   std::vector<std::vector<size_t>> chain = strongly_connected_components(next);
@@ -62,7 +62,7 @@ TEST_CASE("chains and circles of a million nodes are walked, not recursed into")
   CHECK(strongly_connected_components(next).size() == 1);
 }
 
-TEST_CASE("nothing has no parts") {
+TEST_CASE("an empty graph has no components") {
   CHECK(strongly_connected_components({}).empty());
 }
 

@@ -7,7 +7,7 @@
 using namespace relaxc;
 using namespace relaxc::arith;
 
-TEST_CASE("parentheses stand where the order needs them, and nowhere else") {
+TEST_CASE("parentheses are where the order needs them, and nowhere else") {
   Context context;
   Var a = context.var("a"), b = context.var("b"), c = context.var("c");
   CHECK(to_string(a + b + c) == "a + b + c");

@@ -104,7 +104,7 @@ TEST_CASE_METHOD(Simplified, "upper bounds forget loop variables") {
   CHECK_FALSE(upper_bound_without(m * n, {m}, facts));
 }
 
-TEST_CASE("long chains are walked, not recursed into") {
+TEST_CASE("long chains are walked without recursion") {
   Context context;
   Var x = context.var("x"), y = context.var("y");
   Expr e = x;

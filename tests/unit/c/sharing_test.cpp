@@ -67,7 +67,7 @@ TEST_CASE("conditions that read what they guard are written in text that grows w
   CHECK(characters(asking_for_what_they_guard(80)) < 10 * few);
 }
 
-TEST_CASE("a load is printed behind the condition that guards it, also where a later condition reads it") {
+TEST_CASE("a load is printed after the condition that guards it, also where a later condition reads it") {
   int open = 0, loads = 0;
   for (const std::string& line : asking_for_what_they_guard(12)) {
     open += line.find("if (") != std::string::npos || line.find("else {") != std::string::npos ? 1 : 0;

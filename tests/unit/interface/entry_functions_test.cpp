@@ -135,7 +135,7 @@ TEST_CASE("the typed call says what is wrong before it calls") {
   CHECK(after([](Call& c) { c.context.weights_bytes = 71; }).expected == 72);
 }
 
-TEST_CASE("the typed call wants a context and arguments") {
+TEST_CASE("the typed call needs a context and arguments") {
   Model model;
   EntryFunctions made(model.object);
   Call call;

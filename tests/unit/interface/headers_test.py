@@ -163,7 +163,7 @@ class Headers(unittest.TestCase):
             with self.subTest(compiler=compiler, std=std):
                 self.compiles(compiler, language, std, text + uses_of(self.path, self.models))
 
-    def test_every_header_compiles_behind_the_headers_of_the_system(self):
+    def test_every_header_compiles_after_the_headers_of_the_system(self):
         names = system_macros()
         self.assertGreater(len(names), 500)
         with tempfile.TemporaryDirectory(prefix="relaxc-headers-") as folder:

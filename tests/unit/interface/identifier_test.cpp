@@ -10,7 +10,7 @@
 namespace relaxc::interface {
 namespace {
 
-TEST_CASE("the identifier of what nobody reads escapes bytes") {
+TEST_CASE("an identifier that is not meant to be read escapes bytes") {
   CHECK(identifier("image") == "image");
   CHECK(identifier("layer_1") == "layer_1");
   CHECK(identifier("a.b/c") == "a_x2E_b_x2F_c");
@@ -78,7 +78,7 @@ TEST_CASE("a readable identifier keeps what can be read") {
   }
 }
 
-TEST_CASE("what is made of a reserved word is none") {
+TEST_CASE("an identifier made from a reserved word is not reserved") {
   for (const char* word :
        {"class", "typeof", "unix", "errno", "NULL", "PRIx64", "DBL_MAX", "size_t", "RLX_OK", "LC_ALL", "uint8_t",
         "UINT64_C", "I", "_Atomic", "__x", "SCNdMAX", "__rlx_", "_RLX_OK", "__class"}) {

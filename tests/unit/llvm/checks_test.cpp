@@ -107,7 +107,7 @@ tir::PrimFunc parts_behind_each_other(arith::Context& context, int count) {
   return f;
 }
 
-TEST_CASE("parts that lie behind each other take as many instructions as there are parts", "[checks]") {
+TEST_CASE("consecutive parts take as many instructions as there are parts", "[checks]") {
   arith::Context context;
   long few = lines_of(parts_behind_each_other(context, 100)).first;
   long many = lines_of(parts_behind_each_other(context, 200)).first;

@@ -100,7 +100,7 @@ TEST_CASE("iterations that store side by side wait for each other, unless they r
             128);
 }
 
-TEST_CASE("what statements that store side by side have read is read again behind them, and through views") {
+TEST_CASE("what statements that store side by side have read is read again after them, and through views") {
   for (bool guarded : {false, true})
     for (bool view : {false, true})
       same_bits(

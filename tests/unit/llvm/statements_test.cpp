@@ -88,7 +88,7 @@ TEST_CASE("a block starts its reduction once, and its predicate keeps it from ru
   }
 }
 
-TEST_CASE("the last lanes of a masked loop write their own elements and nothing behind", "[statements]") {
+TEST_CASE("the last lanes of a masked loop write their own elements and nothing after them", "[statements]") {
   for (int from : {8, 16, 32, 64})
     for (int to : {8, 16, 32, 64})
       for (int64_t count = 1; count < 20; ++count) {

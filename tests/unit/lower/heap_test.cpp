@@ -38,7 +38,7 @@ def main(x: R.Tensor((3,), "float32"), limit: R.Tensor((), "float32")):
 
 static_assert(RLX_HEAP_DEPTH == 58, "recursion.cpp counts calls in word kHeapDepthWord");
 
-TEST_CASE("a loop carries what nobody can bound") {
+TEST_CASE("a loop carries a value without a bound") {
   Program program(kDoubling);
   INFO(program.messages());
   REQUIRE(program.ok());
@@ -70,7 +70,7 @@ def main(x: R.Tensor(("n",), "float32"), limit: R.Tensor((), "float32")):
     for (int64_t n : {1, 4}) check_same_with_room(program, {floats({n}, 0.5), tensor(DType::f(32), {}, {limit})});
 }
 
-TEST_CASE("what depends on an unbounded value is claimed too") {
+TEST_CASE("memory that depends on an unbounded value is claimed too") {
   Program program(R"(
 @R.function
 def main(x: R.Tensor((3,), "float32"), limit: R.Tensor((), "float32")):
@@ -217,7 +217,7 @@ TEST_CASE("the heap's record is as large as the runtime says") {
   CHECK((text.find(record) != std::string::npos || text.find(planned) != std::string::npos));
 }
 
-TEST_CASE("what is bounded does not know of the heap") {
+TEST_CASE("bounded functions do not use the heap") {
   Program program(R"(
 @R.function
 def main(x: R.Tensor(("n",), "float32")):

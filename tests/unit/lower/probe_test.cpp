@@ -17,7 +17,7 @@ void check_state(const Program& program, const std::vector<HostTensor>& inputs) 
   }
 }
 
-TEST_CASE("a state may be updated in place, whoever reads it") {
+TEST_CASE("a state may be updated in place, whatever reads it") {
   Program program(R"(
 @R.function
 def main(x: R.Tensor((4,), "float32"), h: R.Tensor((4,), "float32")) -> R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32")):
@@ -37,7 +37,7 @@ def main(x: R.Tensor((4,), "float32"), h: R.Tensor((4,), "float32")) -> R.Tuple(
   check_state(program, {floats({4}, 1), floats({4}, -3)});
 }
 
-TEST_CASE("states that trade places are not overwritten before they are read") {
+TEST_CASE("states that are exchanged are not overwritten before they are read") {
   Program program(R"(
 @R.function
 def main(a: R.Tensor((3,), "float32"), b: R.Tensor((3,), "float32")) -> R.Tuple(R.Tensor((3,), "float32"), R.Tensor((3,), "float32")):
@@ -51,7 +51,7 @@ def main(a: R.Tensor((3,), "float32"), b: R.Tensor((3,), "float32")) -> R.Tuple(
   check_state(program, {floats({3}, 1), floats({3}, -3)});
 }
 
-TEST_CASE("a state that names no input is told") {
+TEST_CASE("a state that names no input is reported") {
   Program program(R"(
 @R.function
 def main(a: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):

@@ -64,7 +64,7 @@ TEST_CASE("permutations, flips, tiles and repeats") {
   check(out[2], {2, 3}, {1, 1, 1, 2, 2, 2});
 }
 
-TEST_CASE("tensors are joined and cut") {
+TEST_CASE("tensors are concatenated and split") {
   HostTensor a = floats({2, 1}, {1, 2}), b = floats({2, 2}, {3, 4, 5, 6}), none = floats({2, 0}, {});
   check(run_op("concat", {a, none, b}, {{"axis", -1}}), {2, 3}, {1, 3, 4, 2, 5, 6});
   check(run_op("stack", {a, a}, {{"axis", 1}}), {2, 2, 1}, {1, 1, 2, 2});
@@ -103,7 +103,7 @@ TEST_CASE("slices count and cut like NumPy") {
   check(sliced(floats({2, 3}, count(6)), {1}, {3}, {1}, {-1}), {2, 2}, {1, 2, 4, 5});
 }
 
-TEST_CASE("begins, ends and strides of a slice may be symbols") {
+TEST_CASE("starts, ends and strides of a slice may be symbols") {
   // x[a:b:s] for all small a, b, s, against the definition of Python's range.
   HostTensor x = floats({4}, count(4));
   for (int64_t a = -6; a <= 6; ++a)

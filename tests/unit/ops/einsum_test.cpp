@@ -30,7 +30,7 @@ TEST_CASE("einsum of one, two and three operands") {
   check(einsum("ij,k->k", {a, floats({2}, {1, 10})}), {2}, {21, 210});
 }
 
-TEST_CASE("an ellipsis stands for batches that broadcast") {
+TEST_CASE("an ellipsis matches batches that broadcast") {
   HostTensor a = floats({2, 1, 2}, {1, 2, 3, 4}), b = floats({2, 1}, {10, 1});
   check(einsum("...ij,jk->...ik", {a, b}), {2, 1, 1}, {12, 34});
   check(einsum("...ij,...jk->...ik", {a, floats({1, 2, 1}, {10, 1})}), {2, 1, 1}, {12, 34});

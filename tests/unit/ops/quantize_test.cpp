@@ -10,7 +10,7 @@ namespace {
 constexpr DType kU8 = DType::u(8), kI8 = DType::i(8);
 }
 
-TEST_CASE("quantizing rounds ties to even and cuts") {
+TEST_CASE("quantizing rounds ties to even and clamps") {
   double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   HostTensor x = floats({8}, {0, 1, 3, 5, 1000, -1000, inf, nan}), half = floats({}, {2});
   // x / 2 = 0, 0.5, 1.5, 2.5, 500, -500 …; plus 128.

@@ -46,7 +46,7 @@ TEST_CASE("means and variances") {
   check(p.run({p.call("mean", {rows}, {{"axis", Ints{0}}})}).at(0), {2}, {3, 4});
 }
 
-TEST_CASE("softmax and the like") {
+TEST_CASE("softmax and related operators") {
   HostTensor x = floats({2, 3}, {1, 2, 3, 1000, 1000, -kInf});
   double e = std::exp(-1.0), f = std::exp(-2.0), s = 1 + e + f;
   check(run_op("nn.softmax", {x}), {2, 3}, {f / s, e / s, 1 / s, 0.5, 0.5, 0});

@@ -20,7 +20,7 @@ HostTensor stay(const HostTensor& boxes, const HostTensor& scores, int64_t most,
   return p.run({p.call("non_max_suppression", operands, {{"center_point_box", centers}})})[0];
 }
 
-TEST_CASE("of boxes that overlap the one with the highest score stays, best first") {
+TEST_CASE("of overlapping boxes the one with the highest score is kept, best first") {
   HostTensor scores = floats({1, 1, 5}, {0.9, 0.8, 0.3, 0.5, 0.7});
   check(stay(heaps(), scores, 5, 0.5, 0), {3, 3}, {0, 0, 0, 0, 0, 4, 0, 0, 2});
   check(stay(heaps(), scores, 2, 0.5, 0), {2, 3}, {0, 0, 0, 0, 0, 4});
@@ -30,7 +30,7 @@ TEST_CASE("of boxes that overlap the one with the highest score stays, best firs
   check(stay(heaps(), scores, -1, 0.5, 0), {0, 3}, {});
 }
 
-TEST_CASE("an overlap of just the threshold stays, and equal scores stand in order of position") {
+TEST_CASE("an overlap of just the threshold is kept, and equal scores are in order of position") {
   HostTensor boxes = floats({1, 2, 4}, {0, 0, 1, 2, 0, 1, 1, 3});  // 1 of 3
   HostTensor scores = floats({1, 1, 2}, {0.5, 0.5});
   check(stay(boxes, scores, 2, 1.0 / 3, 0), {2, 3}, {0, 0, 0, 0, 0, 1});

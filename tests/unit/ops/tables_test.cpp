@@ -74,7 +74,7 @@ TEST_CASE("search_sorted says how many keys come before") {
   CHECK_THROWS_WITH(run_op("search_sorted", {keys, longs({1}, {1})}), Catch::Contains("the same dtype"));
 }
 
-TEST_CASE("n-grams are counted with their symbols together or apart") {
+TEST_CASE("n-grams are counted with adjacent and with skipped symbols") {
   // 1-grams 3 and 5; 2-grams (3, 5), (5, 3).
   HostTensor pool = longs({6}, {3, 5, 5, 3, 3, 5}), grams = longs({4, 2}, {0, 0, 1, 2, 4, 1, 2, 3});
   HostTensor lengths = longs({2, 3}, {1, 0, 2, 2, 2, 4}), x = longs({2, 4}, {3, 5, 3, 5, 7, 5, 7, 3});

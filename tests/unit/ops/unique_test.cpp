@@ -20,7 +20,7 @@ void check(const HostTensor& found, std::vector<int64_t> shape, const std::vecto
   CHECK(elements(found) == values);
 }
 
-TEST_CASE("unique elements stand in order, with where and how often they are") {
+TEST_CASE("unique elements are in order, with where and how often they occur") {
   // numpy.unique([3, 1, 2, 1, 3, 3], return_index=True, return_inverse=True, return_counts=True)
   auto found = unique_of(floats({2, 3}, {3, 1, 2, 1, 3, 3}));
   REQUIRE(found.size() == 4);
@@ -30,7 +30,7 @@ TEST_CASE("unique elements stand in order, with where and how often they are") {
   check(found[3], {3}, {2, 1, 3});
 }
 
-TEST_CASE("unsorted unique elements stand in order of appearance") {
+TEST_CASE("unsorted unique elements are in order of appearance") {
   auto found = unique_of(longs({6}, {3, 1, 2, 1, 3, 3}), {}, false);
   check(found[0], {3}, {3, 1, 2});
   check(found[1], {3}, {0, 1, 2});

@@ -100,22 +100,22 @@ void grows_as(const std::string& small, const std::string& large) {
   CHECK(static_cast<double>(many) < 5.0 * static_cast<double>(few));
 }
 
-TEST_CASE("chains of products and activations cost what they are long") {
+TEST_CASE("the cost of chains of products and activations is linear") {
   const std::vector<std::string> kinds{"R.matmul(@, w)", "R.nn.relu(@)", "R.add(@, x)", "R.tanh(@)"};
   grows_as(chain(2500, kinds), chain(10000, kinds));
 }
 
-TEST_CASE("chains of element-wise operators cost what they are long") {
+TEST_CASE("the cost of chains of element-wise operators is linear") {
   const std::vector<std::string> kinds{"R.nn.relu(@)", "R.add(@, x)", "R.tanh(@)", "R.multiply(@, x)"};
   grows_as(chain(2500, kinds), chain(10000, kinds));
 }
 
-TEST_CASE("members of a fused kernel cost what they are many") {
+TEST_CASE("the cost of a fused kernel is linear in its members") {
   const std::vector<std::string> kinds{"R.nn.relu(@)", "R.add(@, x)", "R.abs(@)", "R.multiply(@, x)"};
   grows_as(chain(15, kinds), chain(60, kinds));  // all of them one kernel
 }
 
-TEST_CASE("wide graphs cost what they are wide") {
+TEST_CASE("the cost of wide graphs is linear") {
   grows_as(fan(250), fan(1000));
 }
 

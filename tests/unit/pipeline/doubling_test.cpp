@@ -147,7 +147,7 @@ std::string step_of(const relax::OpDef& def, const std::string& dtype, size_t op
   return "T = " + call + "\n" + last;
 }
 
-TEST_CASE("operators of the table on one value twice cost what the chain is long") {
+TEST_CASE("the cost of chains of operators on one value twice is linear") {
   const relax::OpTable ops = ops::op_table();
   size_t chained = 0;
   for (const relax::OpDef* def : ops.all())
@@ -163,7 +163,7 @@ TEST_CASE("operators of the table on one value twice cost what the chain is long
   CHECK(chained > 150);
 }
 
-TEST_CASE("choices among values that are needed on both sides cost what the chain is long") {
+TEST_CASE("the cost of chains of selects with values used on both sides is linear") {
   const std::string two = parameter("float32") + ", z: R.Tensor((\"n\", 64), \"float32\")";
   for (const char* ask : {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"})
     for (const char* step : {"T = R.{}(@, z)\nV = R.where(T, R.add(@, z), @)",
@@ -184,7 +184,7 @@ TEST_CASE("choices among values that are needed on both sides cost what the chai
     costs_no_paths(two, "", fmt::format("T = R.astype(@, \"{}\")\nV = R.add(R.astype(T, \"float32\"), @)", dtype));
 }
 
-TEST_CASE("moves of data that is needed twice cost what the chain is long") {
+TEST_CASE("the cost of chains of data movements that are used twice is linear") {
   const std::string square = "x: R.Tensor((64, 64), \"float32\")", open = parameter("float32");
   costs_no_paths(open, "", "T = R.concat([@, @], axis=1)\nV = R.strided_slice(T, axes=[1], begin=[0], end=[64])");
   costs_no_paths(open, "", "T = R.concat([@, @], axis=1)\nV = R.strided_slice(T, axes=[1], begin=[32], end=[96])");
@@ -197,7 +197,7 @@ TEST_CASE("moves of data that is needed twice cost what the chain is long") {
   costs_no_paths(square, "", "V = R.strided_slice(R.tile(@, (2, 1)), axes=[0], begin=[1], end=[65])");
 }
 
-TEST_CASE("arithmetic on shapes costs what the chain is long") {
+TEST_CASE("the cost of arithmetic on shapes is linear") {
   const std::string open = "x: R.Tensor((\"n\", \"m\"), \"float32\")";
   const std::string first = "R.shape_to_tensor(R.shape_of(x))";
   const std::string last =
@@ -229,7 +229,7 @@ std::string written(const std::string& before, const std::string& step, const st
          before + lines + "        " + replaced(after, "@", value) + "\n";
 }
 
-TEST_CASE("prim funcs that double values cost what they are long") {
+TEST_CASE("the cost of prim funcs that double values is linear") {
   const std::string scalar = "        v0 = A[i]\n";
   for (const char* step : {"V = @ + @", "V = @ * @", "V = T.exp(@) + @", "V = T.Select(@ < A[i], @ + A[i], @)",
                            "V = T.if_then_else(@ < A[i], T.if_then_else(A[i] < A[63 - i], @, A[63 - i]), @)"})

@@ -83,7 +83,7 @@ TEST_CASE("ties between stored numbers go where float32 puts them, where scales 
     }
 }
 
-TEST_CASE("channels that are never reached, and constant ones, have forms") {
+TEST_CASE("channels that are never reached, and constant ones, have fixed-point forms") {
   const Requantization dead{0, 2.25F, 0}, alive{0.0123F, 0, 0}, above{0.01F, 900, 0};
   const auto form = multiply_shift_of({dead.over(-9000, 9000), alive.over(-9000, 9000), above.over(-9000, 9000)}, -128,
                                       127, Multiplication::kHigh);
@@ -95,7 +95,7 @@ TEST_CASE("channels that are never reached, and constant ones, have forms") {
   }
 }
 
-TEST_CASE("what 32 bits do not hold has no form") {
+TEST_CASE("what does not fit 32 bits has no fixed-point form") {
   const Requantization f{1e-6F, 0, 0}, large{4000.0F, 0, 0};
   CHECK(!multiply_shift_of({f.over(-(int64_t{1} << 33), int64_t{1} << 33)}, -128, 127, Multiplication::kHigh));
   CHECK(!multiply_shift_of({large.over(-100000, 100000)}, -128, 127, Multiplication::kHigh));

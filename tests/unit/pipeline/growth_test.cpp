@@ -126,17 +126,17 @@ std::string chain_of_data(int dims) {
   return "@R.function\ndef main(x: R.Tensor((\"n\",), \"float32\")):\n" + names + lines + "    return " + value + "\n";
 }
 
-TEST_CASE("nodes whose sizes are computed cost what they are many", "[growth]") {
+TEST_CASE("the cost of nodes with computed sizes is linear", "[growth]") {
   doubles("convolutions, sizes `1 + (h - 1) // 2`", 16, sizes_of_convolutions);
   doubles("slices and concatenations", 8, sizes_of_slices);
 }
 
-TEST_CASE("open dims cost what they are many", "[growth]") {
+TEST_CASE("the cost of open dims is linear", "[growth]") {
   doubles("inputs with a dim each", 8, open_dims);
   doubles("products of two open dims", 8, pairs_of_dims);
 }
 
-TEST_CASE("dims that data decides cost what they are many", "[growth]") {
+TEST_CASE("the cost of data-dependent dims is linear", "[growth]") {
   doubles("sizes found in data, side by side", 8, dims_of_data);
   doubles("sizes found in data, each from the last", 8, chain_of_data);
 }

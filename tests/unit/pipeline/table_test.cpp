@@ -42,11 +42,11 @@ TEST_CASE("an expensive function of one tensor of bytes is one table") {
   CHECK(left_of(kStart + kGate + "        y = R.multiply(x, ds)\n", "int16").back() != "take");
 }
 
-TEST_CASE("arithmetic alone is no table") {
+TEST_CASE("arithmetic alone does not become a table") {
   for (const std::string& name : left_of(kStart + "        y = R.multiply(x, x)\n", "uint8")) CHECK(name != "take");
 }
 
-TEST_CASE("a function of two tensors of bytes is no table, but each of its own functions is") {
+TEST_CASE("a function of two tensors of bytes does not become a table, but each of its functions of one does") {
   std::string rolled =
       "        t = R.concat((R.strided_slice(q, axes=[1], begin=[4], end=[8]), "
       "R.strided_slice(q, axes=[1], begin=[0], end=[4])), axis=1)\n"

@@ -51,7 +51,7 @@ void require_right(Program& p, const DonatedStorage& donated, int64_t at) {
   }
 }
 
-TEST_CASE("what is donated fits, ends in time and overlaps nothing, for any value of the symbols") {
+TEST_CASE("what is placed in a donor fits, ends in time and overlaps nothing, for any value of the symbols") {
   std::mt19937 random(5);
   int used = 0;
   for (int round = 0; round < 150; ++round) {
@@ -82,7 +82,7 @@ TEST_CASE("a large output holds the activations before it") {
   CHECK(p.value(donated.storage.bytes, 100) < 4 * 1000 * 100);
 }
 
-TEST_CASE("multiples of one symbol lie one on the other in a donor") {
+TEST_CASE("multiples of one symbol are stacked in a donor") {
   Program p(1);
   p.pieces = {{p.size(600, true), 0, 2, 4}, {p.size(350, true), 1, 3, 4}, {p.size(100, true), 2, 5, 4}};
   p.donors = {{p.size(1000, true), 4, 4}};
@@ -92,7 +92,7 @@ TEST_CASE("multiples of one symbol lie one on the other in a donor") {
   for (int64_t n : {0, 1, 77}) require_right(p, donated, n);
 }
 
-TEST_CASE("what wants a line of cache finds one in a donor that is larger by almost a line") {
+TEST_CASE("what needs cache-line alignment gets it in a donor that is larger by almost a line") {
   for (int64_t spare : {14, 15}) {
     Program p(1);
     p.pieces = {{p.size(1000, false), 0, 2, kAlignment}, {p.size(300, false), 3, 5, 4}};

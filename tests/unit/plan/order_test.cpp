@@ -73,7 +73,7 @@ int64_t lowest_of_all(const Graph& graph) {
   return least;
 }
 
-TEST_CASE("an order is one that the steps allow, and is below what was") {
+TEST_CASE("the new order is one that the steps allow, and has a lower peak") {
   std::mt19937 random(5);
   int found = 0, lowest = 0, rounds = 60;
   for (int round = 0; round < rounds; ++round) {
@@ -112,7 +112,7 @@ TEST_CASE("branches run one after the other") {
   CHECK(peak_of(graph.steps, graph.memories, *order) == 100 + kWidth);
 }
 
-TEST_CASE("a step that writes over what it reads holds one of the two") {
+TEST_CASE("a step that overwrites its operand needs one of the two") {
   Graph graph{{{{}, {0}, {}}, {{0}, {0, 1}, {{0, 1}}}}, {{8}, {8, false, true}}};
   CHECK(peak_of(graph.steps, graph.memories, {0, 1}) == 8);
   graph.memories[0].after = true;  // somebody else reads it later

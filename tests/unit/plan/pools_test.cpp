@@ -44,7 +44,7 @@ TEST_CASE("a size with a symbol counts by its bound") {
   CHECK(pooled.bytes == std::vector<int64_t>{128});
 }
 
-TEST_CASE("whatever lies in a pool fits and overlaps nothing of its time") {
+TEST_CASE("whatever is in a pool fits and overlaps nothing of its time") {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     Context context;

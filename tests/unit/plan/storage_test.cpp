@@ -291,7 +291,7 @@ TEST_CASE("the bound of a plan is no less than what it takes at any admissible s
   }
 }
 
-TEST_CASE("a size that does not fit int64 is told") {
+TEST_CASE("a size that does not fit int64 is reported") {
   Context context;
   CHECK(size_of(context, {context.index(INT64_MAX / 2)}, 4).overflow);
   CHECK_FALSE(size_of(context, {context.index(1000)}, 4).overflow);

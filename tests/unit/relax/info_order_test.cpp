@@ -132,7 +132,7 @@ TEST_CASE("facts make more dims comparable") {
   CHECK(subsumes(wanted, given, facts));
 }
 
-TEST_CASE("a function fits where less is asked of it and more is taken from it") {
+TEST_CASE("function types are contravariant in parameters and covariant in results") {
   Context context;
   Info any = object_info(context), tensor = tensor_info(context, 2, DType::f(32));
   Info wide = callable_info(context, {}, {any}, tensor), narrow = callable_info(context, {}, {tensor}, any);

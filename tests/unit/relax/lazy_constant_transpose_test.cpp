@@ -27,7 +27,7 @@ std::vector<std::byte> by_definition(const ConstantData& source, const std::vect
   return to;
 }
 
-TEST_CASE("a late transpose has the elements of the definition") {
+TEST_CASE("a lazily transposed constant has the elements of the definition") {
   std::mt19937 random(7);
   for (DType dtype : {DType::u(8), DType::f(16), DType::f(32), DType::i(64), DType{TypeCode::kComplex, 128}})
     for (size_t rank = 0; rank <= 5; ++rank)

@@ -80,7 +80,7 @@ TEST_CASE("a dot product is found again, and nothing else is taken for one") {
   CHECK(!arith::as_dot4(context.var("other", DType::i(32)) + sum));
 }
 
-TEST_CASE("a product of pairs is found again, with its numbers as they lie in memory") {
+TEST_CASE("a product of pairs is found again, with its numbers in memory order") {
   arith::Context context;
   tir::Builder b(context);
   tir::BufferRef x = b.buffer("x", DType::i(16), {context.index(4)});
@@ -105,7 +105,7 @@ TEST_CASE("matrix products of bytes are summed four at a time") {
   same_sums(context, testing::matmul_of_bytes(context, index(9), index(20), index(10)), false);
 }
 
-TEST_CASE("convolutions of bytes are summed four at a time, and by their taps where channels stay apart") {
+TEST_CASE("convolutions of bytes are summed four at a time, depthwise ones by their taps") {
   arith::Context context;
   same_sums(context, testing::conv_of_bytes(context, 4, 9, 24, 3, 2, false));
   same_sums(context, testing::conv_of_bytes(context, 12, 6, 16, 3, 1, false));

@@ -151,7 +151,7 @@ TEST_CASE("convolutions keep their numbers") {
   }
 }
 
-TEST_CASE("lanes lie along output channels where columns are few or apart and sums are long") {
+TEST_CASE("lanes are along output channels where columns are few or strided and sums are long") {
   arith::Context context;
   auto along_channels = [&](const testing::ConvShape& shape) {
     tir::PrimFunc f = testing::conv(context, shape, true);
@@ -193,7 +193,7 @@ TEST_CASE("tiles along output channels read scalars of a copy, taps outermost") 
   CHECK_FALSE(reads_copy({.c = 3, .h = 9, .w = 13, .out = 32, .stride = 2}));  // channels are few
 }
 
-TEST_CASE("columns of a copy begin on a line of cache, and taps that read its phases in turn are unrolled") {
+TEST_CASE("columns of a copy start on a cache line, and taps that read its phases in turn are unrolled") {
   arith::Context context;
   auto unrolls = [&](const testing::ConvShape& shape) {
     tir::PrimFunc f = testing::conv(context, shape, true);
@@ -323,7 +323,7 @@ TEST_CASE("short rows take each step together where sums make the machine wait")
   CHECK(together(0, 4) == "");
 }
 
-TEST_CASE("of a map that a pool reads there are as many rows as stay in the cache, and numbers stay") {
+TEST_CASE("a feature map that a pool reads has as many rows as stay in the cache, and numbers stay") {
   arith::Context context;
   Target target = wide_target();
   target.l2_bytes = 4096;
@@ -344,7 +344,7 @@ TEST_CASE("of a map that a pool reads there are as many rows as stay in the cach
   }
 }
 
-TEST_CASE("what lies between two products is kept for a block of rows, and numbers stay") {
+TEST_CASE("intermediate results of two products are kept for a block of rows, and numbers stay") {
   arith::Context context;
   auto index = [&](int64_t v) { return context.index(v); };
   auto in_blocks = [&](const tir::PrimFunc& f, const std::vector<Symbols>& cases) {

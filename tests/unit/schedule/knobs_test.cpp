@@ -13,7 +13,7 @@ size_t pick(Knobs& knobs, std::string_view point, std::vector<std::string> optio
   return taken;
 }
 
-TEST_CASE("the first option is the usual one, and wishes take others") {
+TEST_CASE("the first option is the default, and overrides take others") {
   Knobs usual;
   CHECK(pick(usual, "tile", {"6x2", "4x3"}) == 0);
   CHECK(pick(usual, "tile", {"8x1", "4x3"}) == 0);
@@ -39,7 +39,7 @@ TEST_CASE("the text of knobs gives the same decisions again") {
   CHECK(read[0].taken == 1);
 }
 
-TEST_CASE("a wish that is not offered, and text that is none, change nothing") {
+TEST_CASE("an override that is not offered, and invalid text, change nothing") {
   for (const char* text : {"tile: 9x9", "tile", ": ;;", "tile: ", "order: 4x3", " of ; of", ""}) {
     Knobs choices(text);
     CHECK(pick(choices, "tile", {"6x2", "4x3"}) == 0);

@@ -95,7 +95,7 @@ TEST_CASE("products of bytes of any signs are summed in blocks of 2x2, rows and 
   same_in_blocks(context, by_bytes(index(9), 16, 12), false);  // words of eight would not be whole
 }
 
-TEST_CASE("convolutions of bytes are summed in blocks of 2x2, and stay apart where channels do") {
+TEST_CASE("convolutions of bytes are summed in blocks of 2x2, and grouped ones by group") {
   arith::Context context;
   same_in_blocks(context, testing::conv_of_bytes(context, 8, 9, 24, 3, 2, false));
   same_in_blocks(context, testing::conv_of_bytes(context, 16, 6, 7, 3, 1, false));

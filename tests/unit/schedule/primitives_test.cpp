@@ -127,7 +127,7 @@ TEST_CASE("rows that a filter slides over are fused with their columns") {
   });
 }
 
-TEST_CASE("loops that are not side by side in an operand cannot be fused") {
+TEST_CASE("loops that are not contiguous in an operand cannot be fused") {
   arith::Context context;
   Expr n = context.var("n");
   PrimFunc f = testing::matmul(context, {}, n, n, n, false, false);
@@ -153,7 +153,7 @@ TEST_CASE("reordered, vectorized, unrolled and parallel loops") {
   keeps(context, sum(context, n, context.index(6)), [&](Tree& s) { done(s, schedule::Unroll{loops_of(s)[1]}); });
 }
 
-TEST_CASE("lines are asked for ahead of vectors, and of nothing else") {
+TEST_CASE("lines are prefetched ahead of vectors, and of nothing else") {
   arith::Context context;
   Expr n = context.var("n");
   keeps(context, sum(context, n, context.index(6)), [&](Tree& s) {
@@ -166,7 +166,7 @@ TEST_CASE("lines are asked for ahead of vectors, and of nothing else") {
   });
 }
 
-TEST_CASE("chunks and joined loops visit every iteration") {
+TEST_CASE("chunked and collapsed loops visit every iteration") {
   arith::Context context;
   Expr n = context.var("n");
   for (int64_t size : {1, 2, 5, 16})
@@ -187,7 +187,7 @@ TEST_CASE("chunks and joined loops visit every iteration") {
     });
 }
 
-TEST_CASE("a loop of one iteration goes away") {
+TEST_CASE("a loop of one iteration is removed") {
   arith::Context context;
   keeps(context, sum(context, context.var("n"), context.index(1)),
         [&](Tree& s) { done(s, schedule::DropUnitLoop{loops_of(s)[1]}); });
@@ -199,7 +199,7 @@ bool is_independent(arith::Context& context, tir::Builder& b, const std::functio
   return schedule::has_independent_iterations(loop, *loop.as<tir::For>());
 }
 
-TEST_CASE("iterations that meet are not independent") {
+TEST_CASE("iterations that access the same element are not independent") {
   arith::Context context;
   testing::KernelWriter w(context);
   tir::Builder& b = w.b;
@@ -238,7 +238,7 @@ PrimFunc product(arith::Context& context) {
   return f;
 }
 
-TEST_CASE("a reduction is decomposed, takes its consumer along, and is jammed") {
+TEST_CASE("a reduction is decomposed, its consumer moved to it, and is jammed") {
   arith::Context context;
   keeps(context, product(context), [&](Tree& s) {
     done(s, schedule::BindAxes{});
@@ -330,7 +330,7 @@ TEST_CASE("an inlined nest is computed where it is read") {
   keeps(context, w.finish("chain"), [&](Tree& s) { done(s, schedule::Inline{blocks_of(s)[0]}); });
 }
 
-TEST_CASE("loads behind a condition are staged without their clamps") {
+TEST_CASE("loads under a condition are staged without their clamps") {
   arith::Context context;
   PrimFunc f = testing::conv(context, {.c = 2, .h = 4, .w = 7, .out = 3}, false);
   keeps(context, f, [&](Tree& s) {
@@ -348,7 +348,7 @@ TEST_CASE("loads behind a condition are staged without their clamps") {
   });
 }
 
-TEST_CASE("what one way of a choice reads is staged if the condition reads it, too") {
+TEST_CASE("what one arm of a select reads is staged if the condition reads it, too") {
   arith::Context context;
   testing::KernelWriter w(context);
   Expr n = context.var("n"), rows = context.index(3);

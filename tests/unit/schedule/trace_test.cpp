@@ -392,7 +392,7 @@ size_t do_what_fits(Tree& s, const std::vector<std::string>& steps) {
   return done;
 }
 
-TEST_CASE("random steps after a part of a trace are refused or keep the meaning") {
+TEST_CASE("random steps after a part of a trace are refused or keep what the kernel computes") {
   arith::Context context;
   const std::vector<Case> all = cases(context);
   std::vector<std::vector<std::string>> traces(all.size());
@@ -420,7 +420,7 @@ TEST_CASE("random steps after a part of a trace are refused or keep the meaning"
   CHECK(kept > 800);
 }
 
-TEST_CASE("a trace with one thing changed is refused or keeps the meaning") {
+TEST_CASE("a trace with one change is refused or keeps what the kernel computes") {
   arith::Context context;
   const std::vector<Case> all = cases(context);
   size_t kept = 0;
@@ -509,16 +509,17 @@ TEST_CASE("a step that cannot be done says why, and where") {
   CHECK_THAT(reason("nest [product]\nsplit q 4 peeled"), says("steps:2:1: error: kernel 'matmul': there is no loop 'q' "
                                                               "here; the loops are i0, i1, k0"));
   CHECK_THAT(reason("spilt i0 4 peeled"), says("there is no primitive 'spilt'; the primitives are bind_axes, "));
-  CHECK_THAT(reason("split i0 4"), says("'split' has 3 arguments, and here are 2: split LOOP FACTOR masked|peeled"));
+  CHECK_THAT(reason("split i0 4"), says("'split' has 3 arguments, found 2: split LOOP FACTOR masked|peeled"));
   CHECK_THAT(reason("split i0 four peeled"), says("'four' should be a whole number"));
   CHECK_THAT(reason("split i0 0 peeled"), says("a loop is split by a number of at least 1"));
   CHECK_THAT(reason("split i0 4 cut"), says("'cut' should be 'masked' or 'peeled'"));
   CHECK_THAT(reason("reorder i0"), says("'i0' should be a list: [a, b]"));
-  CHECK_THAT(reason("vectorize k0"), says("iterations of loop 'k0' may meet: one needs what another one stores"));
+  CHECK_THAT(reason("vectorize k0"),
+             says("iterations of loop 'k0' depend on each other: one may need what another one stores"));
   CHECK_THAT(reason("parallel k0"), says("iterations of loop 'k0' may meet"));
   CHECK_THAT(reason("nest [product, nothing]"), says("there is no block 'nothing' here; the blocks are product, y"));
   CHECK_THAT(reason("nest [product"), says("a quote or a bracket is not closed"));
-  CHECK_THAT(reason("pack x 0 4 [1]"), says("x is no constant at every call of the kernel"));
+  CHECK_THAT(reason("pack x 0 4 [1]"), says("x is not a constant at every call of the kernel"));
   CHECK(reason("# nothing at all\n  \n;;") == "done");
 }
 

@@ -151,7 +151,7 @@ Filtered filtered(arith::Context& context, const tir::PrimFunc& direct, const st
   return {std::move(fast), packed[0].packing};
 }
 
-TEST_CASE("tiles in both dims may end behind the last row and column") {
+TEST_CASE("tiles in both dims may end beyond the last row and column") {
   arith::Context context;
   for (const testing::ConvShape& g : {testing::ConvShape{.c = 5, .h = 8, .w = 16, .out = 6},
                                       {.n = 2, .c = 3, .h = 13, .w = 21, .out = 4},
@@ -199,7 +199,7 @@ TEST_CASE("convolutions over images of open sizes by minimal filtering stay with
     }
 }
 
-TEST_CASE("small filters, steps, groups and filters of other heights are done directly") {
+TEST_CASE("small filters, strides, groups and filters of other heights are computed directly") {
   arith::Context context;
   for (const testing::ConvShape& g : {testing::ConvShape{.c = 1, .h = 16, .w = 16, .out = 4},
                                       {.c = 16, .h = 17, .w = 17, .out = 16, .stride = 2},

@@ -15,7 +15,7 @@ TEST_CASE("the edit distance counts insertions, deletions, replacements and swap
   CHECK(edit_distance("kitten", "sitting") == 3);
 }
 
-TEST_CASE("the nearest name is suggested, the earliest of equals, and none that is far") {
+TEST_CASE("the nearest name is suggested, the earliest of equals, and no distant one") {
   CHECK(nearest_name("lv0", {"w0", "lv", "x"}) == "lv");
   CHECK(nearest_name("b", {"n", "m"}) == "n");
   CHECK(!nearest_name("data", {"x", "weights", "bias"}));

@@ -34,7 +34,7 @@ TEST_CASE("a hundred thousand scopes in each other are rebuilt, without a stack 
   CHECK(stores == 1);
 }
 
-TEST_CASE("what is bound again is printed under a new name, and has its old one after the scope") {
+TEST_CASE("a name that is bound again is printed as a new one, and has its old one after the scope") {
   arith::Context context;
   Builder build(context);
   BufferRef out = build.buffer("out", DType::i(64), {build.index(1)});

@@ -102,7 +102,7 @@ TEST_CASE("archives with 64-bit sizes and with a comment") {
   CHECK(fault_of_array(npy(dict_of("<f4", "(2,)"), kTwo, 3)).empty());
 }
 
-TEST_CASE("an archive that is none says why") {
+TEST_CASE("an invalid archive is refused with the reason") {
   using Catch::Contains;
   std::string array = npy(dict_of("<f4", "(2,)"), kTwo);
   CHECK_THAT(fault_of_array(array, {.flags = 1}), Contains("'x.npy' is encrypted"));
@@ -114,7 +114,7 @@ TEST_CASE("an archive that is none says why") {
   CHECK_THAT(read_bytes(read_npz, std::string(100, 'x')).error, Contains("no directory at its end"));
 }
 
-TEST_CASE("an array that is none says why") {
+TEST_CASE("an invalid array is refused with the reason") {
   using Catch::Contains;
   CHECK_THAT(fault_of_array("abc"), Contains("does not begin as an .npy file does"));
   CHECK_THAT(fault_of_array(npy(dict_of("<f4", "(2,)"), kTwo, 4)), Contains("version 4"));

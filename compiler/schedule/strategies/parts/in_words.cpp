@@ -9,7 +9,7 @@ namespace relaxc::schedule {
 Legal<WordsOf> match_words(const Draft& draft, const WordForm& form, std::string_view sums) {
   std::optional<WordsOf> of = find_words(draft.tree, draft.reduction.block, draft.reduction.reduced.back(), form);
   RELAXC_FITS(of && (of->in_lanes || of->extent % form.terms == 0),
-              "it sums no products of " + std::string(sums) + " that lie side by side in whole words");
+              "it sums no products of " + std::string(sums) + " that are contiguous in whole words");
   const ReductionView view(draft);
   of->buffer = view.original(of->buffer);
   RELAXC_FITS(view.is_packable(of->buffer), "neither operand is a constant that can be packed");

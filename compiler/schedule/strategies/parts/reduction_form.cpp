@@ -15,14 +15,14 @@ namespace relaxc::schedule {
 
 Legal<ReductionForm> reduction_in(const Draft& draft) {
   const std::optional<ReductionGroup>& group = draft.group;
-  RELAXC_FITS(group, "it is no reduction with its consumers");
+  RELAXC_FITS(group, "it is not a reduction with its consumers");
   const analysis::Nest nest = analysis::as_nest(group->reduction);
   ReductionForm form{.group = *group, .block = nest.block->id};
   for (const tir::For* loop : nest.loops) {
     auto axis = std::find_if(nest.block->iters.begin(), nest.block->iters.end(),
                              [&](const tir::IterVar& iter) { return iter.binding == loop->var; });
     const bool reduces = axis->iter_kind == tir::IterKind::kReduce;
-    RELAXC_FITS(reduces || form.reduced.empty(), "loops of the result stand inside of loops of the sum");
+    RELAXC_FITS(reduces || form.reduced.empty(), "loops of the result are inside of loops of the sum");
     (reduces ? form.reduced : form.spatial).push_back(loop->id);
   }
   RELAXC_FITS(!form.reduced.empty() && (!form.spatial.empty() || group->consumers.empty()),

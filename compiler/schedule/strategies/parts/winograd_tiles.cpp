@@ -207,14 +207,14 @@ BestTiles best_tiles(const RowFilter& filter, const Target& target, int64_t most
 
 Legal<WinogradChoice> choose_winograd(const Draft& draft, const std::optional<ReductionGroup>& group) {
   const Target& target = *draft.target;
-  RELAXC_FITS(draft.options->winograd >= 2, "minimal filtering is turned off");
+  RELAXC_FITS(draft.options->winograd >= 2, "Winograd is turned off");
   RELAXC_FITS(!draft.in_blocks && draft.tree.may_allocate(), "there is no scratch memory");
   RELAXC_FITS(target.lanes(32) >= 4, "vectors are too short");
-  RELAXC_FITS(group, "it is no reduction with its consumers");
+  RELAXC_FITS(group, "it is not a reduction with its consumers");
   const std::optional<RowFilter> filter = row_filter_of(draft.tree, *group);
-  RELAXC_FITS(filter, "it is no convolution of float32 by constant filters of three rows, one step apart");
+  RELAXC_FITS(filter, "it is not a convolution of float32 by constant filters of three rows, one step apart");
   const BestTiles best = best_tiles(*filter, target, draft.options->winograd);
-  RELAXC_FITS(best.tiles.count != 0, "directly it takes no longer, or minimal filtering rounds too much");
+  RELAXC_FITS(best.tiles.count != 0, "the direct convolution takes no longer, or Winograd rounds too much");
   return WinogradChoice{analysis::as_nest(group->reduction).block->id, best.tiles, best.cycles};
 }
 

@@ -22,7 +22,7 @@ class Parser {
 
   PatternNode whole() {
     PatternNode node = pattern();
-    RELAXC_CHECK(at_ == text_.size(), "text behind a pattern: " + std::string(text_));
+    RELAXC_CHECK(at_ == text_.size(), "text after a pattern: " + std::string(text_));
     return node;
   }
 

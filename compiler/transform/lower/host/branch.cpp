@@ -139,7 +139,7 @@ Expr IfLowering::joined_number(const Region& region, Var symbol) {
         return given.info->as<PrimInfo>() != nullptr ? host_.values.scalar(given)
                                                      : symbols_.known(numbers(given.info)).at(k);
   }
-  RELAXC_UNREACHABLE("a symbol of an If is no number of its results");
+  RELAXC_UNREACHABLE("a symbol of an If is not a number of its results");
 }
 
 /// Memory for the targets: of their own dims, of the bound, or a block.

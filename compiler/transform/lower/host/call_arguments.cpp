@@ -58,7 +58,7 @@ Status CallArguments::match_dims() {
       actual.push_back(build_.load(memories_[i], {}));                             // a scalar in memory
     if (formal.empty() && formals_[i]->as<PrimInfo>() != nullptr) actual.clear();  // read by the callee
     if (formal.size() != actual.size())
-      return host_.diag().error(op_.location, Kind::rank_mismatch, "argument {} of '{}' is {}, and {} is wanted", i,
+      return host_.diag().error(op_.location, Kind::rank_mismatch, "argument {} of '{}' is {}, expected {}", i,
                                 op_.callee, to_string(actuals_[i]), to_string(formals_[i]));
     for (size_t k = 0; k < formal.size(); ++k) {
       const auto* var = formal[k].as<arith::VarNode>();

@@ -61,8 +61,8 @@ Status EntrySymbols::add_dims() {
   for (Var var : symbols_.entry())
     if (std::find(sourced.begin(), sourced.end(), var) == sourced.end())
       return shared_.context.diag.error(function_.location, Kind::unbound_name,
-                                        "symbol '{}' of '{}' is no dim of a parameter by itself, so nothing gives its "
-                                        "value",
+                                        "symbol '{}' of '{}' is not a dim of a parameter by itself, so its value "
+                                        "is unknown",
                                         var.name(), function_.name);
   return Done{};
 }

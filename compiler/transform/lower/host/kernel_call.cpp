@@ -143,7 +143,7 @@ Status KernelCall::solve_symbols() {
     if (found_.count(symbol) != 0) continue;
     if (!symbols_.in_scope(symbol))
       return host_.diag().error(op_.location, Kind::unbound_name,
-                                "symbol '{}' of prim func '{}' is no dim of the call's tensors", symbol.name(),
+                                "symbol '{}' of prim func '{}' is not a dim of the call's tensors", symbol.name(),
                                 op_.callee);
     found_.emplace(symbol, symbols_.known(symbol));
   }

@@ -131,7 +131,8 @@ tir::PrimFunc host_prim_func(HostParts& host, const std::string& name, tir::Stmt
   made.body = body;
   made.location = function.location;
   tir::collect_symbols(made);
-  RELAXC_CHECK(made.symbols.empty(), "'" + made.symbols.front().name() + "' is no entry symbol of " + function.name);
+  RELAXC_CHECK(made.symbols.empty(),
+               "'" + made.symbols.front().name() + "' is not an entry symbol of " + function.name);
   return made;
 }
 

@@ -52,7 +52,7 @@ class StatePair {
                          input_ == inputs_.end() ? names_of(inputs_) : names_of(outputs_));
     if (input_->pair >= 0 || output_->pair >= 0)
       return diag_.error(function_.location, Kind::invalid_value,
-                         "state '{}': one of the two is in another state already", pair);
+                         "state '{}': one of the two already belongs to another state", pair);
     if (!same(input_->info, output_->info)) {
       std::optional<int32_t> axis = append_axis(*input_, *output_);
       if (!axis)
