@@ -49,7 +49,7 @@ class Compilation {
     if (goal_ != Goal::kModule) {
       RELAXC_TRY(made_->plan, plan_outputs(options_, diag));
     }
-    RELAXC_DO(check_going_on(options_, diag));
+    RELAXC_DO(check_not_cancelled(options_, diag));
     if (options_.target.ends_with(".json")) RELAXC_DO(note_read(options_.target, target_files_));
     RELAXC_TRY(made_->target, choose_target(options_, diag));
     RELAXC_TRY(made_->levels, choose_levels(options_, diag));

@@ -6,14 +6,14 @@
 
 namespace relaxc::api {
 
-void tell_remark(const CompileOptions& options, const std::string& text) {
+void print_note(const CompileOptions& options, const std::string& text) {
   if (options.remark)
     options.remark(text);
   else
     tell("relaxc: note: {}\n", printable(text));
 }
 
-Status check_going_on(const CompileOptions& options, Diagnostics& diag) {
+Status check_not_cancelled(const CompileOptions& options, Diagnostics& diag) {
   if (!options.stop || !options.stop()) return Done{};
   return diag.error(nullptr, Kind::cancelled, "the compilation was cancelled");
 }

@@ -87,9 +87,9 @@ struct CompileOptions {
 };
 
 /// Tells a remark, or prints it behind "relaxc: note: ".
-void tell_remark(const CompileOptions& options, const std::string& text);
+void print_note(const CompileOptions& options, const std::string& text);
 
 /// Fails (cancelled) if the compilation is to stop.
-Status check_going_on(const CompileOptions& options, Diagnostics& diag);
+Status check_not_cancelled(const CompileOptions& options, Diagnostics& diag);
 
 }  // namespace relaxc::api

@@ -30,7 +30,7 @@ Status check_pass_names(const CompileOptions& options, Diagnostics& diag) {
   if (!options.passes.stop_after.empty()) named.push_back(options.passes.stop_after);
   for (const std::string& name : named) {
     const std::string now = current_name(name);
-    if (now != name) tell_remark(options, fmt::format("the pass '{}' is now called '{}'", name, now));
+    if (now != name) print_note(options, fmt::format("the pass '{}' is now called '{}'", name, now));
     if (name != "all" && find_pass(now) == nullptr)
       return diag.error(nullptr, Kind::usage, "there is no pass named '{}'; the passes are: {}", name, pass_names());
   }
@@ -50,7 +50,7 @@ Status read_pass_option(const CompileOptions& options, const std::string& text, 
                         Diagnostics& diag) {
   size_t equals = std::min(text.find('='), text.size());
   const std::string written = text.substr(0, equals), name = current_name(written);
-  if (name != written) tell_remark(options, fmt::format("the option '{}' is now called '{}'", written, name));
+  if (name != written) print_note(options, fmt::format("the option '{}' is now called '{}'", written, name));
   std::string known;
   for (const Pass& pass : compile_pipeline())
     for (const PassOption& option : pass.options) {
@@ -146,26 +146,26 @@ Status run_pipeline(const CompileOptions& options, const PassNumbers& numbers, c
     passes.observe = [&](std::string_view pass, const relax::Module& now, double milliseconds) {
       if (!prints && progress) progress(fmt::format("after {}", pass));
       if (observed != nullptr) note_pass(*observed, pass, now, milliseconds);
-      if (tell_bounds && pass == "plan_memory") tell_bounds(lower::helpful_bounds(now, object));
+      if (tell_bounds && pass == "plan_memory") tell_bounds(lower::suggested_bounds(now, object));
       if (options.passes.observe) options.passes.observe(pass, now, milliseconds);
     };
   ScheduleFile schedules;
   if (!options.schedules.empty()) {
     RELAXC_TRY(schedules, read_schedule_file(options.schedules, module.sources(), diag));
     if (!schedules.target.empty() && schedules.target != target_text(target)) {
-      tell_remark(options, fmt::format("'{}' is for {}, and is not used for {}", options.schedules, schedules.target,
-                                       target_text(target)));
+      print_note(options, fmt::format("'{}' is for {}, and is not used for {}", options.schedules, schedules.target,
+                                      target_text(target)));
       schedules.kernels.clear();
     }
   }
   bool scheduled = false;
   passes.prepare = [&](std::string_view pass, relax::Module& now, PassContext& own) -> Status {
-    RELAXC_DO(check_going_on(options, diag));
+    RELAXC_DO(check_not_cancelled(options, diag));
     if (options.passes.prepare) RELAXC_DO(options.passes.prepare(pass, now, own));
     if (pass != "schedule_kernels") return Done{};
     scheduled = true;
     if (observed != nullptr && !options.write_schedules.empty()) note_kernels(observed->schedules, now, target);
-    return schedules.kernels.empty() ? Status(Done{}) : hand_out(schedules, options, now, own);
+    return schedules.kernels.empty() ? Status(Done{}) : assign_schedules(schedules, options, now, own);
   };
   std::optional<equivalence::SemanticsCheck> semantics;
   if (options.verify_semantics) {

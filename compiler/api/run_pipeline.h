@@ -12,7 +12,7 @@
 #include "compiler/api/observe/profile.h"
 #include "compiler/api/schedule_file.h"
 #include "compiler/pipeline/pipelines.h"
-#include "compiler/transform/lower/helpful_bounds.h"
+#include "compiler/transform/lower/suggested_bounds.h"
 
 namespace relaxc::api {
 
@@ -33,7 +33,7 @@ struct Observations {
 };
 
 /// A note on dims that the user could bound, as soon as memory is planned.
-using TellBounds = std::function<void(const std::vector<lower::HelpfulBounds>&)>;
+using TellBounds = std::function<void(const std::vector<lower::SuggestedBounds>&)>;
 
 /// Is called with the current step, "after fuse_ops", when it changes.
 using TellProgress = std::function<void(std::string_view)>;

@@ -147,22 +147,23 @@ namespace {
 
 /// Says of each step that the file has by a former name what it is called now.
 void tell_former_names(const ScheduleFile& file, const CompileOptions& options) {
-  std::set<std::string_view> told;
+  std::set<std::string_view> noted;
   for (const KernelSchedule& kernel : file.kernels) {
     if (kernel.steps_at.length == 0) continue;
     const std::string_view all = kernel.steps_at.file->text;
     for (const schedule::StepText& step :
          schedule::steps_of(all.substr(kernel.steps_at.begin, kernel.steps_at.length))) {
-      const std::string_view name = step.text.substr(0, step.text.find(' ')), now = schedule::present_name(name);
-      if (now != name && told.insert(name).second)
-        tell_remark(options, fmt::format("the step '{}' is now called '{}'", name, now));
+      const std::string_view name = step.text.substr(0, step.text.find(' ')), now = schedule::current_step_name(name);
+      if (now != name && noted.insert(name).second)
+        print_note(options, fmt::format("the step '{}' is now called '{}'", name, now));
     }
   }
 }
 
 }  // namespace
 
-Status hand_out(const ScheduleFile& file, const CompileOptions& options, relax::Module& module, PassContext& context) {
+Status assign_schedules(const ScheduleFile& file, const CompileOptions& options, relax::Module& module,
+                        PassContext& context) {
   std::map<std::string, std::string> names;  // by key and, where there is none, by name: those in the model
   std::vector<std::string> known;
   auto give = [&](const KernelSchedule& to, tir::PrimFunc& kernel) {
@@ -196,8 +197,8 @@ Status hand_out(const ScheduleFile& file, const CompileOptions& options, relax::
   }
   tell_former_names(file, options);
   if (strange != 0)
-    tell_remark(options, fmt::format("{} of {} schedules in '{}' match no kernel of the model", strange,
-                                     file.kernels.size(), options.schedules));
+    print_note(options, fmt::format("{} of {} schedules in '{}' match no kernel of the model", strange,
+                                    file.kernels.size(), options.schedules));
   return Done{};
 }
 

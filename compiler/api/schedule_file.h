@@ -40,6 +40,7 @@ Result<ScheduleFile> read_schedule_file(const std::string& path, Sources& source
 
 /// Tells the pass that schedules kernels what `file`, that of the options, says of those of the module. Fails
 /// (unbound_name) where a name without a key is not a kernel's.
-Status hand_out(const ScheduleFile& file, const CompileOptions& options, relax::Module& module, PassContext& context);
+Status assign_schedules(const ScheduleFile& file, const CompileOptions& options, relax::Module& module,
+                        PassContext& context);
 
 }  // namespace relaxc::api

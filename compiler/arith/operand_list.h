@@ -39,7 +39,7 @@ class OperandList {
 };
 
 /// A set of nodes in a table of its own, which asks for memory only when it grows past a few dozen.
-class MetNodes {
+class VisitedNodes {
  public:
   /// Whether `e` was not met before.
   bool insert(Expr e) {

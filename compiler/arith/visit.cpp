@@ -41,7 +41,7 @@ void for_each_node(Expr root, const std::function<void(Expr)>& f) {
     OperandList operands;
     size_t next = 0;
   };
-  MetNodes met;
+  VisitedNodes met;
   met.insert(root);
   std::vector<Frame> stack;
   stack.reserve(8);

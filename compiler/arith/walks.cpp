@@ -17,7 +17,7 @@ void for_each_node(Expr root, const std::function<std::vector<Expr>(Expr)>& next
     std::vector<Expr> next;
     size_t done = 0;
   };
-  MetNodes met;
+  VisitedNodes met;
   met.insert(root);
   std::vector<Frame> stack{{root, next(root), 0}};
   while (!stack.empty()) {
@@ -34,7 +34,7 @@ void for_each_node(Expr root, const std::function<std::vector<Expr>(Expr)>& next
 }
 
 void for_each_reached(Expr root, const std::function<std::vector<Expr>(Expr)>& f) {
-  MetNodes met;
+  VisitedNodes met;
   std::vector<Expr> stack{root};
   while (!stack.empty()) {
     Expr e = stack.back();

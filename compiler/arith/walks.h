@@ -22,7 +22,7 @@ void for_each_reached(Expr e, const std::function<std::vector<Expr>(Expr)>& f);
 
 /// The operands for which `known` does not hold.
 template <typename Known>
-std::vector<Expr> operands_but(Expr e, Known known) {
+std::vector<Expr> operands_except(Expr e, Known known) {
   std::vector<Expr> list = operands(e);
   std::erase_if(list, known);
   return list;

@@ -79,7 +79,7 @@ class Run {
     watch.compiled = [this](const Artifact& made) { show(made); };
     watch.finished = [this](const Artifact& made) { say_summary(made); };
     if (options_.tool.kind == ToolOptions::kNone && mode_ != Mode::kPrint)
-      watch.bounds = [this](const std::vector<lower::HelpfulBounds>& helpful) {
+      watch.bounds = [this](const std::vector<lower::SuggestedBounds>& helpful) {
         std::string note = bounds_note(helpful, !options_.more_inputs.empty());
         if (!note.empty()) findings_.remarks.push_back(std::move(note));
       };

@@ -25,7 +25,7 @@ std::string_view fix_hint_of(Kind kind) {
 
 }  // namespace
 
-Advice advice_of(const Diagnostic& diagnostic) {
+Advice advice_for(const Diagnostic& diagnostic) {
   size_t at = diagnostic.text.find("; ");
   if (at == std::string::npos) return {diagnostic.text, std::string(fix_hint_of(diagnostic.kind))};
   return {diagnostic.text.substr(0, at), diagnostic.text.substr(at + 2)};

@@ -12,6 +12,6 @@ struct Advice {
 };
 
 /// Messages end with the way out behind a semicolon where there is a particular one; the others get that of their kind.
-Advice advice_of(const Diagnostic& diagnostic);
+Advice advice_for(const Diagnostic& diagnostic);
 
 }  // namespace relaxc::driver

@@ -9,7 +9,7 @@
 int main(int argc, char** argv) {
   relaxc::prepare_termination();
   relaxc::codegen_llvm::end_on_failure();
-  return relaxc::driver::last_resort([&] {
+  return relaxc::driver::run_guarded([&] {
     relaxc::driver::CommandLine line = relaxc::driver::read_command_line(argc, argv);
     if (line.exit) return *line.exit;
     if (!relaxc::limit_process(line.options.time_limit, line.options.memory_limit))

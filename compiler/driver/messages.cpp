@@ -79,7 +79,7 @@ Json as_json(const Diagnostics& diagnostics, const std::vector<StateProposal>& s
     item["severity"] = d.severity == Severity::kError ? "error" : "warning";
     item["kind"] = kind_name(d.kind);
     item["message"] = d.text;
-    Advice advice = advice_of(d);
+    Advice advice = advice_for(d);
     item["reason"] = advice.reason;
     item["remedy"] = advice.fix_hint;
     if (const frontend::NodeFinding* finding = finding_of(d, findings)) {
@@ -115,7 +115,7 @@ void list_refused(const Diagnostics& diagnostics, const frontend::Findings& find
     if (d.severity != Severity::kError || finding == nullptr || node == nullptr) continue;
     std::vector<std::string> inputs;
     for (const frontend::OperandFinding& operand : finding->inputs) inputs.push_back(described(operand));
-    Advice advice = advice_of(d);
+    Advice advice = advice_for(d);
     const std::pair<const char*, std::string> lines[] = {
         {"node", node->node},
         {"op", fmt::format("{}, domain {}, opset {}", plain_op(*node, *finding), finding->domain, node->opset)},
@@ -182,7 +182,7 @@ int internal_error(const std::string& what) {
 
 }  // namespace
 
-int last_resort(const std::function<int()>& program) {
+int run_guarded(const std::function<int()>& program) {
   try {
     int code = program();
     // What was printed may still be in a buffer, and a full disk be noticed only now; or it was noticed by who printed.

@@ -22,6 +22,6 @@ constexpr int kInternalError = 70;
 
 /// Runs `program` and gives its exit code. An exception that gets here is a bug of relaxc: it is reported as an
 /// internal error, with kInternalError. Memory that ran out is no bug (1).
-int last_resort(const std::function<int()>& program);
+int run_guarded(const std::function<int()>& program);
 
 }  // namespace relaxc::driver

@@ -16,13 +16,13 @@ constexpr int64_t kManyElements = 1 << 20;
 class Call {
  public:
   Call(const relax::Module& module, const interface::Object& object, const interface::Entry& entry,
-       std::vector<HostTensor> inputs, tir::Evaluator& evaluator, const Lent& lent)
+       std::vector<HostTensor> inputs, tir::Evaluator& evaluator, const EntryCallOptions& options)
       : module_(module),
         object_(object),
         entry_(entry),
         inputs_(std::move(inputs)),
         evaluator_(evaluator),
-        lent_(lent) {}
+        options_(options) {}
 
   Outcome run() {
     if (inputs_.size() != entry_.inputs.size() && !refuse(kTensorCount, "the number of inputs")) return fault_;
@@ -52,7 +52,7 @@ class Call {
  private:
   /// The input in whose memory output `i` is, or null.
   HostTensor* paired(size_t i) {
-    int32_t pair = lent_.in_place ? entry_.outputs[i].pair : -1;
+    int32_t pair = options_.in_place ? entry_.outputs[i].pair : -1;
     return pair >= 0 ? &inputs_[static_cast<size_t>(pair)] : nullptr;
   }
 
@@ -139,7 +139,7 @@ class Call {
         elements = std::min<__int128>(elements * output.shape.back(), INT64_MAX);
       }
       auto count = static_cast<int64_t>(elements);
-      if (spec.data_dependent) count = lent_.capacity.value_or(std::min(count, kManyElements));
+      if (spec.data_dependent) count = options_.capacity.value_or(std::min(count, kManyElements));
       output.bytes.resize(static_cast<size_t>(count * spec.dtype.bytes()));
       if (spec.data_dependent) out_dims[first] = count;
       outputs.push_back(std::move(output));
@@ -170,7 +170,7 @@ class Call {
   const interface::Entry& entry_;
   std::vector<HostTensor> inputs_;
   tir::Evaluator& evaluator_;
-  const Lent& lent_;
+  const EntryCallOptions& options_;
   std::vector<void*> buffers_;
   std::vector<int64_t> symbols_;
   relax::RunFault fault_;
@@ -179,8 +179,8 @@ class Call {
 }  // namespace
 
 Outcome call_entry(const relax::Module& module, const interface::Object& object, const interface::Entry& entry,
-                   const std::vector<HostTensor>& inputs, tir::Evaluator& evaluator, const Lent& lent) {
-  return Call(module, object, entry, inputs, evaluator, lent).run();
+                   const std::vector<HostTensor>& inputs, tir::Evaluator& evaluator, const EntryCallOptions& options) {
+  return Call(module, object, entry, inputs, evaluator, options).run();
 }
 
 }  // namespace relaxc::equivalence

@@ -9,7 +9,7 @@
 namespace relaxc::equivalence {
 
 /// What a caller gives beside the inputs.
-struct Lent {
+struct EntryCallOptions {
   std::optional<int64_t> capacity;  ///< elements of each output without a size; if none, as many as `shapes` says
   bool in_place = false;            ///< outputs paired with an input get its memory
 };
@@ -17,6 +17,7 @@ struct Lent {
 /// Solves symbols, asks `values`, `shapes` and `arena`, lends exactly that arena between two marked zones, and calls.
 /// A write outside the arena is an InternalError. Before plan_memory the arena is empty and the body allocates.
 Outcome call_entry(const relax::Module& module, const interface::Object& object, const interface::Entry& entry,
-                   const std::vector<HostTensor>& inputs, tir::Evaluator& evaluator, const Lent& lent = {});
+                   const std::vector<HostTensor>& inputs, tir::Evaluator& evaluator,
+                   const EntryCallOptions& options = {});
 
 }  // namespace relaxc::equivalence

@@ -107,7 +107,7 @@ Externals::Externals(const relax::Module& program) {
 }
 
 /// An element as an external function received it. One NaN is as good as another.
-static std::string told(DType dtype, const uint8_t* element) {
+static std::string element_text(DType dtype, const uint8_t* element) {
   if (dtype.is_float() && std::isnan(relax::decode_scalar(dtype, reinterpret_cast<const std::byte*>(element))))
     return "nan";
   std::string text;
@@ -126,7 +126,8 @@ int32_t Externals::call(const std::string& name, std::span<const tir::ExternalAr
     for (const tir::ExternalArg& arg : args) {
       effects_ += fmt::format(" {}:", arg.scalar);
       const auto* bytes = static_cast<const uint8_t*>(arg.data);
-      for (int64_t i = 0; i < elements_of(arg); ++i, bytes += arg.dtype.bytes()) effects_ += told(arg.dtype, bytes);
+      for (int64_t i = 0; i < elements_of(arg); ++i, bytes += arg.dtype.bytes())
+        effects_ += element_text(arg.dtype, bytes);
     }
     effects_ += "\n";
     return 0;
@@ -153,7 +154,7 @@ int32_t Externals::call(const std::string& name, std::span<const tir::ExternalAr
   return 0;
 }
 
-bool given_up(const Outcome& outcome) {
+bool gave_up(const Outcome& outcome) {
   const auto* fault = std::get_if<relax::RunFault>(&outcome);
   return fault != nullptr && fault->status.code == relax::kGivenUp;
 }

@@ -58,7 +58,7 @@ class Externals {
 };
 
 /// Whether the run was given up because its repetitions took more than its budget.
-bool given_up(const Outcome& outcome);
+bool gave_up(const Outcome& outcome);
 
 /// Interprets a Relax function of a module.
 Outcome interpret(relax::Module& module, const relax::OpTable& ops, const relax::Function& function,

@@ -47,7 +47,7 @@ SemanticsCheck::SemanticsCheck(relax::Module& module, const relax::OpTable& ops,
     for (uint32_t i = 0; i < kTrials; ++i) {
       Trial trial{function->name, random_inputs(*function, seed_of(function->name, i), sizes(i)), {}, {}};
       trial.outcome = run(trial.function, trial.inputs, kBudget, trial.effects);
-      if (given_up(trial.outcome)) continue;  // there is nothing to compare with, and no later run would end
+      if (gave_up(trial.outcome)) continue;  // there is nothing to compare with, and no later run would end
       ran |= std::holds_alternative<std::vector<HostTensor>>(trial.outcome);
       trials_.push_back(std::move(trial));
     }

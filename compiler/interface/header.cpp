@@ -121,7 +121,7 @@ class Header {
     if (tensor.strided) more += ", any strides";
     if (tensor.pair >= 0) more += ", state";
     if (tensor.append_axis >= 0) more += " that grows along axis " + std::to_string(tensor.append_axis);
-    if (tensor.quant) more += ", represents " + meaning_text(*tensor.quant);
+    if (tensor.quant) more += ", represents " + formula_text(*tensor.quant);
     std::string original = comment_text(tensor.name);
     line(" *   {} {}: {} {}{}{}", role, tensor.identifier, to_string(tensor.dtype), shape_text(tensor), more,
          original == tensor.identifier ? "" : ", named \"" + original + "\"");

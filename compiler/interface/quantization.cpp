@@ -95,7 +95,7 @@ QuantizedTensors quantized_tensors(const Entry& entry) {
   return tensors;
 }
 
-std::string meaning_text(const Quantization& q) {
+std::string formula_text(const Quantization& q) {
   if (q.axis >= 0) return fmt::format("(stored - zero point) * scale, both along axis {}", q.axis);
   std::string zero = q.zero_point[0] == 0  ? "stored"
                      : q.zero_point[0] < 0 ? fmt::format("(stored + {})", -int64_t{q.zero_point[0]})

@@ -25,6 +25,6 @@ std::optional<QuantizedTensors> parse_quantized(const std::vector<std::string>& 
 QuantizedTensors quantized_tensors(const Entry& entry);
 
 /// "(stored - 3) * 0.5", for comments and tables; of more than one scale the axis.
-std::string meaning_text(const Quantization& quantization);
+std::string formula_text(const Quantization& quantization);
 
 }  // namespace relaxc::interface

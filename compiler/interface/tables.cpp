@@ -67,7 +67,7 @@ class EntryTables {
     const Constant shapes = function("shapes", made_.shapes(entry_)), arena = function("arena", made_.arena(entry_)),
                    values = function("values", made_.values(entry_));
     const Constant weights_hash = weights.separate ? Constant(hash()) : Constant(int64_t{0});
-    const bool context = !entry_.values.empty() && facts_.wants_context(entry_.values);
+    const bool context = !entry_.values.empty() && facts_.needs_context(entry_.values);
     Row row =
         row_of(Record::kFunctionPrivate, {{"version", kPrivateVersion},
                                           {"flags", int64_t{context}},

@@ -69,7 +69,7 @@ struct Definition {
 /// What the tables say of the code.
 struct CodeFacts {
   std::string target;                                               ///< rlx_model.target
-  std::function<bool(const std::string& prim_func)> wants_context;  ///< whether a function must have an rlx_context
+  std::function<bool(const std::string& prim_func)> needs_context;  ///< whether a function must have an rlx_context
 };
 
 /// The last one is the rlx_model, called "model"; the array of rlx_function, "functions", is the only one that refers

@@ -36,7 +36,7 @@ Expr position(Expr at, Expr dim, Expr low, Expr high) {
   return arith::max(low, arith::min(at, high));
 }
 
-Cut cut_axis(size_t axis, Expr dim, Expr begin, Expr end, Expr stride, const arith::Facts& facts) {
+Cut slice_axis(size_t axis, Expr dim, Expr begin, Expr end, Expr stride, const arith::Facts& facts) {
   Context& context = dim.context();
   Expr zero = context.index(0), minus_one = context.index(-1), last = dim - 1;
   if (const int64_t* value = stride.constant()) stride = context.index(std::clamp(*value, -kLongest, kLongest));
@@ -75,7 +75,7 @@ std::vector<Cut> cuts_of(const Op& op, const Dims& shape, const arith::Facts& fa
   for (size_t k = 0; k < begin.size(); ++k) {
     size_t axis = axes.empty() ? k : axis_of(axes[k], shape.size());
     Expr stride = op.operand(3) == nullptr ? begin[k].context().index(1) : dims_of(op, 3)[k];
-    cuts.push_back(cut_axis(axis, shape[axis], begin[k], end[k], stride, facts));
+    cuts.push_back(slice_axis(axis, shape[axis], begin[k], end[k], stride, facts));
   }
   return cuts;
 }

@@ -167,10 +167,10 @@ class Assigner {
     std::vector<Sample> samples{all_at(kTypical)};
     samples.insert(samples.end(), samples_.begin(), samples_.end());
     for (bool rising : {true, false})
-      if (Sample apart = all_apart(rising); satisfies_assumptions(apart)) samples.push_back(std::move(apart));
+      if (Sample apart = all_different(rising); satisfies_assumptions(apart)) samples.push_back(std::move(apart));
     return samples;
   }
-  Sample all_apart(bool rising) const {
+  Sample all_different(bool rising) const {
     std::map<uint32_t, arith::Var> symbols;
     for (const Piece& piece : pieces_)
       for (Expr factor : piece.size.factors)

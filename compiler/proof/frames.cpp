@@ -55,9 +55,9 @@ class Frame {
 
   Claims run(tir::Stmt unplanned) {
     pair_ = read_pair(unplanned, function_, parameters_of(function_, object_), facts_, known_, find_, claims_);
-    for (const Tensor& tensor : pair_.tensors) lies_inside(tensor);
+    for (const Tensor& tensor : pair_.tensors) prove_inside(tensor);
     const Occupancy found = occupancy(pair_.steps, pair_.tensors.size());
-    for (auto [a, b] : found.together) lie_apart(pair_.tensors[a], pair_.tensors[b]);
+    for (auto [a, b] : found.together) prove_disjoint(pair_.tensors[a], pair_.tensors[b]);
     claims_.proved += found.shared.size();
     for (const HostCall& call : pair_.calls) calls_well(call);
     if (const interface::Entry* entry = entry_of(object_, function_)) tells_size(*entry);
@@ -99,7 +99,7 @@ class Frame {
     claims_.add(verdict, claim + ": " + why);
   }
 
-  void lies_inside(const Tensor& tensor) {
+  void prove_inside(const Tensor& tensor) {
     if (!tensor.place || tensor.parameter) return;
     const Address& at = *tensor.place;
     const Span span = span_of(tensor);
@@ -113,7 +113,7 @@ class Frame {
     settle(verdict, name, why);
   }
 
-  void lie_apart(const Tensor& a, const Tensor& b) {
+  void prove_disjoint(const Tensor& a, const Tensor& b) {
     if (a.parameter && b.parameter) return;  // memory of the caller, who keeps it apart
     auto memory = [](const Tensor& tensor) {
       return tensor.parameter ? tensor.buffer : tensor.place ? tensor.place->memory : nullptr;
@@ -158,13 +158,13 @@ class Frame {
     const std::vector<arith::Var> ours = scalars_of(function_), theirs = scalars_of(arena);
     arith::Substitution symbols;
     for (size_t i = 0; i < theirs.size(); ++i) symbols[theirs[i]] = ours.at(i);
-    Expr told = store->value;
-    if (const auto* cast = told.as<arith::Cast>()) told = cast->value;
-    if (!told.dtype().is_index()) {
-      const int64_t* number = told.constant();
-      if (number != nullptr) told = context().index(*number);
+    Expr stated = store->value;
+    if (const auto* cast = stated.as<arith::Cast>()) stated = cast->value;
+    if (!stated.dtype().is_index()) {
+      const int64_t* number = stated.constant();
+      if (number != nullptr) stated = context().index(*number);
     }
-    decide({{bytes_of(function_.params.at(*function_.host.arena).buffer), arith::substitute(told, symbols)}},
+    decide({{bytes_of(function_.params.at(*function_.host.arena).buffer), arith::substitute(stated, symbols)}},
            fmt::format("'{}' states what the function needs", arena.name));
   }
 

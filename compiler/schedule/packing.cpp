@@ -13,7 +13,7 @@ namespace relaxc::schedule {
 namespace {
 
 template <size_t Bytes>
-void copy_apart(std::byte* to, const std::byte* from, int64_t count, int64_t stride) {
+void copy_strided(std::byte* to, const std::byte* from, int64_t count, int64_t stride) {
   constexpr auto kBytes = static_cast<int64_t>(Bytes);
   for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * kBytes, from + i * stride * kBytes, Bytes);
 }
@@ -24,11 +24,11 @@ void copy_row(std::byte* to, const std::byte* from, int64_t count, int64_t strid
   if (stride == 1) {
     std::memcpy(to, from, static_cast<size_t>(count * element_bytes));
   } else if (element_bytes == 4) {
-    copy_apart<4>(to, from, count, stride);
+    copy_strided<4>(to, from, count, stride);
   } else if (element_bytes == 2) {
-    copy_apart<2>(to, from, count, stride);
+    copy_strided<2>(to, from, count, stride);
   } else if (element_bytes == 1) {
-    copy_apart<1>(to, from, count, stride);
+    copy_strided<1>(to, from, count, stride);
   } else {
     for (int64_t i = 0; i < count; ++i)
       std::memcpy(to + i * element_bytes, from + i * stride * element_bytes, static_cast<size_t>(element_bytes));

@@ -91,11 +91,11 @@ Legal<> Scheduler::in_blocks() {
     RELAXC_LEGAL(schedule_block(block));
     loops.push_back(block.rows);
   }
-  share_among_tasks(loops);
+  distribute_over_tasks(loops);
   return Done{};
 }
 
-void Scheduler::share_among_tasks(std::vector<uint32_t> done) {
+void Scheduler::distribute_over_tasks(std::vector<uint32_t> done) {
   draft_.shared = std::move(done);
   ask(Stage::kTasks, draft_, "");
 }
@@ -109,7 +109,7 @@ void Scheduler::in_sections() {
       RELAXC_CHECK(apply(draft_.tree, FocusSection{begin, end}), "a section of a kernel's statements");
     }
     schedule_whole(0);
-    share_among_tasks({});
+    distribute_over_tasks({});
   }
 }
 
@@ -123,7 +123,7 @@ Legal<> Scheduler::schedule_block(const RowBlock& block) {
   if (block.keys != 0) schedule_body(block.keys);
   schedule_body(block.rows);
   const tir::For& loop = draft_.tree.loop(block.rows);
-  const int64_t tasks = tasks_worth(loop.body, loop.extent, *draft_.target);
+  const int64_t tasks = profitable_tasks(loop.body, loop.extent, *draft_.target);
   uint32_t serial = block.rows;
   if (tasks > 1) {
     RELAXC_STEP(serial, apply(draft_.tree, Distribute{block.rows, tasks}));

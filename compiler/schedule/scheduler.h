@@ -21,7 +21,7 @@ class Scheduler {
  private:
   Legal<> in_blocks();
   void in_sections();
-  void share_among_tasks(std::vector<uint32_t> done);
+  void distribute_over_tasks(std::vector<uint32_t> done);
   /// All statements in focus except the last `others`.
   void schedule_whole(size_t others);
   /// The nests of a block of rows, and how many tasks share the blocks.

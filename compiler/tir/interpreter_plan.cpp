@@ -38,7 +38,7 @@ class Planner {
     for (int64_t pc = loop_.head; pc < loop_.next; ++pc)
       if (!take(program_.code[static_cast<size_t>(pc)])) return nullptr;
     find_roles();
-    if (!jumps_agree() || !stores_are_apart()) return nullptr;
+    if (!jumps_agree() || !stores_are_disjoint()) return nullptr;
     for (BatchStep& step : plan_.steps) step.mode = mode_of(step);
     return std::make_shared<const BatchPlan>(std::move(plan_));
   }
@@ -127,7 +127,7 @@ class Planner {
     return true;
   }
 
-  bool stores_are_apart() {
+  bool stores_are_disjoint() {
     for (const BatchStep& s : plan_.steps) {
       if (!is_load(s.n.op) && !is_store(s.n.op)) continue;
       if (!plan_.outside[s.a] || !plan_.outside[slot(static_cast<uint32_t>(s.n.extra))]) return false;

@@ -44,34 +44,34 @@ Lanes::Lanes(const For& loop, bool shared_locals) {
     before = shared_.size();
     steps_ = {{loop.var, 1}};
     together_ = !calls && allowed(loop.body);
-    give_to_lanes(loop.body, true);
+    assign_lanes(loop.body, true);
   }
 }
 
 /// Takes from the shared locals those that lanes would store different values to, or not all of them. `even`: all lanes
 /// come here.
-void Lanes::give_to_lanes(Stmt s, bool even) {
+void Lanes::assign_lanes(Stmt s, bool even) {
   if (!s || shared_.empty()) return;
   auto is_same = [&](Expr e) { return step(e) == Step(0); };
   visit(
       s,
       [&](const Seq& n) {
-        for (Stmt part : n.body) give_to_lanes(part, even);
+        for (Stmt part : n.body) assign_lanes(part, even);
       },
-      [&](const For& n) { give_to_lanes(n.body, even); },
+      [&](const For& n) { assign_lanes(n.body, even); },
       [&](const If& n) {
         const bool both = even && is_same(n.condition);
-        give_to_lanes(n.then_body, both);
-        give_to_lanes(n.else_body, both);
+        assign_lanes(n.then_body, both);
+        assign_lanes(n.else_body, both);
       },
-      [&](const Let& n) { give_to_lanes(n.body, even); }, [&](const Alloc& n) { give_to_lanes(n.body, even); },
+      [&](const Let& n) { assign_lanes(n.body, even); }, [&](const Alloc& n) { assign_lanes(n.body, even); },
       [&](const Store& n) {
         if (!even || !is_same(n.value) || !std::all_of(n.indices.begin(), n.indices.end(), is_same))
           shared_.erase(n.buffer);
       },
       [&](const Block& n) {
-        give_to_lanes(n.init, even && has_even_axes(n));
-        give_to_lanes(n.body, even && has_even_axes(n));
+        assign_lanes(n.init, even && has_even_axes(n));
+        assign_lanes(n.body, even && has_even_axes(n));
       },
       [](const auto&) {});
 }
@@ -140,7 +140,7 @@ Step Lanes::step(Expr e) const {
   if (auto it = steps_.find(e); it != steps_.end()) return it->second;
   auto known = [&](Expr node) { return steps_.count(node) != 0; };
   arith::for_each_node(
-      e, [&](Expr node) { return arith::operands_but(node, known); },
+      e, [&](Expr node) { return arith::operands_except(node, known); },
       [&](Expr node) { steps_[node] = computed_step(node); });
   return steps_.at(e);
 }

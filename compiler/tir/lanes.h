@@ -40,7 +40,7 @@ class Lanes {
   bool all_allowed(const std::vector<Stmt>& body);
   bool store_allowed(const Store& s) const;
   Step computed_step(Expr e) const;
-  void give_to_lanes(Stmt s, bool even);
+  void assign_lanes(Stmt s, bool even);
 
   mutable std::unordered_map<Expr, Step> steps_;  ///< of variables, and of what was asked: expressions share parts
   std::unordered_set<BufferRef> read_, written_, private_, shared_;

@@ -21,7 +21,7 @@ class Moving {
     for (size_t i = 0; i < node_.inputs(); ++i) {
       if (!is_strings(node_, i)) continue;
       RELAXC_TRY(Strings strings, strings_input(node_, i));
-      RELAXC_DO(stand_in(i, strings));
+      RELAXC_DO(use_positions_for(i, strings));
     }
     if (proto_.op_type() == "Pad") RELAXC_DO(pad_with_nothing());
     Node moved(node_.importer(), proto_, node_.opset, node_.location);
@@ -35,7 +35,7 @@ class Moving {
 
  private:
   /// Adds the strings to the list, and puts their positions in their place.
-  Status stand_in(size_t input, const Strings& strings) {
+  Status use_positions_for(size_t input, const Strings& strings) {
     Expr count = node_.index(1), two = node_.index(2);
     for (Expr extent : strings.dims()) count = node_.simplify(count * extent);
     Value* spans = c_.reshape(strings.spans, {count, two});
@@ -61,7 +61,7 @@ class Moving {
     while (proto_.input_size() < 3) proto_.add_input();
     Strings nothing{c_.call("zeros", {node_.shape({node_.index(2)})}, {{"dtype", DType::i(64)}}),
                     c_.call("zeros", {node_.shape({node_.index(0)})}, {{"dtype", DType::u(8)}})};
-    RELAXC_DO(stand_in(2, nothing));
+    RELAXC_DO(use_positions_for(2, nothing));
     return Done{};
   }
 

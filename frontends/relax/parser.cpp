@@ -272,13 +272,13 @@ std::string module_name(const std::string& path) {
 
 Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
                                    std::span<const relax::ConstantRef> constants) {
-  BesideText beside;
+  ExternalConstants beside;
   for (size_t i = 0; i < constants.size(); ++i) beside.constants.emplace(static_cast<int64_t>(i), constants[i]);
   return parse_module(std::move(path), std::move(text), table, diag, beside);
 }
 
 Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
-                                   const BesideText& beside) {
+                                   const ExternalConstants& beside) {
   relax::Module module;
   module.name = module_name(path);
   diag.keep(module.shared_sources());

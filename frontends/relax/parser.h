@@ -19,7 +19,7 @@ namespace relaxc::frontend {
 using NumberedConstants = std::map<int64_t, relax::ConstantRef>;
 
 /// Model data that is beside a text.
-struct BesideText {
+struct ExternalConstants {
   /// Given by the user; goes before what the text says.
   NumberedConstants constants;
   /// Reads the file of `metadata = relaxc.load_params("file")`; null: a text that has this is refused.
@@ -30,7 +30,7 @@ struct BesideText {
 /// most one a cause, with its place and, for a misspelt name, the nearest one. The module's name is the class's, or the
 /// file's where there is no class.
 Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
-                                   const BesideText& beside);
+                                   const ExternalConstants& beside);
 /// The same with a list of constants (relax::large_constants of the module that was printed).
 Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
                                    std::span<const relax::ConstantRef> constants = {});

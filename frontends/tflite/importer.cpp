@@ -182,10 +182,10 @@ void Importer::convert(const Operator& op, size_t number) {
 
 Status Importer::check(const Row& row, Node& node) {
   auto inputs = static_cast<int>(node.inputs());
-  if (inputs < row.least_inputs || inputs > row.most_inputs)
-    return node.error(Kind::wrong_arity, "it has {} inputs; {} to {} are expected", inputs, row.least_inputs,
-                      row.most_inputs);
-  for (int i = 0; i < row.least_inputs; ++i)
+  if (inputs < row.min_inputs || inputs > row.max_inputs)
+    return node.error(Kind::wrong_arity, "it has {} inputs; {} to {} are expected", inputs, row.min_inputs,
+                      row.max_inputs);
+  for (int i = 0; i < row.min_inputs; ++i)
     if (!node.has(static_cast<size_t>(i))) return node.error(Kind::wrong_arity, "input {} is missing", i);
   if (row.outputs >= 0 && static_cast<int>(node.outputs()) != row.outputs)
     return node.error(Kind::wrong_arity, "it has {} outputs; {} are expected", node.outputs(), row.outputs);

@@ -30,9 +30,9 @@ struct Row {
   BuiltinOperator code;
   /// Emits operators and sets the node's outputs.
   Status (*convert)(Node&);
-  int least_inputs = 1, most_inputs = 1;  ///< the first `least_inputs` must be there
-  int outputs = 1;                        ///< -1: any number of them
-  Types types = kAny;                     ///< of input `typed`
+  int min_inputs = 1, max_inputs = 1;  ///< the first `min_inputs` must be there
+  int outputs = 1;                     ///< -1: any number of them
+  Types types = kAny;                  ///< of input `typed`
   int typed = 0;
   std::string_view rounding = {};  ///< how integers are requantized, for docs/tflite-support.md
   std::string_view note = {};      ///< limits, for docs/tflite-support.md

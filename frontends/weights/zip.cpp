@@ -32,7 +32,7 @@ class ZipReader {
         return bad("its directory is cut after {} of {} entries", i, entries_);
       RELAXC_TRY(at, entry(at));
     }
-    RELAXC_DO(check_apart());
+    RELAXC_DO(check_disjoint());
     RELAXC_DO(check_inflated());
     return std::move(members_);
   }
@@ -131,7 +131,7 @@ class ZipReader {
   }
 
   /// Members that share bytes make a small archive that is inflated to any size.
-  Status check_apart() {
+  Status check_disjoint() {
     std::vector<const ZipMember*> sorted;
     for (const ZipMember& member : members_)
       if (member.packed != 0) sorted.push_back(&member);

@@ -58,7 +58,7 @@ uint64_t rlx_cpu_features(void) {
 #if defined(__aarch64__) && defined(__linux__)
 extern unsigned long getauxval(unsigned long type) __attribute__((weak));
 
-static uint64_t told_by_kernel(void) {
+static uint64_t features_from_kernel(void) {
   if (getauxval == NULL) return 0;
   const unsigned long first = getauxval(16), second = getauxval(26); /* AT_HWCAP, AT_HWCAP2 */
   uint64_t features = 0;
@@ -89,7 +89,7 @@ uint64_t rlx_cpu_features(void) {
   features |= RLX_CPU_SVE;
 #endif
 #if defined(__aarch64__) && defined(__linux__)
-  features |= told_by_kernel();
+  features |= features_from_kernel();
 #endif
   return features;
 }

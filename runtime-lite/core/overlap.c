@@ -10,9 +10,9 @@ static int overlaps(rlx_range a, rlx_range b) {
 }
 
 /* Whether tensor `t` shares a byte with the arena (-1), the weights (-2) or pool k (-3 - k). */
-static int32_t check_lent(rlx_guard* guard, uint32_t t, rlx_range lent, int64_t name) {
+static int32_t check_caller_memory(rlx_guard* guard, uint32_t t, rlx_range given, int64_t name) {
   guard->found.tensor = (int32_t)t;
-  return overlaps(guard->ranges[t], lent) ? rlx_guard_fail(guard, RLX_OVERLAP, 0, name) : RLX_OK;
+  return overlaps(guard->ranges[t], given) ? rlx_guard_fail(guard, RLX_OVERLAP, 0, name) : RLX_OK;
 }
 
 /* Output `t` against all inputs and the outputs before it. */
@@ -34,9 +34,9 @@ int32_t rlx_check_overlap(rlx_guard* guard, rlx_range arena, rlx_range weights) 
   int32_t status = RLX_OK;
   rlx_guard_forget(guard);
   for (uint32_t t = 0; t < num_inputs + guard->function->num_outputs && status == RLX_OK; ++t) {
-    status = check_lent(guard, t, arena, -1);
+    status = check_caller_memory(guard, t, arena, -1);
     if (t < num_inputs || status != RLX_OK) continue;
-    status = check_lent(guard, t, weights, -2);
+    status = check_caller_memory(guard, t, weights, -2);
     if (status == RLX_OK) status = check_output(guard, t);
   }
   if (status == RLX_OK && overlaps(arena, weights)) {
@@ -51,7 +51,7 @@ int32_t rlx_check_pool_overlap(rlx_guard* guard, uint32_t pool, rlx_range range,
   int32_t status = RLX_OK;
   rlx_guard_forget(guard);
   for (uint32_t t = 0; t < guard->function->num_inputs + guard->function->num_outputs && status == RLX_OK; ++t)
-    status = check_lent(guard, t, range, name);
+    status = check_caller_memory(guard, t, range, name);
   if (status != RLX_OK) return status;
   rlx_guard_forget(guard);
   int shared = overlaps(range, arena) || overlaps(range, weights);

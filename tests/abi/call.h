@@ -85,7 +85,7 @@ class Call {
     remember();
     std::vector<rlx_tensor> in = tensors(inputs_), out = tensors(outputs_);
     error = kNothing;
-    if (wants_error) context.error = &error;
+    if (needs_error) context.error = &error;
     return function_->run(&context, in.data(), num_in >= 0 ? static_cast<uint32_t>(num_in) : uint32_t(in.size()),
                           out.data(), num_out >= 0 ? static_cast<uint32_t>(num_out) : uint32_t(out.size()));
   }
@@ -119,7 +119,7 @@ class Call {
   rlx_context context = RLX_CONTEXT_INIT;
   rlx_error error{};
   Memory arena;
-  bool wants_error = true;
+  bool needs_error = true;
   int num_in = -1, num_out = -1;  ///< as given to run; -1: as many as there are
 
  private:

@@ -148,7 +148,7 @@ TEST_CASE("null data is accepted where there are no elements") {
 
 TEST_CASE("the error record is optional") {
   Call call = affine_call(63);
-  call.wants_error = false;
+  call.needs_error = false;
   CHECK(call.run() == RLX_ARENA_SIZE);
   CHECK(call.arena.untouched());
   CHECK(fake_model.functions[FAKE_AFFINE].bind(nullptr, nullptr, 0, nullptr, nullptr) == RLX_TENSOR_COUNT);

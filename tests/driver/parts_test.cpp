@@ -16,19 +16,19 @@ using namespace relaxc;
 using namespace relaxc::driver;
 
 TEST_CASE("the program's own exit code is passed on") {
-  CHECK(last_resort([] { return 0; }) == 0);
-  CHECK(last_resort([] { return 2; }) == 2);
+  CHECK(run_guarded([] { return 0; }) == 0);
+  CHECK(run_guarded([] { return 2; }) == 2);
 }
 
 TEST_CASE("a fault of relaxc ends with exit code 70") {
-  CHECK(last_resort([]() -> int { RELAXC_UNREACHABLE("for the test"); }) == 70);
-  CHECK(last_resort([]() -> int { throw std::logic_error("for the test"); }) == 70);
-  CHECK(last_resort([]() -> int { throw 5; }) == 70);
+  CHECK(run_guarded([]() -> int { RELAXC_UNREACHABLE("for the test"); }) == 70);
+  CHECK(run_guarded([]() -> int { throw std::logic_error("for the test"); }) == 70);
+  CHECK(run_guarded([]() -> int { throw 5; }) == 70);
 }
 
 TEST_CASE("what the system refuses is not a fault of relaxc") {
-  CHECK(last_resort([]() -> int { throw std::bad_alloc(); }) == 1);
-  CHECK(last_resort([]() -> int { throw std::system_error(ENOSPC, std::generic_category()); }) == 1);
+  CHECK(run_guarded([]() -> int { throw std::bad_alloc(); }) == 1);
+  CHECK(run_guarded([]() -> int { throw std::system_error(ENOSPC, std::generic_category()); }) == 1);
 }
 
 TEST_CASE("a failed check says where and what") {
@@ -57,8 +57,8 @@ TEST_CASE("usage errors give 2, others 1, warnings 1 only if they are errors") {
 
 TEST_CASE("a suggested name is always one that is accepted") {
   for (const char* stem : {"", "mnist-8", "8", "rlx", "while", "int", "a b", "-", "_", "\xff", "model.v2"})
-    CHECK(is_model_name(model_name_near(stem)));
-  CHECK(model_name_near("mnist-8") == "mnist_8");
+    CHECK(is_model_name(valid_model_name(stem)));
+  CHECK(valid_model_name("mnist-8") == "mnist_8");
 }
 
 TEST_CASE("make gets back the path that was written") {

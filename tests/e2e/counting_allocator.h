@@ -14,8 +14,8 @@ namespace relaxc::e2e {
 class CountingAllocator {
  public:
   explicit CountingAllocator(CompiledProgram& program) {
-    program.llvm().lend_memory(take, this);
-    program.c().lend_memory(take, this);
+    program.llvm().set_allocator(take, this);
+    program.c().set_allocator(take, this);
   }
   int calls = 0, fail_at = INT_MAX;
 

@@ -16,7 +16,7 @@
 #include "compiler/relax/print.h"
 #include "frontends/relax/parser.h"
 #include "tests/golden/golden_file.h"
-#include "tests/golden/same_meaning.h"
+#include "tests/golden/module_difference.h"
 
 namespace relaxc::test {
 namespace {
@@ -68,7 +68,7 @@ class Runner {
     round_trip(module, "the input");
     interface::Object object = transform(module, golden);
     relax::Module before = parse(golden.path, golden.input);
-    if (std::string difference = meaning_differs(before, module, ops_, object); !difference.empty())
+    if (std::string difference = difference_of_modules(before, module, ops_, object); !difference.empty())
       throw Failed("the meaning changed: " + difference);
     round_trip(module, "the output");
     if (golden.kind == GoldenFile::kRoundTrip) return;

@@ -14,8 +14,8 @@
 #include "compiler/arith/float_bits.h"
 #include "compiler/support/temporary_folder.h"
 #include "tests/onnx/executor.h"
-#include "tests/onnx/lent.h"
 #include "tests/onnx/loaded_model.h"
+#include "tests/onnx/run_allocator.h"
 
 namespace relaxc::onnx_tests {
 namespace {
@@ -49,8 +49,8 @@ class Compiled : public Prepared {
  public:
   Compiled(std::unique_ptr<LoadedModel> llvm, std::unique_ptr<LoadedModel> c, bool lend)
       : llvm_(std::move(llvm)), c_(std::move(c)) {
-    if (lend) llvm_->lend_memory(Lent::take, &lent_);
-    if (lend && c_ != nullptr) c_->lend_memory(Lent::take, &lent_);
+    if (lend) llvm_->set_allocator(RunAllocator::take, &allocator_);
+    if (lend && c_ != nullptr) c_->set_allocator(RunAllocator::take, &allocator_);
   }
 
   std::variant<std::vector<HostTensor>, std::string> run(const std::vector<HostTensor>& inputs) override {
@@ -62,11 +62,11 @@ class Compiled : public Prepared {
     return differs.empty() ? result : differs;
   }
 
-  bool allocated() const override { return lent_.used(); }
+  bool allocated() const override { return allocator_.used(); }
 
  private:
   std::unique_ptr<LoadedModel> llvm_, c_;
-  Lent lent_;
+  RunAllocator allocator_;
 };
 
 class CompilingExecutor : public Executor {

@@ -35,7 +35,7 @@ class LoadedModel {
     context_.parallel_user = user;
   }
   /// From now on `alloc` gives what has no bound before the run; without it there is none to be had.
-  void lend_memory(void* (*alloc)(void*, uint64_t, uint64_t), void* user) {
+  void set_allocator(void* (*alloc)(void*, uint64_t, uint64_t), void* user) {
     context_.alloc = alloc;
     context_.alloc_user = user;
   }

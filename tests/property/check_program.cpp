@@ -18,7 +18,7 @@
 #include "compiler/relax/print.h"
 #include "compiler/relax/verify.h"
 #include "frontends/relax/parser.h"
-#include "tests/onnx/lent.h"
+#include "tests/onnx/run_allocator.h"
 #include "tests/property/objects.h"
 #include "tests/property/random.h"
 #include "tests/property/sizes.h"
@@ -288,8 +288,8 @@ class Check {
       std::string fault;
       auto loaded = load_object(object, target, level, by_c, fault);
       if (loaded == nullptr) fail(step, fault);
-      onnx_tests::Lent lent;
-      if (needs_allocator(object)) loaded->lend_memory(onnx_tests::Lent::take, &lent);
+      onnx_tests::RunAllocator allocator;
+      if (needs_allocator(object)) loaded->set_allocator(onnx_tests::RunAllocator::take, &allocator);
       for (const Case& test : cases_) {
         Outcome expected = run_in(module, object, test, step, *evaluator);
         compare(test, expected, run_object(*loaded, test.function, test.inputs), step);

@@ -166,7 +166,7 @@ Result<relax::Module> read_models(const CompileOptions& options, frontend::Impor
     if (!frontend::is_onnx_file(input, options.memory) && !tflite::is_tflite_file(input, options.memory))
       return diag.error(nullptr, Kind::usage,
                         "'{}' is not an ONNX or TFLite model; only those can share an object with others", input);
-    if (std::string name = model_name_near(fs::path(input).stem().string()); !names.insert(name).second)
+    if (std::string name = valid_model_name(fs::path(input).stem().string()); !names.insert(name).second)
       return diag.error(nullptr, Kind::usage, "two models would be called '{}' in one object; rename a file", name);
   }
   for (const frontend::DimOverride& dim : options.dims)
@@ -176,7 +176,7 @@ Result<relax::Module> read_models(const CompileOptions& options, frontend::Impor
   relax::Module module;
   module.name = fs::path(options.output).stem().string();
   for (const std::string& input : inputs) {
-    import.function = model_name_near(fs::path(input).stem().string());
+    import.function = valid_model_name(fs::path(input).stem().string());
     import.dims = dims_of(options, import.function);
     std::vector<relax::FileRef> read;
     if (frontend::is_onnx_file(input, options.memory))
@@ -256,7 +256,7 @@ Result<relax::Module> read_input(const CompileOptions& options, const relax::OpT
   std::string text(reinterpret_cast<const char*>(source->bytes().data()), source->bytes().size());
   std::vector<relax::FileRef> params_files;
   RELAXC_TRY(frontend::NamedConstants params, read_params(options, diag, params_files));
-  frontend::BesideText beside;
+  frontend::ExternalConstants beside;
   RELAXC_TRY(beside.constants, frontend::numbered_constants(params, diag));
   beside.load = [&](const std::string& file, Location where) {
     return load_params(options, file, where, diag, params_files);

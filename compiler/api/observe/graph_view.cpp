@@ -90,7 +90,7 @@ class Viewing {
       node.label = op.callee.empty() ? "call" : op.callee;
     if (!op.results.empty()) node.type = relax::to_string(op.results[0]->info);
     for (Location origin : op.origins.empty() ? std::vector<Location>{op.location} : op.origins)
-      if (std::string place = short_place(origin);
+      if (std::string place = short_location(origin);
           !place.empty() && std::find(node.sources.begin(), node.sources.end(), place) == node.sources.end())
         node.sources.push_back(std::move(place));
     node.function = current();

@@ -159,7 +159,7 @@ class EntryWalk {
     cost.bytes += times * work.bytes;
     cost.weight_bytes += times * work.weight_bytes;
     if (cost.sources.empty())
-      for (Location origin : callee->origins) add_source(cost.sources, short_place(origin));
+      for (Location origin : callee->origins) add_source(cost.sources, short_location(origin));
     for (const tir::Argument& argument : invoke.args)
       if (const auto* buffer = std::get_if<BufferRef>(&argument))
         if (auto at = below_.find((*buffer)->id); at != below_.end())
@@ -312,7 +312,7 @@ std::vector<EntryProfile> profile_entry(const relax::Module& module, const Unpla
   return profiles;
 }
 
-std::string short_place(Location location) {
+std::string short_location(Location location) {
   if (location == nullptr) return {};
   if (const auto* node = std::get_if<NodeOrigin>(location)) return fmt::format("{} ({})", node->node, node->op);
   if (const auto* span = std::get_if<TextSpan>(location)) return fmt::format("line {}", line_column(*span).line);

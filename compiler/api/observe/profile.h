@@ -73,6 +73,6 @@ std::vector<EntryProfile> profile_entry(const relax::Module& module, const Unpla
                                         const interface::Entry& entry, const Target& target);
 
 /// "head/nms (NonMaxSuppression)", "line 14": a place in the source as a word or two; empty if there is none.
-std::string short_place(Location location);
+std::string short_location(Location location);
 
 }  // namespace relaxc::api

@@ -123,7 +123,7 @@ bool is_model_name(const std::string& name) {
   return true;
 }
 
-std::string model_name_near(const std::string& name) {
+std::string valid_model_name(const std::string& name) {
   std::string near;
   for (char c : name) near += is_letter(c) || is_digit(c) ? c : '_';
   return is_model_name(near) ? near : "model_" + near;
@@ -172,7 +172,7 @@ Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag
     return diag.error(nullptr, Kind::usage,
                       "'{}' cannot be the prefix of C names (an identifier, not a keyword, not starting with 'rlx'); "
                       "choose one, as in --name={}",
-                      plan.name, model_name_near(plan.name));
+                      plan.name, valid_model_name(plan.name));
   if (plan.emit != Emit::kExecutable && plan.script.empty()) plan.header = with_extension(options.output, ".h");
   plan.weights = options.weights;
   RELAXC_DO(all_differ(plan, options, diag));

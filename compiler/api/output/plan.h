@@ -34,6 +34,6 @@ bool names_text(const CompileOptions& options);
 /// "rlx".
 bool is_model_name(const std::string& name);
 /// A name near to `name` for which is_model_name holds: "mnist-8" gives "mnist_8".
-std::string model_name_near(const std::string& name);
+std::string valid_model_name(const std::string& name);
 
 }  // namespace relaxc::api

@@ -153,7 +153,7 @@ class Emission {
     interface::EntryFunctions made(shown_);
     interface::CodeFacts facts;
     facts.target = "C99";
-    facts.wants_context = [&](const std::string& name) { return conventions_.at(name).context; };
+    facts.needs_context = [&](const std::string& name) { return conventions_.at(name).context; };
     return tables_text(shown_, interface::object_tables(shown_, made, facts), printer);
   }
 

@@ -106,7 +106,7 @@ void LanePrinter::print(const tir::For& node, Loop& loop) {
 Stmt LanePrinter::step(Stmt s) {
   auto whole = [&](bool even) { return even ? f_.step(s) : (together({s}), Stmt()); };
   if (!f_.style_.vectors) {
-    if (!stands_alone(s)) return together({s}), Stmt();
+    if (!is_separate(s)) return together({s}), Stmt();
     if (const auto* seq = s.as<tir::Seq>()) return print_seq(*seq), Stmt();
     if (const auto* store = s.as<tir::Store>()) return once(*store), Stmt();
   }
@@ -123,7 +123,7 @@ Stmt LanePrinter::step(Stmt s) {
 
 /// Whether the statement is more than what a loop over lanes may hold: it has loops, stores what lanes share, or asks
 /// what has one answer for all of them.
-bool LanePrinter::stands_alone(Stmt s) const {
+bool LanePrinter::is_separate(Stmt s) const {
   bool found = false;
   tir::for_each_stmt(s, [&](Stmt part) {
     const auto* store = part.as<tir::Store>();
@@ -151,7 +151,7 @@ void LanePrinter::print_seq(const tir::Seq& node) {
     run.clear();
   };
   for (Stmt part : node.body) {
-    if (stands_alone(part)) {
+    if (is_separate(part)) {
       flush();
       f_.statement(part);
       continue;

@@ -50,7 +50,7 @@ class LanePrinter {
   void together(const std::vector<tir::Stmt>& statements);
   void each_lane(const std::function<void()>& print, const std::vector<tir::Stmt>& inside);
   bool is_uniform(arith::Expr e) const { return loop_->lanes.step(e) == tir::Lanes::Step(0); }
-  bool stands_alone(tir::Stmt s) const;
+  bool is_separate(tir::Stmt s) const;
   void once(const tir::Store& node);
 
   FunctionPrinter& f_;

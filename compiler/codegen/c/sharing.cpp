@@ -104,7 +104,7 @@ class Expressions::Sharing {
     if (!way.condition) return from;
     // Conditions may be behind what they guard in `order_`; what they share gets its name first here, too.
     for_each_node(
-        way.condition, [&](Expr e) { return operands_but(e, [&](Expr part) { return defined_.count(part) != 0; }); },
+        way.condition, [&](Expr e) { return operands_except(e, [&](Expr part) { return defined_.count(part) != 0; }); },
         [&](Expr e) { define(e, true); });
     std::string asked = (way.holds ? "" : "!") + expressions_.text(way.condition);
     return from.empty() ? asked : fmt::format("({} && {})", from, asked);

@@ -59,7 +59,7 @@ bool VectorExpression::can(Expr e) {
   auto known = [&](Expr node) { return can_.count(node) != 0; };
   if (!known(e))
     for_each_node(
-        e, [&](Expr node) { return operands_but(node, known); }, [&](Expr node) { can_[node] = can_compute(node); });
+        e, [&](Expr node) { return operands_except(node, known); }, [&](Expr node) { can_[node] = can_compute(node); });
   return can_.at(e);
 }
 

@@ -73,7 +73,7 @@ class Emission {
           nullptr, Kind::unsupported,
           "{} bytes of weights do not fit {}, where the limit is {}; --weights=FILE writes them to a separate file",
           inside, binary ? "an object" : "a text output", limit);
-    RELAXC_DO(check_going_on());
+    RELAXC_DO(check_not_cancelled());
     level_ = level_of(options_.opt, options_.fast);
     machine_ = make_machine(target_, level_);
     module_ = make_module(object_.name, context_, *machine_);
@@ -95,7 +95,7 @@ class Emission {
     parts_ = &parts;
     parts.start(options_.jobs - 1);
     optimize(*module_, *machine_, target_, level_);
-    RELAXC_DO(check_going_on());
+    RELAXC_DO(check_not_cancelled());
     if (holds_object) return around_object();
     RELAXC_DO(write(path_));
     if (reserve_) RELAXC_DO(fill_weights(path_));
@@ -104,7 +104,7 @@ class Emission {
 
  private:
   LoweringOptions lowering_options(const Target& target, const llvm::TargetMachine& machine) const {
-    LoweringOptions out{abilities_of(target, machine), target.cpu, target.features, target.vector_bits};
+    LoweringOptions out{capabilities_of(target, machine), target.cpu, target.features, target.vector_bits};
     out.task_slots = target.task_slots;
     out.small = level_ == OptLevel::kOs || level_ == OptLevel::kOz;
     out.line_tables = options_.line_tables;
@@ -134,7 +134,7 @@ class Emission {
   }
   const std::string& shown() const { return options_.shown_path.empty() ? path_ : options_.shown_path; }
 
-  Status check_going_on() {
+  Status check_not_cancelled() {
     if (!options_.stop || !options_.stop()) return Done{};
     return diag_.error(nullptr, Kind::cancelled, "the compilation was cancelled");
   }
@@ -170,7 +170,7 @@ class Emission {
     RELAXC_DO(close(out));
     std::vector<llvm::StringRef> objects;
     const std::deque<CompiledPart>& parts = parts_->finish();
-    RELAXC_DO(check_going_on());
+    RELAXC_DO(check_not_cancelled());
     for (const CompiledPart& part : parts) {
       objects.emplace_back(part.object.data(), part.object.size());
       for (const auto& [name, chain] : part.stack) frames.know(name, chain);

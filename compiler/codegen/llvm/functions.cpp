@@ -75,7 +75,7 @@ Value* Numeric::shift(bool left, DType dtype, Value* a, Value* amount) {
 }
 
 Value* Numeric::round_to_integral(llvm::Intrinsic::ID id, Value* x) {
-  if (abilities_.rounding) return b_.CreateUnaryIntrinsic(id, x);
+  if (capabilities_.rounding) return b_.CreateUnaryIntrinsic(id, x);
   bool is_double = x->getType()->getScalarType()->isDoubleTy();
   double unit = std::ldexp(1.0, is_double ? 52 : 23);  // from here on every value is integral
   Value* magnitude = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
@@ -100,7 +100,7 @@ Value* Numeric::round_to_integral(llvm::Intrinsic::ID id, Value* x) {
 /// Without the instruction a function of the runtime: no libm is linked.
 Value* Numeric::square_root(Value* x) {
   bool is_double = x->getType()->getScalarType()->isDoubleTy();
-  if (is_double ? abilities_.sqrt_double : abilities_.sqrt_single)
+  if (is_double ? capabilities_.sqrt_double : capabilities_.sqrt_single)
     return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
   return call_scalar(is_double ? "rlx_sqrt" : "rlx_sqrtf", {x});
 }
@@ -110,9 +110,9 @@ Value* Numeric::square_root(Value* x) {
 /// the CPU's either, a function does that once for all.
 Value* Numeric::fused(Value* a, Value* b, Value* c) {
   bool is_double = a->getType()->getScalarType()->isDoubleTy();
-  bool there = abilities_.fma || (abilities_.fma_single && !is_double);
+  bool there = capabilities_.fma || (capabilities_.fma_single && !is_double);
   if (!there && is_double) return call_scalar("rlx_fma", {a, b, c});
-  if (!there && !abilities_.doubles) return call_scalar("rlx_fmaf", {a, b, c});
+  if (!there && !capabilities_.doubles) return call_scalar("rlx_fmaf", {a, b, c});
   if (there) return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   llvm::Type* doubles = shaped(b_.getDoubleTy(), a);
   llvm::Type* ints = shaped(b_.getInt64Ty(), a);

@@ -167,7 +167,7 @@ class Jit : public tir::Evaluator {
     module->setTargetTriple(machine_->getTargetTriple());
     module->setDataLayout(machine_->createDataLayout());
     LoweringOptions options;
-    options.abilities = abilities_of(target_, *machine_);
+    options.capabilities = capabilities_of(target_, *machine_);
     options.cpu = target_.cpu, options.features = target_.features, options.vector_bits = target_.vector_bits;
     options.in_process = true;
     ModuleLowering lowering(*module, options);
@@ -213,9 +213,9 @@ class Jit : public tir::Evaluator {
     auto* type = llvm::FunctionType::get(b.getInt32Ty(), {pointer, pointer, pointer}, false);
     auto* entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, lowering.module());
     b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "entry", entry));
-    Numeric numeric(b, lowering.options().abilities);
+    Numeric numeric(b, lowering.options().capabilities);
     std::vector<llvm::Value*> args;
-    if (signature.wants_context) args.push_back(llvm::ConstantPointerNull::get(b.getPtrTy()));
+    if (signature.needs_context) args.push_back(llvm::ConstantPointerNull::get(b.getPtrTy()));
     unsigned buffers = 0, scalars = 0;
     auto next_scalar = [&] {
       return b.CreateLoad(b.getInt64Ty(), b.CreateConstGEP1_64(b.getInt64Ty(), entry->getArg(1), scalars++));

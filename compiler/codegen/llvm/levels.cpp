@@ -5,8 +5,8 @@
 // A function of each role is in front of the forms and has the signature that one form has, so that adapters and
 // the typed call know nothing of levels. What runs before the choice (shapes, sizes, this code) is compiled for the
 // architecture's baseline. A program with one form has the same choice: that form, or RLX_CPU_FEATURES.
-#include "compiler/codegen/llvm/ask_cpu.h"
 #include "compiler/codegen/llvm/object_emitter.h"
+#include "compiler/codegen/llvm/query_cpu_features.h"
 #include "compiler/interface/call_order.h"
 #include "compiler/tir/visit.h"
 
@@ -48,7 +48,7 @@ std::vector<const tir::PrimFunc*> below(const interface::Object& object, const s
 Value* pass_on(llvm::IRBuilder<>& b, const Signature& callee, llvm::Function* front) {
   std::vector<Value*> args;
   unsigned last = static_cast<unsigned>(front->arg_size()) - 1;
-  for (unsigned i = callee.wants_context ? 0 : 1; i < last + (callee.may_fail ? 1 : 0); ++i)
+  for (unsigned i = callee.needs_context ? 0 : 1; i < last + (callee.may_fail ? 1 : 0); ++i)
     args.push_back(front->getArg(i));
   RELAXC_CHECK(args.size() == callee.function->arg_size(), "forms of a function differ in their parameters");
   Value* status = b.CreateCall(callee.function, args);
@@ -114,7 +114,7 @@ void ObjectEmitter::lower_levels() {
 llvm::Function* ObjectEmitter::front_of(const std::string& role, const Signature& form) {
   llvm::LLVMContext& context = module_.getContext();
   std::vector<llvm::Type*> types;
-  if (!form.wants_context) types.push_back(llvm::PointerType::get(context, 0));
+  if (!form.needs_context) types.push_back(llvm::PointerType::get(context, 0));
   for (llvm::Argument& argument : form.function->args()) types.push_back(argument.getType());
   if (!form.may_fail) types.push_back(llvm::PointerType::get(context, 0));
   auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context), types, false);
@@ -122,7 +122,7 @@ llvm::Function* ObjectEmitter::front_of(const std::string& role, const Signature
   Signature signature;
   signature.source = form.source;
   signature.function = front;
-  signature.may_fail = signature.wants_context = true;
+  signature.may_fail = signature.needs_context = true;
   lowering_.adopt(role, signature);
   return front;
 }
@@ -154,9 +154,9 @@ Value* ObjectEmitter::features_of(llvm::IRBuilder<>& b, llvm::Function* front) {
   b.CreateCondBr(none, ask, given);
   b.SetInsertPoint(given);
   Value* place = field(b, front->getArg(0), Record::kContext, "cpu_features");
-  llvm::LoadInst* told = b.CreateAlignedLoad(b.getInt64Ty(), place, llvm::Align(8));
-  told->setAtomic(llvm::AtomicOrdering::Monotonic);
-  b.CreateCondBr(b.CreateICmpEQ(told, b.getInt64(0)), ask, known);
+  llvm::LoadInst* cached = b.CreateAlignedLoad(b.getInt64Ty(), place, llvm::Align(8));
+  cached->setAtomic(llvm::AtomicOrdering::Monotonic);
+  b.CreateCondBr(b.CreateICmpEQ(cached, b.getInt64(0)), ask, known);
   b.SetInsertPoint(ask);
   Value* asked = b.CreateCall(question());
   b.CreateCondBr(none, known, keep);
@@ -166,7 +166,7 @@ Value* ObjectEmitter::features_of(llvm::IRBuilder<>& b, llvm::Function* front) {
   b.CreateBr(known);
   b.SetInsertPoint(known);
   llvm::PHINode* features = b.CreatePHI(b.getInt64Ty(), 3);
-  features->addIncoming(told, given);
+  features->addIncoming(cached, given);
   features->addIncoming(asked, ask);
   features->addIncoming(asked, keep);
   return features;
@@ -179,7 +179,7 @@ llvm::Function* ObjectEmitter::question() {
   auto* type = llvm::FunctionType::get(llvm::Type::getInt64Ty(module_.getContext()), false);
   llvm::Function* function = declare(name, type, false);
   function->addFnAttr(llvm::Attribute::NoInline);
-  ask_cpu(*function);
+  query_cpu_features(*function);
   return function;
 }
 
@@ -216,11 +216,11 @@ void ObjectEmitter::largest_arena(const std::string& arena,
     Value* status = pass_on(b, *size, front);
     if (size->may_fail) {
       auto* leave = llvm::BasicBlock::Create(b.getContext(), "fails", front);
-      auto* go_on = llvm::BasicBlock::Create(b.getContext(), "holds", front);
-      b.CreateCondBr(b.CreateICmpNE(status, b.getInt32(0)), leave, go_on);
+      auto* continue_block = llvm::BasicBlock::Create(b.getContext(), "holds", front);
+      b.CreateCondBr(b.CreateICmpNE(status, b.getInt32(0)), leave, continue_block);
       b.SetInsertPoint(leave);
       b.CreateRet(status);
-      b.SetInsertPoint(go_on);
+      b.SetInsertPoint(continue_block);
     }
     Value* own = b.CreateLoad(b.getInt64Ty(), bytes);
     most = b.CreateSelect(b.CreateICmpUGT(own, most), own, most);

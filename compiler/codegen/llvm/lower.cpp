@@ -14,15 +14,15 @@ void inspect(const ModuleLowering& module, const tir::PrimFunc& function, Signat
     if (s.as<tir::Guard>() != nullptr) signature.may_fail = true;
     const auto* loop = s.as<tir::For>();
     bool parallel = loop != nullptr && loop->loop_kind == tir::LoopKind::kParallel && module.options().task_slots > 1;
-    signature.wants_context |= parallel;
+    signature.needs_context |= parallel;
     const auto* invoke = s.as<tir::Invoke>();
     if (invoke == nullptr || invoke->plain) return;
     bool hooked = module.options().hooks.at(invoke->trace_node);
     signature.may_fail |= hooked && module.options().hooks.poll;
-    signature.wants_context |= hooked;
+    signature.needs_context |= hooked;
     const Signature* callee = invoke->external ? nullptr : module.find(invoke->callee);
     signature.may_fail |= callee == nullptr || callee->may_fail;
-    signature.wants_context |= callee == nullptr || callee->wants_context;
+    signature.needs_context |= callee == nullptr || callee->needs_context;
   });
 }
 
@@ -143,7 +143,7 @@ llvm::Function* ModuleLowering::name_failure() {
 }
 
 void ModuleLowering::declare(const tir::PrimFunc& function, const std::string& symbol) {
-  Signature signature{.source = &function, .function = nullptr, .may_fail = true, .wants_context = true};
+  Signature signature{.source = &function, .function = nullptr, .may_fail = true, .needs_context = true};
   make_function(signature, symbol);
   functions_.emplace(function.name, signature);
 }
@@ -200,7 +200,7 @@ void ModuleLowering::make_function(Signature& signature, const std::string& symb
   llvm::IRBuilder<> builder(context);
   llvm::Type* pointer = builder.getPtrTy();
   std::vector<llvm::Type*> types;
-  if (signature.wants_context) types.push_back(pointer);
+  if (signature.needs_context) types.push_back(pointer);
   for (const tir::Param& param : function.params)
     types.push_back(param.buffer != nullptr ? pointer : scalar_parameter(builder, param.var.dtype()));
   for (size_t i = 0; i < function.symbols.size(); ++i) types.push_back(builder.getInt64Ty());

@@ -27,11 +27,11 @@ struct Signature {
   const tir::PrimFunc* source = nullptr;
   llvm::Function* function = nullptr;
   bool may_fail = false;
-  bool wants_context = false;
+  bool needs_context = false;
 };
 
 struct LoweringOptions {
-  Abilities abilities;
+  Capabilities capabilities;
   std::string cpu, features;
   int32_t vector_bits = 128;
   int32_t task_slots = 1;       ///< most tasks of a parallel loop; 1: such loops run serially

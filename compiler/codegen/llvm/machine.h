@@ -21,7 +21,7 @@ enum class OptLevel { kO0, kO1, kO2, kO3, kOs, kOz, kFast };
 std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target, OptLevel level);
 
 /// What the CPU of the Target does by itself.
-Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine);
+Capabilities capabilities_of(const Target& target, const llvm::TargetMachine& machine);
 
 /// A module for the machine, without any code.
 std::unique_ptr<llvm::Module> make_module(const std::string& name, llvm::LLVMContext& context,

@@ -178,9 +178,9 @@ Value* Numeric::floating(ExprKind kind, Value* a, Value* b) {
     case ExprKind::kFloorMod:
       return b_.CreateFSub(a, b_.CreateFMul(round_to_integral(llvm::Intrinsic::floor, b_.CreateFDiv(a, b)), b));
     case ExprKind::kMin:
-      return pick_extreme(false, a, b);
+      return min_or_max(false, a, b);
     case ExprKind::kMax:
-      return pick_extreme(true, a, b);
+      return min_or_max(true, a, b);
     case ExprKind::kEq:
       return b_.CreateFCmpOEQ(a, b);
     case ExprKind::kNe:
@@ -197,7 +197,7 @@ Value* Numeric::floating(ExprKind kind, Value* a, Value* b) {
 /// `a` where it is beyond `b` or NaN, else `b`: one instruction on x86 where one of them is a constant (that is not 0,
 /// if it is `b`, since zeros have signs), and the first of three where `a` may be NaN. LLVM would make one choice under
 /// both conditions of two, which is four instructions, if the first could not be undefined for all that it knows.
-Value* Numeric::pick_extreme(bool largest, Value* a, Value* b) {
+Value* Numeric::min_or_max(bool largest, Value* a, Value* b) {
   auto number_of = [](Value* value) {
     auto* constant = llvm::dyn_cast<llvm::Constant>(value);
     if (constant != nullptr && constant->getType()->isVectorTy()) constant = constant->getSplatValue();

@@ -18,7 +18,7 @@
 namespace relaxc::codegen_llvm {
 
 /// What the CPU does by itself, so that no library call is emitted for it.
-struct Abilities {
+struct Capabilities {
   bool fma = false;         ///< fused multiply-add of float and double
   bool fma_single = false;  ///< of float
   bool doubles = true;      ///< arithmetic of double
@@ -37,9 +37,9 @@ struct Abilities {
 
 class Numeric {
  public:
-  Numeric(llvm::IRBuilder<>& builder, Abilities abilities) : b_(builder), abilities_(abilities) {}
+  Numeric(llvm::IRBuilder<>& builder, Capabilities capabilities) : b_(builder), capabilities_(capabilities) {}
 
-  const Abilities& abilities() const { return abilities_; }
+  const Capabilities& capabilities() const { return capabilities_; }
   llvm::Type* register_type(DType dtype) const;
   llvm::Type* memory_type(DType dtype) const;
   llvm::Value* constant(DType dtype, int64_t value) const;
@@ -60,7 +60,7 @@ class Numeric {
   llvm::Value* divide(arith::ExprKind kind, DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* float_remainder(llvm::Value* a, llvm::Value* b);
   llvm::Value* lanes_to_integer(DType to, llvm::Value* value);
-  llvm::Value* pick_extreme(bool largest, llvm::Value* a, llvm::Value* b);
+  llvm::Value* min_or_max(bool largest, llvm::Value* a, llvm::Value* b);
   llvm::Value* shift(bool left, DType dtype, llvm::Value* a, llvm::Value* amount);
   llvm::Value* round_to_integral(llvm::Intrinsic::ID id, llvm::Value* x);
   llvm::Value* square_root(llvm::Value* x);
@@ -82,7 +82,7 @@ class Numeric {
   llvm::Value* number(llvm::Value* like, double value) const;
 
   llvm::IRBuilder<>& b_;
-  Abilities abilities_;
+  Capabilities capabilities_;
 };
 
 }  // namespace relaxc::codegen_llvm

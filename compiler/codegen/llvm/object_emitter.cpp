@@ -77,9 +77,9 @@ llvm::GlobalVariable* ObjectEmitter::model_table() {
   for (const LoweredLevel& level : levels_) cpus += (cpus.empty() ? "" : ",") + level.name;
   interface::CodeFacts facts;
   facts.target = module_.getTargetTriple().str() + " " + cpus;
-  facts.wants_context = [&](const std::string& name) {
+  facts.needs_context = [&](const std::string& name) {
     const Signature* function = lowering_.find(name);
-    return function != nullptr && function->wants_context;
+    return function != nullptr && function->needs_context;
   };
   llvm::GlobalVariable* model = tables_.define(interface::object_tables(object_, made_, facts));
   const std::string name = model->getName().str();

@@ -49,7 +49,7 @@ Format format_of(DType dtype) {
 
 Value* Numeric::decode(DType dtype, Value* stored) {
   llvm::Type* floats = shaped(b_.getFloatTy(), stored);
-  if (dtype == DType::f(16) && abilities_.half)
+  if (dtype == DType::f(16) && capabilities_.half)
     return b_.CreateFPExt(b_.CreateBitCast(stored, shaped(b_.getHalfTy(), stored)), floats);
   if (dtype.code == TypeCode::kFloat8E8M0FNU) return decode_power(stored);
   Format f = format_of(dtype);
@@ -80,7 +80,7 @@ Value* Numeric::encode(DType dtype, Value* value) {
   Format f = format_of(dtype);
   llvm::Type* floats = value->getType();
   llvm::Type* ints = shaped(b_.getInt32Ty(), value);
-  if (dtype == DType::f(16) && abilities_.half)
+  if (dtype == DType::f(16) && capabilities_.half)
     return b_.CreateBitCast(b_.CreateFPTrunc(value, shaped(b_.getHalfTy(), value)), shaped(b_.getInt16Ty(), value));
   auto imm = [&](uint64_t v) { return llvm::ConstantInt::get(ints, v & 0xffffffffu); };
   Value* bits = b_.CreateBitCast(value, ints);

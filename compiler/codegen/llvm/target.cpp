@@ -370,10 +370,10 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target, OptLevel
   return machine;
 }
 
-Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine) {
+Capabilities capabilities_of(const Target& target, const llvm::TargetMachine& machine) {
   const llvm::MCSubtargetInfo& info = *machine.getMCSubtargetInfo();
   const llvm::Triple& triple = machine.getTargetTriple();
-  Abilities out;
+  Capabilities out;
   out.fma = target.has_fma;
   if (triple.isARM() || triple.isThumb()) {
     bool soft = info.checkFeatures("+soft-float");

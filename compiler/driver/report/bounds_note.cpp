@@ -43,10 +43,10 @@ std::string flag(const std::string& name, const interface::Symbol& symbol) {
 
 }  // namespace
 
-std::string bounds_note(const std::vector<lower::HelpfulBounds>& helpful, bool several) {
+std::string bounds_note(const std::vector<lower::SuggestedBounds>& helpful, bool several) {
   std::vector<std::string> functions, dims, flags;
   uint64_t bytes = 0;
-  for (const lower::HelpfulBounds& one : helpful) {
+  for (const lower::SuggestedBounds& one : helpful) {
     functions.push_back(one.function);
     bytes = std::max(bytes, one.arena_max);
     for (const interface::Symbol& symbol : one.symbols) {

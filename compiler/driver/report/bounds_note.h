@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "compiler/transform/lower/helpful_bounds.h"
+#include "compiler/transform/lower/suggested_bounds.h"
 
 namespace relaxc::driver {
 
 /// What bounds would give, with flags as an example; empty if there is nothing to gain. `several`: models share the
 /// object, and flags say which of them they are about.
-std::string bounds_note(const std::vector<lower::HelpfulBounds>& helpful, bool several);
+std::string bounds_note(const std::vector<lower::SuggestedBounds>& helpful, bool several);
 
 }  // namespace relaxc::driver

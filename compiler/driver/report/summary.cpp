@@ -45,7 +45,7 @@ std::string tensor_text(const interface::Tensor& tensor) {
                      tensor.append_axis >= 0 ? fmt::format(", a state that grows along axis {}", tensor.append_axis)
                      : tensor.pair >= 0      ? ", a state"
                                              : "",
-                     tensor.quant ? ", represents " + interface::meaning_text(*tensor.quant) : "");
+                     tensor.quant ? ", represents " + interface::formula_text(*tensor.quant) : "");
 }
 
 /// "n: 1..12, a multiple of 4".

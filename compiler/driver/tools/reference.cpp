@@ -36,7 +36,7 @@ void give(relax::Function& function, const std::vector<relax::Value*>& values) {
 }
 
 std::string described(const relax::Value& value) {
-  std::string place = value.op == nullptr ? "" : short_place(value.op->location);
+  std::string place = value.op == nullptr ? "" : short_location(value.op->location);
   return fmt::format("{}{}{}", value.name, place.empty() ? "" : ", ", place);
 }
 

@@ -178,7 +178,7 @@ class Session::Opening {
     compiling_.output = state_->folder.file("model.so");
     compiling_.depfile = false;
     compiling_.names = Names::kFull;  // messages name what is wrong
-    if (compiling_.name.empty()) compiling_.name = model_name_near(fs::path(options_.input).stem().string());
+    if (compiling_.name.empty()) compiling_.name = valid_model_name(fs::path(options_.input).stem().string());
     if (compiling_.target.empty() && compiling_.cpu.empty()) compiling_.target = "native";
     Diagnostics diag;
     Progress progress;

@@ -41,7 +41,7 @@ bool writes_own_axes(const Nest& nest) {
 
 }  // namespace
 
-bool fills_for(const Nest& fill, const Nest& reduction) {
+bool initializes(const Nest& fill, const Nest& reduction) {
   if (fill.block == nullptr || fill.block->init || !writes_own_axes(fill) || !writes_own_axes(reduction)) return false;
   const auto* init = reduction.block->init.as<tir::Store>();
   if (init == nullptr || fill.store->buffer != init->buffer || !(fill.store->value == init->value)) return false;
@@ -88,7 +88,7 @@ std::optional<ReductionGroup> group_of(const Tree& s, const std::vector<Stmt>& a
     return is_reduction(nest) && is_normal(nest);
   };
   if (parts.size() > 1 && !is_start(parts[0]) && is_start(parts[1]) &&
-      fills_for(analysis::as_nest(parts[0]), analysis::as_nest(parts[1])))
+      initializes(analysis::as_nest(parts[0]), analysis::as_nest(parts[1])))
     parts.erase(parts.begin());
   if (!is_start(parts[0])) return {};
   ReductionGroup group{parts[0], {}, {}};

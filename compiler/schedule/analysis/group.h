@@ -22,7 +22,7 @@ struct ReductionGroup {
 bool is_reduction(const analysis::Nest& nest);
 
 /// The nest writes the value with which the reduction begins, everywhere.
-bool fills_for(const analysis::Nest& fill, const analysis::Nest& reduction);
+bool initializes(const analysis::Nest& fill, const analysis::Nest& reduction);
 
 /// A consumer of `results` over the axes of the reduction.
 bool joins(const analysis::Nest& nest, const analysis::Nest& reduction, const std::vector<BufferRef>& results);

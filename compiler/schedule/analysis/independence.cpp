@@ -103,7 +103,7 @@ class Independence {
     for (const Access& access : list)
       if (!same_view(access.buffer, list[0].buffer)) return false;
     for (size_t dim = 0; dim < list[0].indices.size(); ++dim)
-      if (apart_in(list, dim)) return true;
+      if (independent_in(list, dim)) return true;
     return false;
   }
 
@@ -134,7 +134,7 @@ class Independence {
     return true;
   }
 
-  bool apart_in(const std::vector<Access>& list, size_t dim) const {
+  bool independent_in(const std::vector<Access>& list, size_t dim) const {
     auto step = step_of(list[0].indices[dim], loop_.var);
     if (!step || *step == 0) return false;
     arith::Substitution none{{loop_.var, loop_.min}}, inside = none;

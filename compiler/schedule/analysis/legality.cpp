@@ -36,7 +36,7 @@ bool is_plain(Stmt root) {
 
 bool may_run_together(Stmt root, const For& loop) {
   const int64_t* extent = loop.extent.constant();
-  if (loop.annotations.count(kApart) != 0) return true;
+  if (loop.annotations.count(kIndependent) != 0) return true;
   return (extent != nullptr && *extent <= 1 && is_plain(loop.body)) || has_independent_iterations(root, loop);
 }
 
@@ -118,7 +118,7 @@ bool may_reorder(Context& context, Stmt root, const std::vector<const For*>& cha
   return false;
 }
 
-bool are_apart(Context& context, Stmt root, const std::vector<const For*>& chain) {
+bool are_independent(Context& context, Stmt root, const std::vector<const For*>& chain) {
   if (!is_plain(chain.back()->body)) return false;
   for (size_t i = 0; i < chain.size(); ++i)
     if (!is_free(context, root, chain, i, {})) return false;

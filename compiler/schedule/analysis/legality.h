@@ -13,7 +13,7 @@ namespace relaxc::schedule {
 bool is_plain(Stmt s);
 
 /// Annotation of a loop whose iterations were made to be independent of each other, where accesses do not show it.
-inline constexpr const char* kApart = "apart";
+inline constexpr const char* kIndependent = "independent";
 
 /// Whether the iterations of `loop`, in `root`, may run in any order, or at the same time: there is at most one, or
 /// they are independent.
@@ -28,7 +28,7 @@ bool may_reorder(Context& context, Stmt root, const std::vector<const tir::For*>
                  const std::vector<size_t>& order, uint32_t marked = 0);
 
 /// Whether no iteration of perfectly nested loops meets any other one.
-bool are_apart(Context& context, Stmt root, const std::vector<const tir::For*>& chain);
+bool are_independent(Context& context, Stmt root, const std::vector<const tir::For*>& chain);
 
 /// What `s` does with the memory of `buffer` first: each time that it runs it stores to it before it reads it, or not.
 enum class FirstUse : uint8_t { kNone, kStore, kOther };

@@ -14,7 +14,7 @@ bool is_start(const Nest& nest) {
 
 /// Part `i` only fills in the neutral element of the reduction behind it.
 bool fills_next(const std::vector<Nest>& nests, size_t i) {
-  return i + 1 < nests.size() && is_start(nests[i + 1]) && fills_for(nests[i], nests[i + 1]);
+  return i + 1 < nests.size() && is_start(nests[i + 1]) && initializes(nests[i], nests[i + 1]);
 }
 
 /// Behind the consumers of the reduction at `i`.

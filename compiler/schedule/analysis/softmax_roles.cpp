@@ -157,7 +157,7 @@ bool SoftmaxRoles::give_roles() {
 
 std::optional<Role> SoftmaxRoles::role_of(size_t i) {
   const Nest& nest = nests_[i];
-  const bool fills = i + 1 < nests_.size() && is_reduction(nests_[i + 1]) && fills_for(nest, nests_[i + 1]);
+  const bool fills = i + 1 < nests_.size() && is_reduction(nests_[i + 1]) && initializes(nest, nests_[i + 1]);
   if (fills) return reduces_keys(nests_[i + 1]) ? Role::kFill : Role::kBefore;
   const bool in_columns = is_column(nest.store->buffer);
   bool reads_columns = false;

@@ -15,7 +15,7 @@ using tir::For;
 Legal<CacheRead::Facts> CacheRead::legal(const Tree& tree) const {
   const Stmt around(&tree.loop(loop));
   RELAXC_STEP(const Region region, is_cacheable(tree, buffer, loop));
-  RELAXC_REQUIRE(!is_stored(tree, stands_in(tree, loop, tir::LoopKind::kParallel) ? tree.root() : around, buffer),
+  RELAXC_REQUIRE(!is_stored(tree, is_inside_loop(tree, loop, tir::LoopKind::kParallel) ? tree.root() : around, buffer),
                  fmt::format("{} is stored to while loop '{}' runs", buffer->name, loop_name(tree, loop)));
   return region;
 }

@@ -154,8 +154,7 @@ class CopyOfWindow {
   Stmt copy_nest() {
     const Stmt inner = columns();
     Stmt copy = build_.seq({border(0, row_.first), border(row_.lead + row_.end(), row_.places - row_.end()), inner});
-    for (size_t i = rows_.size(); i-- > 0;)
-      copy = make_stmt(context_, made_loop(context_, rows_[i], extents_[i], copy));
+    for (size_t i = rows_.size(); i-- > 0;) copy = make_stmt(context_, new_loop(context_, rows_[i], extents_[i], copy));
     return copy;
   }
 
@@ -184,9 +183,9 @@ class CopyOfWindow {
     block.body = build_.store(scratch_, place(phase, along + (row_.lead + row_.first)), column_at(along, phase));
     const Stmt body = build_.block(std::move(block));
     made_.block = body.as<Block>()->id;
-    For phases = made_loop(context_, phase, context_.index(row_.phases), body);
+    For phases = new_loop(context_, phase, context_.index(row_.phases), body);
     phases.loop_kind = LoopKind::kUnrolled;
-    For places = made_loop(context_, along, places_along_row(), make_stmt(context_, std::move(phases)));
+    For places = new_loop(context_, along, places_along_row(), make_stmt(context_, std::move(phases)));
     made_.along = places.id;
     return make_stmt(context_, std::move(places));
   }

@@ -18,7 +18,7 @@ Legal<CacheWrite::Facts> CacheWrite::legal(const Tree& tree) const {
   RELAXC_REQUIRE(is_stored(tree, around, buffer),
                  fmt::format("loop '{}' does not store to {}", loop_name(tree, loop), buffer->name));
   RELAXC_REQUIRE(
-      !stands_in(tree, loop, tir::LoopKind::kParallel) && tree.loop(loop).loop_kind != tir::LoopKind::kParallel,
+      !is_inside_loop(tree, loop, tir::LoopKind::kParallel) && tree.loop(loop).loop_kind != tir::LoopKind::kParallel,
       fmt::format("other iterations than those of loop '{}' may store next to them at the same time",
                   loop_name(tree, loop)));
   return region;

@@ -33,7 +33,7 @@ Collapse::Made Collapse::apply(Tree& tree, const Facts&) const {
     Stmt body = tir::substitute(tree.context(), nested->body,
                                 {{around.var, around.min + arith::floordiv(p, nested->extent)},
                                  {nested->var, nested->min + arith::floormod(p, nested->extent)}});
-    For made = made_loop(tree.context(), p, arith::simplify(around.extent * nested->extent), body);
+    For made = new_loop(tree.context(), p, arith::simplify(around.extent * nested->extent), body);
     made.loop_kind = around.loop_kind;
     made_id = made.id;
     return make_stmt(tree.context(), std::move(made));

@@ -56,7 +56,7 @@ Stmt part_of(Tree& tree, Stmt nest, const Region& region) {
   body = tir::substitute(tree.context(), body, moved);
   if (Expr exists = inside(analysis::as_nest(nest).store->buffer, at, within)) body = build.branch(exists, body);
   for (size_t i = axes.size(); i-- > 0;)
-    body = make_stmt(tree.context(), made_loop(tree.context(), own[i], tree.context().index(region.extent[i]), body));
+    body = make_stmt(tree.context(), new_loop(tree.context(), own[i], tree.context().index(region.extent[i]), body));
   return body;
 }
 
@@ -73,8 +73,8 @@ Legal<ComputeAt::Facts> ComputeAt::legal(const Tree& tree) const {
                              block_name(tree, block), loop_name(tree, loop)));
   RELAXC_REQUIRE(!is_read_besides(tree, buffer, {at.body, nest}),
                  fmt::format("{} is read outside of loop '{}', too", buffer->name, loop_name(tree, loop)));
-  RELAXC_REQUIRE(at.loop_kind == tir::LoopKind::kSerial && !stands_in(tree, loop, tir::LoopKind::kParallel) &&
-                     !stands_in(tree, loop, tir::LoopKind::kVectorized),
+  RELAXC_REQUIRE(at.loop_kind == tir::LoopKind::kSerial && !is_inside_loop(tree, loop, tir::LoopKind::kParallel) &&
+                     !is_inside_loop(tree, loop, tir::LoopKind::kVectorized),
                  fmt::format("iterations of loop '{}' would compute at the same time", loop_name(tree, loop)));
   const std::optional<Region> region = region_of(at.body, buffer);
   RELAXC_REQUIRE(region.has_value(), fmt::format("it is not known which part of {} an iteration of loop '{}' reads",

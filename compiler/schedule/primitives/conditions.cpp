@@ -76,7 +76,7 @@ Legal<> is_parallelizable(const Tree& tree, uint32_t id) {
   RELAXC_LEGAL(runs_together(tree, id));
   bool inside = false;
   for (LoopKind kind : {LoopKind::kParallel, LoopKind::kVectorized, LoopKind::kUnrolled})
-    inside |= stands_in(tree, id, kind);
+    inside |= is_inside_loop(tree, id, kind);
   tir::for_each_stmt(tree.loop(id).body, [&](Stmt s) {
     const auto* inner = s.as<For>();
     inside |= inner != nullptr && inner->loop_kind == LoopKind::kParallel;

@@ -26,7 +26,7 @@ void drop_fill(Tree& tree, uint32_t block_id) {
     for (size_t i = 1; seq != nullptr && i < seq->body.size(); ++i) {
       const analysis::Nest nest = analysis::as_nest(seq->body[i]);
       if (nest.block == nullptr || nest.block->id != block_id) continue;
-      if (!fills_for(analysis::as_nest(seq->body[i - 1]), nest)) break;
+      if (!initializes(analysis::as_nest(seq->body[i - 1]), nest)) break;
       std::vector<Stmt> parts = seq->body;
       parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i) - 1);
       return build.seq(std::move(parts));

@@ -22,10 +22,10 @@ Distribute::Made Distribute::apply(Tree& tree, const Facts&) const {
     Expr share = arith::ceildiv(from.extent, tasks);
     Expr left =
         arith::max(tree.context().index(0), from.extent - task * share);  // the last tasks may have nothing to do
-    For inner = made_loop(tree.context(), own, arith::min(share, left),
-                          tir::substitute(tree.context(), from.body, {{from.var, from.min + task * share + own}}));
-    For outer = made_loop(tree.context(), task, arith::simplify(arith::min(tree.context().index(tasks), from.extent)),
-                          make_stmt(tree.context(), std::move(inner)));
+    For inner = new_loop(tree.context(), own, arith::min(share, left),
+                         tir::substitute(tree.context(), from.body, {{from.var, from.min + task * share + own}}));
+    For outer = new_loop(tree.context(), task, arith::simplify(arith::min(tree.context().index(tasks), from.extent)),
+                         make_stmt(tree.context(), std::move(inner)));
     outer.loop_kind = tir::LoopKind::kParallel;
     inner_id = outer.body.as<For>()->id;
     return make_stmt(tree.context(), std::move(outer));

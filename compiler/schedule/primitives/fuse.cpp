@@ -61,7 +61,7 @@ Fuse::Made Fuse::apply(Tree& tree, const Facts&) const {
     body = tir::substitute(
         tree.context(), body,
         {{from.var, arith::floordiv(p, nested.extent)}, {nested.var, arith::floormod(p, nested.extent)}});
-    For made = made_loop(tree.context(), p, from.extent * nested.extent, body);
+    For made = new_loop(tree.context(), p, from.extent * nested.extent, body);
     fused_id = made.id;
     return make_stmt(tree.context(), std::move(made));
   });

@@ -95,7 +95,7 @@ class MapWindows {
     for (size_t i = scratch.size(); i-- > 0;) s = build_.alloc(scratch[i], s);
     tir::For over =
         *build_.loop(block, context_.index(0), arith::simplify(result_->shape[0] * blocks), s).as<tir::For>();
-    over.annotations[kApart] = 1;
+    over.annotations[kIndependent] = 1;
     loop = over.id;
     return make_stmt(context_, std::move(over));
   }

@@ -24,7 +24,7 @@ LiftAllocs::Made LiftAllocs::apply(Tree& tree, const Facts&) const {
   tree.edit_loop(loop, [&](const For& from) {
     std::vector<BufferRef> lifted;
     For to = from;
-    to.annotations.erase(kApart);
+    to.annotations.erase(kIndependent);
     for (; to.body.as<tir::Alloc>() != nullptr; to.body = to.body.as<tir::Alloc>()->body)
       lifted.push_back(to.body.as<tir::Alloc>()->buffer);
     Stmt s = make_stmt(tree.context(), std::move(to));

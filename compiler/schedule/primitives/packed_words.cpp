@@ -102,8 +102,8 @@ Legal<WordFacts> words_of_sum(const Tree& tree, uint32_t block, uint32_t loop, c
   return WordFacts{*of, operand};
 }
 
-BufferRef take_in_words(Tree& tree, uint32_t loop, const WordFacts& facts, const WordForm& form,
-                        const std::function<Expr(std::span<const Expr> a, Expr word)>& make) {
+BufferRef sum_in_words(Tree& tree, uint32_t loop, const WordFacts& facts, const WordForm& form,
+                       const std::function<Expr(std::span<const Expr> a, Expr word)>& make) {
   tir::Builder build(tree.context());
   const WordsOf* of = &facts.of;
   Operand& operand = tree.operands()[facts.operand];

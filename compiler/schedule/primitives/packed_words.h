@@ -58,7 +58,7 @@ Legal<WordFacts> words_of_sum(const Tree& tree, uint32_t block, uint32_t loop, c
 
 /// Steps of `terms` of the reduction become one: own += make(a, word), with each element of a (the last may be missing:
 /// null) cast to the sum's dtype. Gives the buffer of words, which is to be packed.
-BufferRef take_in_words(Tree& tree, uint32_t loop, const WordFacts& facts, const WordForm& form,
-                        const std::function<Expr(std::span<const Expr> a, Expr word)>& make);
+BufferRef sum_in_words(Tree& tree, uint32_t loop, const WordFacts& facts, const WordForm& form,
+                       const std::function<Expr(std::span<const Expr> a, Expr word)>& make);
 
 }  // namespace relaxc::schedule

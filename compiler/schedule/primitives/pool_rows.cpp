@@ -9,7 +9,7 @@
 #include "compiler/schedule/analysis/window.h"
 #include "compiler/schedule/primitives/conditions.h"
 #include "compiler/schedule/primitives/decompose_reduction.h"
-#include "compiler/schedule/primitives/made_code.h"
+#include "compiler/schedule/primitives/generated_code.h"
 #include "compiler/schedule/tree/edit.h"
 #include "compiler/schedule/tree/names.h"
 
@@ -143,7 +143,7 @@ class PoolNests {
       Expr inside = operand.inside ? arith::simplify(operand.inside, inner) : Expr();
       if (inside && inside.is_constant(1)) inside = {};
       if (inside) parts.push_back(build_.store(local, {}, outside()));
-      parts.push_back(where(context_, inside, place_, build_.store(local, {}, operand.value)));
+      parts.push_back(store_where(context_, inside, place_, build_.store(local, {}, operand.value)));
     }
     parts.push_back(build_.store(kept_, {kept, place_ + first_}, combined(values)));
     return build_.loop(place_, context_.index(0), context_.index(end_ - first_), in_locals(context_, locals, parts));

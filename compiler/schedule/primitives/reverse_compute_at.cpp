@@ -47,7 +47,7 @@ bool may_meet(const Tree& s, Stmt a, Stmt b) {
 }
 
 /// Whether no iteration of the loops of `chain` meets another one, with `moved` at the end of their bodies.
-bool stays_apart(const Tree& tree, const std::vector<const For*>& chain, Stmt moved) {
+bool stays_independent(const Tree& tree, const std::vector<const For*>& chain, Stmt moved) {
   tir::Builder build(tree.context());
   Stmt body = build.seq({chain.back()->body, moved});
   for (size_t i = chain.size(); i-- > 0;) {
@@ -57,7 +57,7 @@ bool stays_apart(const Tree& tree, const std::vector<const For*>& chain, Stmt mo
   }
   std::vector<const For*> made;
   for (const For* at = body.as<For>(); made.size() < chain.size(); at = at->body.as<For>()) made.push_back(at);
-  return are_apart(tree.context(), tree.root(), made);
+  return are_independent(tree.context(), tree.root(), made);
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ Legal<ReverseComputeAt::Facts> ReverseComputeAt::legal(const Tree& tree) const {
   arith::Substitution map;
   for (size_t i = 0; i < axes.size(); ++i) map[consumer.loops[i]->var] = chain[i]->var;
   Stmt moved = tir::substitute(tree.context(), Stmt(consumer.block), map);
-  RELAXC_REQUIRE(stays_apart(tree, chain, moved),
+  RELAXC_REQUIRE(stays_independent(tree, chain, moved),
                  fmt::format("block '{}' needs elements that {} have not computed yet in the same iteration",
                              block_name(tree, block), loop_names(tree, axes)));
   return Facts{nest, moved};

@@ -46,7 +46,7 @@ bool is_stored(const Tree& s, Stmt stmt, BufferRef buffer) {
 Legal<Region> is_cacheable(const Tree& tree, BufferRef buffer, uint32_t loop_id) {
   const Stmt around(&tree.loop(loop_id));
   RELAXC_REQUIRE(tree.may_allocate(), "the kernel has no scratch memory");
-  RELAXC_REQUIRE(!stands_in(tree, loop_id, tir::LoopKind::kVectorized),
+  RELAXC_REQUIRE(!is_inside_loop(tree, loop_id, tir::LoopKind::kVectorized),
                  fmt::format("loop '{}' runs in lanes", loop_name(tree, loop_id)));
   RELAXC_REQUIRE(is_accessed_plainly(tree, around, buffer),
                  fmt::format("loop '{}' accesses the memory of {} in another way than by its elements, too",
@@ -91,7 +91,7 @@ Stmt copy_between(Tree& tree, BufferRef buffer, BufferRef cache, const Region& r
   Stmt s = build.block(std::move(block));
   if (Expr exists = inside(buffer, there, facts)) s = build.branch(exists, s);
   for (size_t dim = own.size(); dim-- > 0;)
-    s = make_stmt(tree.context(), made_loop(tree.context(), own[dim], tree.context().index(region.extent[dim]), s));
+    s = make_stmt(tree.context(), new_loop(tree.context(), own[dim], tree.context().index(region.extent[dim]), s));
   return s;
 }
 

@@ -42,9 +42,9 @@ Split::Made Split::apply(Tree& tree, const Facts&) const {
     Var o = tree.context().var(name + "_o"), i = tree.context().var(name + "_i");
     Expr extent = arith::simplify(from.extent), width = tree.context().index(factor);
     auto nest = [&](Expr count, Stmt body) {
-      For inner = made_loop(tree.context(), i, width,
-                            tir::substitute(tree.context(), body, {{from.var, from.min + o * factor + i}}));
-      For outer = made_loop(tree.context(), o, count, {});
+      For inner = new_loop(tree.context(), i, width,
+                           tir::substitute(tree.context(), body, {{from.var, from.min + o * factor + i}}));
+      For outer = new_loop(tree.context(), o, count, {});
       outer.loop_kind = from.loop_kind;
       made.inner = inner.id, made.outer = outer.id;
       outer.body = make_stmt(tree.context(), std::move(inner));
@@ -65,7 +65,7 @@ Split::Made Split::apply(Tree& tree, const Facts&) const {
     Expr left_over = arith::floormod(extent, factor);
     arith::Facts facts = facts_of_loops(tree.root());
     if (left_over.constant() != nullptr) facts.bound(t, {0, *left_over.constant() - 1});
-    For last = made_loop(tree.context(), t, left_over, without_dead_branches(tree.context(), rest, facts));
+    For last = new_loop(tree.context(), t, left_over, without_dead_branches(tree.context(), rest, facts));
     last.loop_kind = from.loop_kind;
     made.tail = last.id;
     parts.push_back(make_stmt(tree.context(), std::move(last)));

@@ -48,9 +48,9 @@ struct RowBlocks {
 
 }  // namespace
 
-class RowCutting {
+class RowStripMining {
  public:
-  RowCutting(arith::Context& context, Stmt kernel, const arith::Facts& facts)
+  RowStripMining(arith::Context& context, Stmt kernel, const arith::Facts& facts)
       : context_(context), build_(context), facts_(facts) {
     for (; kernel.as<tir::Alloc>() != nullptr; kernel = kernel.as<tir::Alloc>()->body)
       temporaries_.push_back(kernel.as<tir::Alloc>()->buffer);
@@ -272,7 +272,7 @@ class RowCutting {
     for (size_t i = blocks.outer.size(); i-- > 0;) s = build_.let(blocks.outer[i], arith::simplify(values[i]), s);
     for (size_t i = blocks.temporaries.size(); i-- > 0;) s = build_.alloc(blocks.temporaries[i], s);
     tir::For loop = *build_.loop(number, build_.index(0), arith::simplify(count), s).as<tir::For>();
-    loop.annotations[kApart] = 1;
+    loop.annotations[kIndependent] = 1;
     return make_stmt(context_, std::move(loop));
   }
 
@@ -290,12 +290,12 @@ class RowCutting {
 };
 
 std::optional<RowNests> row_nests_of(const Tree& tree) {
-  RowCutting cutting(tree.context(), tree.root(), tree.facts());
+  RowStripMining cutting(tree.context(), tree.root(), tree.facts());
   return cutting.fits() ? std::optional(cutting.nests()) : std::nullopt;
 }
 
 Legal<StripMineRows::Facts> StripMineRows::legal(const Tree& tree) const {
-  const Facts cutting = std::make_shared<RowCutting>(tree.context(), tree.root(), tree.facts());
+  const Facts cutting = std::make_shared<RowStripMining>(tree.context(), tree.root(), tree.facts());
   RELAXC_REQUIRE(tree.is_whole() && cutting->fits(),
                  "the kernel is not a sequence of nests over rows, some of which are needed as a whole in between");
   RELAXC_REQUIRE(rows > 0, "a block has at least 1 row");

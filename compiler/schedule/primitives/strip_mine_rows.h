@@ -9,7 +9,7 @@
 
 namespace relaxc::schedule {
 
-class RowCutting;
+class RowStripMining;
 
 /// The nests that compute rows from the same rows of what is between become one loop over blocks of `rows` rows
 /// around all of them. Gives the loops over blocks: those of a whole number of rows, and the rest.
@@ -23,7 +23,7 @@ struct StripMineRows {
   static auto fields(auto& self) { return std::tie(self.rows); }
 
   using Made = std::vector<uint32_t>;
-  using Facts = std::shared_ptr<RowCutting>;
+  using Facts = std::shared_ptr<RowStripMining>;
   Legal<Facts> legal(const Tree& tree) const;
   Made apply(Tree& tree, const Facts& facts) const;
 };

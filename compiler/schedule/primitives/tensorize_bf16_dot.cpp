@@ -18,7 +18,7 @@ Legal<TensorizeBFloatDot::Facts> TensorizeBFloatDot::legal(const Tree& tree) con
 }
 
 TensorizeBFloatDot::Made TensorizeBFloatDot::apply(Tree& tree, const Facts& facts) const {
-  return take_in_words(tree, loop, facts, kBFloatWords, [](std::span<const Expr> a, Expr word) {
+  return sum_in_words(tree, loop, facts, kBFloatWords, [](std::span<const Expr> a, Expr word) {
     return arith::bfloat_dot({{a[0], a[1]}, word});
   });
 }

@@ -23,7 +23,7 @@ Legal<TensorizeDot4::Facts> TensorizeDot4::legal(const Tree& tree) const {
 }
 
 TensorizeDot4::Made TensorizeDot4::apply(Tree& tree, const Facts& facts) const {
-  return take_in_words(tree, loop, facts, kByteWords, [](std::span<const Expr> a, Expr word) {
+  return sum_in_words(tree, loop, facts, kByteWords, [](std::span<const Expr> a, Expr word) {
     arith::Dot4 dot;
     std::copy(a.begin(), a.end(), dot.a.begin());
     dot.b = word;

@@ -21,7 +21,7 @@ Legal<TensorizeDot8::Facts> TensorizeDot8::legal(const Tree& tree) const {
 }
 
 TensorizeDot8::Made TensorizeDot8::apply(Tree& tree, const Facts& facts) const {
-  return take_in_words(tree, loop, facts, kByteOctets, [&](std::span<const Expr> a, Expr word) {
+  return sum_in_words(tree, loop, facts, kByteOctets, [&](std::span<const Expr> a, Expr word) {
     arith::Dot8 dot{.a = {}, .b = word, .signed_b = !facts.of.buffer->dtype.is_uint()};
     std::copy(a.begin(), a.end(), dot.a.begin());
     return arith::dot8(dot);

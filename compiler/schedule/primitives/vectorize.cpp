@@ -11,7 +11,7 @@ Legal<Vectorize::Facts> Vectorize::legal(const Tree& tree) const {
   RELAXC_LEGAL(runs_together(tree, loop));
   RELAXC_REQUIRE(tree.loop(loop).loop_kind == tir::LoopKind::kSerial,
                  "a parallel loop cannot be vectorized; split it first");
-  RELAXC_REQUIRE(!stands_in(tree, loop, tir::LoopKind::kVectorized),
+  RELAXC_REQUIRE(!is_inside_loop(tree, loop, tir::LoopKind::kVectorized),
                  "a loop inside of a vectorized one cannot be vectorized, too");
   return is_in_order(tree, loop);
 }

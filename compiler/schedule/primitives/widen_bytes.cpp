@@ -176,7 +176,7 @@ class Copy {
     return s;
   }
   Stmt loop(Var var, int64_t extent, Stmt body, tir::LoopKind kind) {
-    tir::For made = made_loop(context_, var, context_.index(extent), body);
+    tir::For made = new_loop(context_, var, context_.index(extent), body);
     made.loop_kind = kind;
     return make_stmt(context_, std::move(made));
   }
@@ -231,7 +231,7 @@ Legal<WidenBytes::Facts> WidenBytes::legal(const Tree& tree) const {
   const Stmt around(&tree.loop(loop));
   RELAXC_REQUIRE(buffer->dtype == DType::u(8), buffer->name + " has no unsigned bytes");
   RELAXC_STEP(const Region region, is_cacheable(tree, buffer, loop));
-  RELAXC_REQUIRE(!is_stored(tree, stands_in(tree, loop, tir::LoopKind::kParallel) ? tree.root() : around, buffer),
+  RELAXC_REQUIRE(!is_stored(tree, is_inside_loop(tree, loop, tir::LoopKind::kParallel) ? tree.root() : around, buffer),
                  fmt::format("{} is stored to while loop '{}' runs", buffer->name, loop_name(tree, loop)));
   RELAXC_REQUIRE(exists(tree, buffer, region), fmt::format("a part of what loop '{}' reads may be outside of {}",
                                                            loop_name(tree, loop), buffer->name));

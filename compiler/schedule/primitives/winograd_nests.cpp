@@ -11,7 +11,7 @@
 
 #include "compiler/schedule/analysis/access.h"
 #include "compiler/schedule/primitives/conditions.h"
-#include "compiler/schedule/primitives/made_code.h"
+#include "compiler/schedule/primitives/generated_code.h"
 #include "compiler/schedule/tree/edit.h"
 #include "compiler/schedule/tree/names.h"
 
@@ -222,7 +222,7 @@ Stmt WinogradNests::data_along_columns(Expr channel, Expr tile, Var column, Buff
     if (is_ragged()) only(arith::lt(row, filter_.rows + (WinogradTransform::kTaps - 1)));
     rows.push_back(build_.buffer("row", DType::f(32), {}, tir::Scope::kLocal));
     loaded.push_back(build_.load(rows[j], {}));
-    parts.push_back(where(context_, operand.inside, column, build_.store(rows[j], {}, operand.value)));
+    parts.push_back(store_where(context_, operand.inside, column, build_.store(rows[j], {}, operand.value)));
   }
   for (size_t p = 0; p < points; ++p) {
     Expr point = context_.index(static_cast<int64_t>(p)), value = data_at(by_, p, loaded);

@@ -25,7 +25,7 @@
 #include "compiler/schedule/primitives/unroll.h"
 #include "compiler/schedule/primitives/vectorize.h"
 #include "compiler/schedule/strategies/parts/estimate.h"
-#include "compiler/schedule/strategies/parts/squares.h"
+#include "compiler/schedule/strategies/parts/register_transpose.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
 
@@ -38,7 +38,7 @@ constexpr int64_t kFew = 8;    ///< elements of the last axis that lanes along t
 constexpr int64_t kLines = 2;  ///< of the cache, that are read from a row before the next rows
 
 /// Whether some operand's elements lie apart along the loop.
-bool reads_apart(const Tree& s, uint32_t block, const tir::For& loop) {
+bool reads_strided(const Tree& s, uint32_t block, const tir::For& loop) {
   bool apart = false;
   for_each_access(Stmt(&s.block(block)), [&](const Access& access) {
     std::optional<int64_t> step = step_of(access.buffer, access.indices, loop.var);
@@ -137,7 +137,7 @@ bool reads_whole_along(const Tree& s, uint32_t block, const tir::For& loop) {
 
 /// `moved`: from the loop along which lanes may lie to the last one.
 bool fits_squares(const Tree& s, uint32_t block, std::vector<uint32_t> moved, int64_t lanes) {
-  if (square_of(s, moved.front(), moved.back(), lanes) == 0) return false;
+  if (square_tile_of(s, moved.front(), moved.back(), lanes) == 0) return false;
   if (!reads_whole_along(s, block, s.loop(moved.front()))) return false;
   std::rotate(moved.begin(), moved.begin() + 1, moved.end());
   return can_reorder(s, moved);
@@ -201,7 +201,7 @@ struct VectorNest {
     const tir::For& last = s.loop(loops.back());
     RELAXC_FITS(step_of(store.buffer, store.indices, last.var) == 1 && !last.extent.is_constant(1),
                 "the result is not contiguous along the last loop");
-    const bool apart = reads_apart(s, nest.block, last), is_too_short = apart && is_short(last, nest.lanes);
+    const bool apart = reads_strided(s, nest.block, last), is_too_short = apart && is_short(last, nest.lanes);
     const uint32_t across = apart ? loop_across(s, loops) : 0;
     RELAXC_FITS(across != 0 || !is_too_short, "a few strided elements are read faster one by one");
     RELAXC_LEGAL(apply(s, StageLoads{nest.block, 0}));
@@ -225,7 +225,7 @@ struct VectorNest {
     if (along != 0) {
       const std::vector<uint32_t> moved(std::find(loops.begin(), loops.end(), along), loops.end());
       if (fits_squares(s, nest.block, moved, nest.lanes))
-        return transpose_squares(s, moved, nest.lanes, kLines * elements);
+        return transpose_in_registers(s, moved, nest.lanes, kLines * elements);
     }
     RELAXC_STEP(const SplitLoops split, apply(s, Split{loops.back(), nest.lanes, tail}));
     RELAXC_FITS(split.inner != 0, "the last loop is shorter than a vector");
@@ -252,7 +252,7 @@ std::span<const Strategy> elementwise_strategies() {
                .doc = "A nest that computes each element once: axes that are contiguous everywhere are fused, and "
                       "vectors run along the contiguous axis of the result. Transposes go through square tiles in "
                       "registers.",
-               .propose = propose<match, kToExplain<cycles>, plan>},
+               .propose = propose<match, kForExplanation<cycles>, plan>},
   };
   return kRows;
 }

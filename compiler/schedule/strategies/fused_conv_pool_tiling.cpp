@@ -85,7 +85,7 @@ std::span<const Strategy> fused_conv_pool_tiling_strategies() {
                .doc =
                    "Runs a pool after a convolution some rows at a time, each time after the rows of the feature map "
                    "that its windows cover.",
-               .propose = propose<match, kToExplain<vector_cycles>, plan>},
+               .propose = propose<match, kForExplanation<vector_cycles>, plan>},
   };
   return kRows;
 }

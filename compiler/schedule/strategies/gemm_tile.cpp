@@ -203,9 +203,9 @@ struct GemmTile {
 Legal<GemmTile> tile_along(const Draft& draft, uint32_t vector) {
   const Loops& spatial = draft.reduction.spatial;
   GemmTile plan{.vector = vector, .unrolled = axis_to_unroll(draft, vector), .order = spatial};
-  plan.axes = fmt::format("vectors along {}", told_name(draft, vector));
+  plan.axes = fmt::format("vectors along {}", explained_name(draft, vector));
   if (plan.unrolled == 0) return plan;
-  plan.axes += fmt::format(", rows along {}", told_name(draft, plan.unrolled));
+  plan.axes += fmt::format(", rows along {}", explained_name(draft, plan.unrolled));
   if (spatial.size() < 2) return plan;
   const bool rows_outside = elements_along(draft, plan.unrolled) > elements_along(draft, vector);
   std::vector<std::string> names{"rows outside", "columns outside"};
@@ -307,7 +307,7 @@ std::span<const Strategy> gemm_tile_strategies() {
                .doc = "A filter that slides over images of few pixels, whose rows are shorter than a vector, has rows "
                       "and columns as one axis: all of an image is in registers, and which lanes a tap reads is known "
                       "when compiling.",
-               .propose = propose<match_image, kToExplain<image_cycles>, plan_image>},
+               .propose = propose<match_image, kForExplanation<image_cycles>, plan_image>},
       Strategy{.name = "gemm_tile",
                .stage = Stage::kLanes,
                .priority = 10,

@@ -14,8 +14,8 @@
 #include "compiler/schedule/primitives/tensorize_dot8.h"
 #include "compiler/schedule/primitives/tile_matrix_dots.h"
 #include "compiler/schedule/strategies/parts/estimate.h"
-#include "compiler/schedule/strategies/parts/in_words.h"
 #include "compiler/schedule/strategies/parts/pack_constants.h"
+#include "compiler/schedule/strategies/parts/packed_word_sum.h"
 #include "compiler/schedule/strategies/parts/reduction_view.h"
 #include "compiler/schedule/strategies/parts/tile_loops.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
@@ -70,14 +70,14 @@ struct MatrixTiles {
   Legal<> carry_out(Draft& draft) const {
     Tree& tree = draft.tree;
     draft.reduction = form;
-    RELAXC_LEGAL(put_axes_in_order(draft));
+    RELAXC_LEGAL(reorder_axes(draft));
     RELAXC_LEGAL(fuse_neighbours(tree, draft.reduction.spatial));
     RELAXC_LEGAL(fuse_neighbours(tree, draft.reduction.reduced));
     RELAXC_FITS(ReductionView(draft).updates(), "it is not a sum");
-    RELAXC_STEP(const WordsOf of, match_words(draft, kByteOctets, "bytes, eight of them,"));
+    RELAXC_STEP(const WordsOf of, match_packed_words(draft, kByteOctets, "bytes, eight of them,"));
     RELAXC_STEP(const BufferRef words,
                 apply(tree, TensorizeDot8{draft.reduction.block, draft.reduction.reduced.back()}));
-    RELAXC_LEGAL(took_words(draft, of, words));
+    RELAXC_LEGAL(read_packed_words(draft, of, words));
     RELAXC_STEP(const MatrixAxes axes, axes_of_matrix(draft));
     RELAXC_LEGAL(move_inside(draft, axes));
     RELAXC_LEGAL(scalar_replace_results(draft));
@@ -114,7 +114,7 @@ struct MatrixTiles {
 
   static Legal<> tiles_of_panel(Tree& tree, uint32_t columns, uint32_t rows) {
     RELAXC_LEGAL(apply(tree, Reorder{{rows, columns}}));
-    RELAXC_STEP(const std::vector<AxisPart> parts, cut_axis(tree, rows, kTileRows));
+    RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree, rows, kTileRows));
     for (const AxisPart& part : parts) {
       const auto copy = part.copies.loops.find(columns);
       const uint32_t own = copy == part.copies.loops.end() ? columns : copy->second;

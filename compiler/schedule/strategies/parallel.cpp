@@ -46,7 +46,7 @@ class WorkQuestions {
         done_(draft.shared),
         open_blocks_(draft.open_blocks),
         model_(*draft.target),
-        least_task_(least_task(*draft.target)),
+        min_task_nanoseconds_(min_task_nanoseconds(*draft.target)),
         slots_(draft.target->task_slots),
         lanes_(lanes_of(*draft.target, draft.tree.root())) {}
 
@@ -64,7 +64,7 @@ class WorkQuestions {
     }
     if (std::find(done_.begin(), done_.end(), loop->id) != done_.end()) return;
     const double total = nanoseconds(s, lanes_, model_);
-    if (loop->loop_kind != tir::LoopKind::kSerial || total < 2 * least_task_) return;
+    if (loop->loop_kind != tir::LoopKind::kSerial || total < 2 * min_task_nanoseconds_) return;
     if (loop->extent.is_constant(1) || !is_shareable(*loop)) return visit(loop->body);
     share(*loop, total);
   }
@@ -112,19 +112,20 @@ class WorkQuestions {
     for (const auto* inner = first.body.as<tir::For>(); inner != nullptr; inner = inner->body.as<tir::For>()) {
       const bool fixed = inner->extent.constant() != nullptr;
       const bool plain = inner->loop_kind == tir::LoopKind::kSerial && !depends_on(inner->extent, first.var);
-      const bool enough = count >= 2 * static_cast<double>(slots_) || total / count < least_task_;
+      const bool enough = count >= 2 * static_cast<double>(slots_) || total / count < min_task_nanoseconds_;
       if (!fixed || !plain || enough || !is_shareable(*inner)) break;
       shared.inner.push_back(inner->id);
       count *= extent_of(*inner, 1);
     }
-    const double slots = static_cast<double>(slots_), pieces = std::max(2.0, std::min(slots, total / least_task_));
+    const double slots = static_cast<double>(slots_),
+                 pieces = std::max(2.0, std::min(slots, total / min_task_nanoseconds_));
     const double one = total / (is_known ? count : count * extent_of(first, 1));
     const bool scratch = allocates(first);
     if (is_known && count > pieces && (pieces < slots || scratch)) {
       shared.chunk = static_cast<int64_t>((count + pieces - 1) / pieces);
       shared.lifts = scratch;
-    } else if (!is_known && one < least_task_) {
-      shared.chunk = static_cast<int64_t>(least_task_ / one + 1);
+    } else if (!is_known && one < min_task_nanoseconds_) {
+      shared.chunk = static_cast<int64_t>(min_task_nanoseconds_ / one + 1);
     }
     found_.push_back(std::move(shared));
   }
@@ -132,7 +133,7 @@ class WorkQuestions {
   const Tree& s_;
   const std::vector<uint32_t>&done_, &open_blocks_;
   const MachineModel& model_;
-  const double least_task_;  ///< nanoseconds
+  const double min_task_nanoseconds_;  ///< nanoseconds
   const int64_t slots_, lanes_;
   std::vector<SharedLoop> found_;
 };
@@ -179,8 +180,8 @@ double cycles(const Draft& draft, const std::vector<SharedLoop>&) {
 Legal<SharedLoops> plan(const Draft& draft, const std::vector<SharedLoop>& loops) {
   SharedLoops made{loops, {}};
   for (const SharedLoop& shared : loops) {
-    made.names += (made.names.empty() ? "" : ", ") + told_name(draft, shared.loop);
-    for (uint32_t inner : shared.inner) made.names += " with " + told_name(draft, inner);
+    made.names += (made.names.empty() ? "" : ", ") + explained_name(draft, shared.loop);
+    for (uint32_t inner : shared.inner) made.names += " with " + explained_name(draft, inner);
     if (shared.chunk != 0) made.names += fmt::format(" by {}", shared.chunk);
     if (shared.tasks != 0) made.names += fmt::format(" among {} tasks", shared.tasks);
   }
@@ -196,7 +197,7 @@ std::span<const Strategy> parallel_strategies() {
                .priority = 10,
                .doc = "Outer loops of independent iterations whose work is worth the start of a task become parallel, "
                       "in pieces that do not depend on the number of threads.",
-               .propose = propose<match, kToExplain<cycles>, plan>},
+               .propose = propose<match, kForExplanation<cycles>, plan>},
   };
   return kRows;
 }

@@ -92,7 +92,7 @@ std::span<const Strategy> pool_strategies() {
                .priority = 60,
                .doc = "A reduction of only the windows of one operand: the rows of the windows are reduced to "
                       "one, then the windows along that row. Changes the order of the reduction.",
-               .propose = propose<match, kToExplain<cycles>, plan>},
+               .propose = propose<match, kForExplanation<cycles>, plan>},
   };
   return kRows;
 }

@@ -31,7 +31,7 @@ struct StagedReduction {
   }
   Legal<> carry_out(Draft& draft) const {
     draft.reduction = form;
-    RELAXC_LEGAL(put_axes_in_order(draft));
+    RELAXC_LEGAL(reorder_axes(draft));
     RELAXC_LEGAL(fuse_neighbours(draft.tree, draft.reduction.spatial));
     RELAXC_LEGAL(fuse_neighbours(draft.tree, draft.reduction.reduced));
     RELAXC_FITS(ReductionView(draft).updates(), "it is not a sum, product, minimum or maximum");
@@ -59,7 +59,7 @@ std::span<const Strategy> reduction_strategies() {
                .priority = 40,
                .doc = "A reduction with the nest that stores its initial value and with its consumers; the stages of "
                       "operands and of lanes decide how.",
-               .propose = propose<match, kToExplain<cycles>, plan>},
+               .propose = propose<match, kForExplanation<cycles>, plan>},
   };
   return kRows;
 }

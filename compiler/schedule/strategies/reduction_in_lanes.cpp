@@ -89,7 +89,7 @@ struct SumsInLanes {
     const std::vector<LanePart> inner = std::move(parts);
     const std::vector<uint32_t> inner_unrolled = std::move(unrolled);
     parts.clear(), unrolled.clear();
-    RELAXC_STEP(const std::vector<AxisPart> axis_parts, cut_axis(draft.tree, loop, size));
+    RELAXC_STEP(const std::vector<AxisPart> axis_parts, split_axis(draft.tree, loop, size));
     for (const AxisPart& axis : axis_parts) {
       auto here = [](const std::map<uint32_t, uint32_t>& copies, uint32_t id) {
         auto copy = copies.find(id);
@@ -110,12 +110,12 @@ Legal<SumsInLanes> plan(const Draft& draft, const double&) {
   const ReductionForm& form = draft.reduction;
   const ReductionView view(draft);
   SumsInLanes made;
-  made.axes = fmt::format("terms along {}", told_name(draft, form.reduced.back()));
+  made.axes = fmt::format("terms along {}", explained_name(draft, form.reduced.back()));
   for (size_t i = form.spatial.size(); i-- > 0 && made.shared.size() < 2;) {
     const uint32_t loop = form.spatial[i];
-    if (!view.some_operand_stays(loop) || draft.tree.loop(loop).extent.is_constant(1)) continue;
+    if (!view.has_invariant_operand(loop) || draft.tree.loop(loop).extent.is_constant(1)) continue;
     made.shared.push_back(loop);
-    made.axes += fmt::format(", sums along {} together", told_name(draft, loop));
+    made.axes += fmt::format(", sums along {} together", explained_name(draft, loop));
   }
   if (made.shared.size() == 2 && draft.target->vector_registers < kFewRegisters) made.size = kSharedSumsOfFew;
   return made;

@@ -116,7 +116,7 @@ std::span<const Strategy> row_fusion_strategies() {
                .doc =
                    "Fuses consecutive nests over the same rows into one loop over rows, or over a few rows at a time, "
                    "where no row depends on another. Keeps bits.",
-               .propose = propose<match, kToExplain<cycles>, plan>},
+               .propose = propose<match, kForExplanation<cycles>, plan>},
   };
   return kRows;
 }

@@ -20,8 +20,8 @@
 #include "compiler/schedule/primitives/tensorize_dot8.h"
 #include "compiler/schedule/primitives/unroll.h"
 #include "compiler/schedule/strategies/parts/estimate.h"
-#include "compiler/schedule/strategies/parts/in_words.h"
 #include "compiler/schedule/strategies/parts/pack_constants.h"
+#include "compiler/schedule/strategies/parts/packed_word_sum.h"
 #include "compiler/schedule/strategies/parts/reduction_view.h"
 #include "compiler/schedule/strategies/parts/scalar_reduction.h"
 #include "compiler/schedule/strategies/parts/tile_loops.h"
@@ -54,7 +54,7 @@ TileAxes axes_of(const Draft& draft) {
   std::vector<BufferRef> along;
   for (size_t i = spatial.size(); i-- > 0;) {
     const int64_t* extent = view.extent(spatial[i]);  // tails of an open one would be more code than it saves
-    if (extent == nullptr || *extent < 2 || !view.some_operand_stays(spatial[i])) continue;
+    if (extent == nullptr || *extent < 2 || !view.has_invariant_operand(spatial[i])) continue;
     if (axes.columns == 0) {
       axes.columns = spatial[i], along = view.operands_along(spatial[i]);
     } else if (view.operands_along(spatial[i]) != along) {
@@ -146,7 +146,7 @@ class Tiling {
   }
 
   Legal<std::vector<AxisPart>> cut(uint32_t loop, int64_t factor) {
-    RELAXC_STEP(std::vector<AxisPart> parts, cut_axis(tree_, loop, factor));
+    RELAXC_STEP(std::vector<AxisPart> parts, split_axis(tree_, loop, factor));
     for (const AxisPart& part : parts)
       if (part.inner != 0) loops_.push_back(part.inner);
     return parts;
@@ -180,17 +180,17 @@ struct OctetTile {
   static std::string text() { return "two by two sums of eight products of bytes at a time, in general registers"; }
   Legal<> carry_out(Draft& draft) const {
     draft.reduction = form;
-    RELAXC_LEGAL(put_axes_in_order(draft));
+    RELAXC_LEGAL(reorder_axes(draft));
     RELAXC_FITS(ReductionView(draft).updates(), "it is not a sum");
     RELAXC_LEGAL(fuse_neighbours(draft.tree, draft.reduction.spatial));
     RELAXC_LEGAL(fuse_neighbours(draft.tree, draft.reduction.reduced));
     const TileAxes axes = axes_of(draft);
     RELAXC_FITS(axes.columns != 0, "no two elements share an operand");
-    RELAXC_STEP(const WordsOf of, match_words(draft, kByteOctets, "bytes, eight of them,"));
+    RELAXC_STEP(const WordsOf of, match_packed_words(draft, kByteOctets, "bytes, eight of them,"));
     RELAXC_FITS(of.extent >= kShortestRun && products(draft) >= kShortestSum, "the sums are too short");
     RELAXC_STEP(const BufferRef words,
                 apply(draft.tree, TensorizeDot8{draft.reduction.block, draft.reduction.reduced.back()}));
-    RELAXC_LEGAL(took_words(draft, of, words));
+    RELAXC_LEGAL(read_packed_words(draft, of, words));
     RELAXC_LEGAL(apply(draft.tree, StageLoads{draft.reduction.block, 0}));
     RELAXC_LEGAL(scalar_replace_results(draft));
     RELAXC_LEGAL(Tiling(draft, axes, axes.rows != 0 ? TileSize{2, 2} : TileSize{1, 4}).run());
@@ -266,14 +266,14 @@ std::span<const Strategy> scalar_tile_strategies() {
                .doc = "On a target without vectors, a few elements of a reduction that share operands are computed "
                       "together, their sums in registers; by products of pairs of 16-bit numbers where the target has "
                       "them.",
-               .propose = propose<match_scalars, kToExplain<cycles>, plan>},
+               .propose = propose<match_scalars, kForExplanation<cycles>, plan>},
       Strategy{.name = "lane_sums",
                .stage = Stage::kNests,
                .priority = 47,
                .doc =
                    "Long sums of products of bytes by a constant, where the target adds eight products of lanes to a "
                    "general register: tiles of 2x2 sums, the constant packed in words.",
-               .propose = propose<match_octets, kToExplain<octet_cycles>, plan_octets>},
+               .propose = propose<match_octets, kForExplanation<octet_cycles>, plan_octets>},
   };
   return kRows;
 }

@@ -38,7 +38,7 @@ std::span<const Strategy> scalars_strategies() {
                .priority = 50,
                .doc = "On a target without vectors, an element of a reduction is in a register from its neutral "
                       "element to what its consumers make of it.",
-               .propose = propose<match_scalars, kToExplain<cycles>, plan>},
+               .propose = propose<match_scalars, kForExplanation<cycles>, plan>},
   };
   return kRows;
 }

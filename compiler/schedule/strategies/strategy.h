@@ -94,13 +94,13 @@ struct Strategy {
 /// An estimate that decides nothing, because no other row of the stage has the same priority. It is made where an
 /// explanation is asked for.
 template <auto cycles>
-struct ToExplain {
+struct ForExplanation {
   double operator()(const Draft& draft, const auto& matched) const {
     return draft.explains ? cycles(draft, matched) : 0.0;
   }
 };
 template <auto cycles>
-inline constexpr ToExplain<cycles> kToExplain;  // no lambda: GCC 12 gives those of all instances one name
+inline constexpr ForExplanation<cycles> kForExplanation;  // no lambda: GCC 12 gives those of all instances one name
 
 /// match(draft) → Legal<M>, cycles(draft, M) → double, plan(draft, M) → Legal<P>.
 template <auto match, auto cycles, auto plan>
@@ -112,7 +112,7 @@ Legal<Proposal> propose(const Draft& draft) {
 
 /// The name of a loop for the text of a plan; empty where no explanation is wanted, since names take a walk of the
 /// kernel.
-std::string told_name(const Draft& draft, uint32_t loop);
+std::string explained_name(const Draft& draft, uint32_t loop);
 
 /// All rows, those of a stage together, in the order in which they are asked.
 std::span<const Strategy> strategies();

@@ -109,13 +109,13 @@ std::span<const Strategy> strip_mine_rows_strategies() {
                .priority = 30,
                .doc = "A kernel over rows of long softmaxes runs for a few rows and a block of keys at a time, "
                       "relative to the maximum so far. Changes the order of sums and their rounding.",
-               .propose = propose<match_keys, kToExplain<vector_cycles>, plan_keys>},
+               .propose = propose<match_keys, kForExplanation<vector_cycles>, plan_keys>},
       Strategy{.name = "strip_mine_rows",
                .stage = Stage::kKernel,
                .priority = 20,
                .doc = "A kernel over rows, some of which are needed as a whole in between, runs for a few rows at "
                       "a time, with memory only for those.",
-               .propose = propose<match_rows, kToExplain<vector_cycles>, plan_rows>},
+               .propose = propose<match_rows, kForExplanation<vector_cycles>, plan_rows>},
   };
   return kRows;
 }

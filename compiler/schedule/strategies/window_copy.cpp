@@ -142,7 +142,7 @@ class WindowQuestions {
   }
 
   /// What is summed over lies on more pages than the processor knows the addresses of.
-  bool is_far_apart() const {
+  bool has_far_strides() const {
     double pages = 1;
     const auto* load = window_.load;
     for (const WindowDim& dim : window_.dims) {
@@ -192,7 +192,7 @@ class WindowQuestions {
       positions *= static_cast<double>(dim.extent);
     }
     for (uint32_t loop : window_.sharing) uses *= std::max(1.0, static_cast<double>(extent(loop)) / kTileRows);
-    if (!strided && !window_.sharing.empty() && !is_far_apart() && !by_channels_) return false;
+    if (!strided && !window_.sharing.empty() && !has_far_strides() && !by_channels_) return false;
     return uses / positions >= kLeastReuse;
   }
 
@@ -228,7 +228,7 @@ class WindowQuestions {
   /// Puts the loops of the window inside of all others, and cuts its rows so that the copy stays in the cache.
   Legal<Copy> placed(Copy copy) const {
     for (uint32_t loop : spatial_) (is_inner(loop) ? copy.inner : copy.outer).push_back(loop);
-    RELAXC_FITS(may_stand(copy), "the loops of the window cannot be moved inside of the others");
+    RELAXC_FITS(can_be_placed(copy), "the loops of the window cannot be moved inside of the others");
     const int64_t most = target_.l2_bytes / (by_channels_ ? kShareOfScalars : kShareOfPixels);
     const uint32_t cut = loop_to_cut(copy.sliding.vector);
     const bool fits = is_open(copy.sliding.vector) || (cut != 0 && is_open(cut)) ? size_open_blocks(copy, cut, most)
@@ -238,7 +238,7 @@ class WindowQuestions {
     // The outermost of the loops inside.
     const auto at = std::find(copy.inner.begin(), copy.inner.end(), cut);
     std::rotate(copy.inner.begin(), at, at + 1);
-    RELAXC_FITS(may_stand(copy), "rows of the copy cannot be moved outside of its other loops");
+    RELAXC_FITS(can_be_placed(copy), "rows of the copy cannot be moved outside of its other loops");
     return copy;
   }
 
@@ -262,7 +262,7 @@ class WindowQuestions {
     return bytes(cut, rows, vector, columns) <= most;
   }
 
-  bool may_stand(const Copy& copy) const {
+  bool can_be_placed(const Copy& copy) const {
     Loops order = copy.outer;
     order.insert(order.end(), copy.inner.begin(), copy.inner.end());
     return order == spatial_ || can_reorder(s_, order);
@@ -377,7 +377,7 @@ double cycles(const Draft& draft, const Copy& copy) {
 
 Legal<WindowCopy> plan(const Draft& draft, const Copy& copy) {
   std::string axes =
-      fmt::format("{} along {}", copy.by_channels ? "scalars" : "vectors", told_name(draft, copy.sliding.vector));
+      fmt::format("{} along {}", copy.by_channels ? "scalars" : "vectors", explained_name(draft, copy.sliding.vector));
   if (copy.cut != 0) axes += fmt::format(", in blocks of {} rows", copy.rows);
   if (copy.columns != 0) axes += fmt::format("{} {} columns", copy.cut != 0 ? " and" : ", in blocks of", copy.columns);
   return WindowCopy{copy, std::move(axes)};
@@ -392,7 +392,7 @@ std::span<const Strategy> window_copy_strategies() {
                .priority = 20,
                .doc = "The window over which a filter slides is copied to scratch memory, in whole vectors with its "
                       "border filled in, where its elements are read often enough.",
-               .propose = propose<match, kToExplain<cycles>, plan>},
+               .propose = propose<match, kForExplanation<cycles>, plan>},
   };
   return kRows;
 }

@@ -53,7 +53,7 @@ constexpr FormerName kFormerNames[] = {
 };
 
 const Kind* kind_named(std::string_view written) {
-  const std::string_view name = present_name(written);
+  const std::string_view name = current_step_name(written);
   auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& one) { return one.info->name == name; });
   return found == kKinds.end() ? nullptr : &*found;
 }
@@ -101,7 +101,7 @@ std::span<const StepInfo> primitives() {
   return kInfos;
 }
 
-std::string_view present_name(std::string_view step) {
+std::string_view current_step_name(std::string_view step) {
   for (const FormerName& one : kFormerNames)
     if (one.former == step) return one.present;
   return step;

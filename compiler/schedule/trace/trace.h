@@ -19,7 +19,7 @@ std::span<const StepInfo> primitives();
 
 /// The present name of a step that had this name in an earlier version, and any other name as it is. All functions here
 /// read former names, too.
-std::string_view present_name(std::string_view step);
+std::string_view current_step_name(std::string_view step);
 
 /// A step of a text, and its place there.
 struct StepText {

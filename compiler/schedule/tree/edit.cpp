@@ -12,7 +12,7 @@ namespace relaxc::schedule {
 using tir::For;
 using tir::Indices;
 
-For made_loop(Context& context, Var var, Expr extent, Stmt body) {
+For new_loop(Context& context, Var var, Expr extent, Stmt body) {
   For made;
   made.id = context.next_id() + 1;
   made.var = var;
@@ -186,7 +186,7 @@ std::vector<const For*> loops_around(const Tree& tree, uint32_t id) {
   return loops_over(tree.root(), id);
 }
 
-bool stands_in(const Tree& tree, uint32_t id, tir::LoopKind kind) {
+bool is_inside_loop(const Tree& tree, uint32_t id, tir::LoopKind kind) {
   std::vector<const For*> around = loops_around(tree, id);
   if (tree.focused().whole)  // loops that surround all that is in focus
     if (const auto* outermost = first_loop(tree.focused().taken[0]))

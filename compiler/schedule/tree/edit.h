@@ -17,7 +17,7 @@ struct Copies {
 };
 
 /// A loop from 0 with an id of its own.
-tir::For made_loop(Context& context, Var var, Expr extent, Stmt body);
+tir::For new_loop(Context& context, Var var, Expr extent, Stmt body);
 /// Everything that `s` binds gets a new identity.
 Stmt fresh_copy(Context& context, Stmt s, Copies& copies);
 /// Stores to memory, and what reads memory at places that depend on `var`, happen only where `condition` holds. Some
@@ -37,7 +37,7 @@ std::vector<const tir::For*> perfect_nest(const Tree& tree, const std::vector<ui
 /// Loops that `loop` is in, of what is in focus.
 std::vector<const tir::For*> loops_around(const Tree& tree, uint32_t loop);
 /// Whether a loop around `loop`, in focus or not, is of this kind.
-bool stands_in(const Tree& tree, uint32_t loop, tir::LoopKind kind);
+bool is_inside_loop(const Tree& tree, uint32_t loop, tir::LoopKind kind);
 /// Where the variables of all loops are.
 arith::Facts facts_of_loops(Stmt root);
 

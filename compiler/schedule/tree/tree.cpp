@@ -55,11 +55,11 @@ void Tree::take_focus(std::vector<Stmt> nests) {
 }
 
 void Tree::leave_section() {
-  put_back(focus_);
-  put_back(section_);
+  restore_cut_out(focus_);
+  restore_cut_out(section_);
 }
 
-void Tree::put_back(Cutout& cutout) {
+void Tree::restore_cut_out(CutOutStatements& cutout) {
   if (!cutout.whole) return;
   const std::vector<Stmt>& taken = cutout.taken;
   const Stmt now = root_;
@@ -178,7 +178,7 @@ void Tree::for_each_nest(Stmt tree, const std::vector<Stmt>& taken, F f) const {
 /// What primitives see, and what that was taken out of.
 std::vector<Stmt> Tree::trees() const {
   std::vector<Stmt> all{root_};
-  for (const Cutout* cutout : {&focus_, &section_})
+  for (const CutOutStatements* cutout : {&focus_, &section_})
     if (cutout->whole) all.push_back(cutout->whole);
   return all;
 }
@@ -206,7 +206,7 @@ bool Tree::is_used_outside(BufferRef buffer, const std::vector<Stmt>& nests) con
   const Bases bases = this->bases();
   const BufferRef memory = base_of(bases, buffer);
   std::vector<Stmt> taken = nests;
-  for (const Cutout* cutout : {&focus_, &section_})
+  for (const CutOutStatements* cutout : {&focus_, &section_})
     taken.insert(taken.end(), cutout->taken.begin(), cutout->taken.end());
   bool found = false;
   for (Stmt tree : trees())

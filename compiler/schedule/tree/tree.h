@@ -34,7 +34,7 @@ struct Operand {
 };
 
 /// Consecutive statements that were taken out of a tree to be worked on.
-struct Cutout {
+struct CutOutStatements {
   Stmt whole;               ///< the tree before; null: nothing was taken out
   std::vector<Stmt> taken;  ///< the statements of `whole` that the result replaces
 };
@@ -90,12 +90,12 @@ class Tree {
 
   // ---- focus: what is outside is asked two questions only, who else reads a buffer and what it is a view of
 
-  const Cutout& focused() const { return focus_; }
+  const CutOutStatements& focused() const { return focus_; }
   bool is_whole() const { return !focus_.whole && !section_.whole; }
   /// Steps see these statements of the kernel, which are consecutive in one sequence.
   void take_section(std::vector<Stmt> statements);
   void take_focus(std::vector<Stmt> nests);
-  void leave_focus() { put_back(focus_); }
+  void leave_focus() { restore_cut_out(focus_); }
   void leave_section();
   /// The buffer behind all views.
   BufferRef memory_of(BufferRef buffer) const;
@@ -120,7 +120,7 @@ class Tree {
     });
     RELAXC_CHECK(found, "a schedule names a loop or block that does not exist");
   }
-  void put_back(Cutout& cutout);
+  void restore_cut_out(CutOutStatements& cutout);
   std::vector<Stmt> trees() const;
 
   class NestFacts;
@@ -134,8 +134,8 @@ class Tree {
   std::shared_ptr<const arith::Facts> facts_;  ///< of all copies
   bool may_allocate_;
   Stmt root_;
-  Cutout section_;                         ///< out of the kernel
-  Cutout focus_;                           ///< out of the section, or else of the kernel
+  CutOutStatements section_;               ///< out of the kernel
+  CutOutStatements focus_;                 ///< out of the section, or else of the kernel
   std::shared_ptr<NestFacts> nest_facts_;  ///< of all copies, which share nests
   Trace trace_;
   std::vector<Operand> operands_;

@@ -70,9 +70,9 @@ class Merging {
   Changed run() {
     bool named = name_dims();
     merge_equal();
-    merge_similar(take_out_numbers, [](const auto&, const auto& columns) { return columns.size() <= kMostNumbers; });
+    merge_similar(extract_constants, [](const auto&, const auto& columns) { return columns.size() <= kMostNumbers; });
     if (const auto most = static_cast<size_t>(context_.option(kDeduplicateSizes)); most != 0)
-      merge_similar(take_out_sizes, [&](const auto& members, const auto& columns) {
+      merge_similar(extract_sizes, [&](const auto& members, const auto& columns) {
         return columns.size() <= most && saves_code(members, columns.size());
       });
     bool gone = module_.remove_if([&](const std::string& name) { return merged_.count(name) != 0; });
@@ -84,9 +84,9 @@ class Merging {
 
   struct Similar {
     tir::PrimFunc* kernel = nullptr;
-    KernelNumbers numbers;
+    KernelConstants numbers;
   };
-  using TakeOut = KernelNumbers (*)(arith::Context&, const tir::PrimFunc&);
+  using TakeOut = KernelConstants (*)(arith::Context&, const tir::PrimFunc&);
   using Columns = std::vector<std::vector<Expr>>;
   /// Whether kernels that differ in these columns become one.
   using Pays = std::function<bool(const std::vector<Similar>&, const Columns&)>;
@@ -232,7 +232,7 @@ class Merging {
     std::vector<arith::Var> given;
     for (size_t i = 0; i < columns.size(); ++i)
       given.push_back(module_.context().var("c" + std::to_string(i), columns[i].front().dtype()));
-    const KernelNumbers& numbers = members.front().numbers;
+    const KernelConstants& numbers = members.front().numbers;
     arith::Substitution by;
     for (size_t place = 0; place < numbers.values.size(); ++place) {
       auto column = std::find(columns.begin(), columns.end(), column_of(members, place));

@@ -25,7 +25,7 @@ namespace {
 
 Result<Value*> rewritten(GraphBuilder& b, const Op& op, const FixedPointRules& rules) {
   RELAXC_TRY(Value * better, in_fixed_point(b, op, rules));
-  if (better == nullptr && rules.floats == FloatCost::kDear) return softmax_of_bytes(b, op);
+  if (better == nullptr && rules.floats == FloatCost::kExpensive) return softmax_of_bytes(b, op);
   return better;
 }
 
@@ -35,7 +35,7 @@ Result<Changed> fixed_point_quantization(relax::Module& module, PassContext& con
   if (context.target.lanes(32) > 1) return Changed::kNo;
   FixedPointRules rules;
   const bool everywhere = context.option(kFixedPointEverywhere) != 0 || calls_float_functions(context.target);
-  rules.floats = everywhere ? FloatCost::kDear : FloatCost::kCheap;
+  rules.floats = everywhere ? FloatCost::kExpensive : FloatCost::kCheap;
   rules.multiplication = has_high_product(context.target) ? Multiplication::kHigh : Multiplication::kParts;
   Changed changed = Changed::kNo;
   for (Function* function : module.functions())
@@ -46,7 +46,7 @@ Result<Changed> fixed_point_quantization(relax::Module& module, PassContext& con
       RELAXC_TRY(Value * better, rewritten(b, *op, rules));
       if (better == nullptr) continue;
       if (better->name.empty()) better->name = op->result()->name;
-      if (rules.floats == FloatCost::kDear) mark_rounding(*function);
+      if (rules.floats == FloatCost::kExpensive) mark_rounding(*function);
       op->result()->replace_all_uses_with(better);
       changed = Changed::kYes;
     }

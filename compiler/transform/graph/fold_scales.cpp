@@ -32,7 +32,7 @@ bool is_static(const Value& value) {
 
 /// Whether a constant has elements along `axis` (counted from the end of `rank` axes) and nowhere else, as many as
 /// `channels`, or is one number.
-bool lies_along(const Value* constant, size_t rank, size_t axis, Expr channels) {
+bool is_along(const Value* constant, size_t rank, size_t axis, Expr channels) {
   if (constant_of(constant) == nullptr || channels.constant() == nullptr) return false;
   const auto& shape = constant->shape();
   if (shape.size() > rank) return false;
@@ -54,7 +54,7 @@ Scaled scaled_by(const Op* op, OpName kind, size_t axis) {
   for (size_t side : {size_t{0}, size_t{1}}) {
     Value *value = op->operand(side), *constant = op->operand(1 - side);
     bool fits = constant_of(value) == nullptr && value->shape().size() == shape.size() &&
-                value->shape()[axis] == shape[axis] && lies_along(constant, shape.size(), axis, shape[axis]);
+                value->shape()[axis] == shape[axis] && is_along(constant, shape.size(), axis, shape[axis]);
     if (fits) return {value, constant};
   }
   return {};

@@ -130,7 +130,7 @@ class ProductMerging {
     if (op.is_yield || op.block != first_.block || op.def != like.def || !(op.attrs == like.attrs)) return false;
     if (!keeps_elements(op, data) || op.result()->dtype() != data.dtype() || !op.requirements.empty()) return false;
     if (op.operands().size() == 1) return true;
-    return op.operands().size() == 2 && lies_along_channels(op.operand(op.operand(0) == &data ? 1 : 0), data);
+    return op.operands().size() == 2 && is_along_channels(op.operand(op.operand(0) == &data ? 1 : 0), data);
   }
 
   /// Whether the operator gives one element for each of `data`, in its place.
@@ -144,7 +144,7 @@ class ProductMerging {
   size_t channel_axis(const Value& data) const { return matmul_ ? data.shape().size() - 1 : 1; }
 
   /// A constant with one element a channel of `data`, and no more.
-  bool lies_along_channels(const Value* constant, const Value& data) const {
+  bool is_along_channels(const Value* constant, const Value& data) const {
     if (constant_of(constant) == nullptr) return false;
     size_t rank = data.shape().size(), own = constant->shape().size(), axis = channel_axis(data);
     if (own > rank || own < rank - axis) return false;

@@ -91,7 +91,7 @@ Result<Resolved*> Resolver::find(const std::string& callee, const std::vector<Kn
   if (functions && ++copies_ > kMostCopies) return too_much(fmt::format("more than {} copies", kMostCopies));
   found.function = functions ? relax::copy_function(module_, *function, module_.unique_name(callee)) : function;
   auto resolver = std::make_unique<FunctionResolver>(*this, found);
-  if (functions) resolver->take_apart(args);
+  if (functions) resolver->unpack_arguments(args);
   const std::vector<Value*>& results = function->body().results();
   if (std::none_of(results.begin(), results.end(), [](const Value* v) { return holds_callable(v->info); })) {
     waiting_.push_back(std::move(resolver));
@@ -171,7 +171,7 @@ KnownRef FunctionResolver::expand(const Known& form, Info info, const std::strin
   RELAXC_UNREACHABLE();
 }
 
-void FunctionResolver::take_apart(const std::vector<KnownRef>& args) {
+void FunctionResolver::unpack_arguments(const std::vector<KnownRef>& args) {
   Region& body = function_.body();
   std::vector<Value*> before = std::move(body.arguments);
   body.arguments.clear();

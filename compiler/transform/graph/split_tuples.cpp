@@ -60,29 +60,28 @@ class Splitting {
   }
 
   /// The leaves of `value`, taken out of it at `place` where they are not at hand.
-  void take_apart(Value* value, Place& place, std::vector<Value*>& leaves) {
+  void unpack_tuples(Value* value, Place& place, std::vector<Value*>& leaves) {
     const auto* tuple = value == nullptr ? nullptr : value->info->as<TupleInfo>();
     if (tuple == nullptr) return leaves.push_back(value);
     for (size_t i = 0; i < tuple->fields.size(); ++i) {
       if (value->op != nullptr && value->op->kind == OpKind::kTuple) {
-        take_apart(value->op->operand(i), place, leaves);
+        unpack_tuples(value->op->operand(i), place, leaves);
         continue;
       }
       Op* get = function_.make_op(OpKind::kTupleGet, value->op == nullptr ? nullptr : value->op->location);
       get->add_operand(value);
       get->attrs.set("index", static_cast<int64_t>(i));
-      take_apart(insert(get, tuple->fields[i], value->name + "_" + std::to_string(i), place), place, leaves);
+      unpack_tuples(insert(get, tuple->fields[i], value->name + "_" + std::to_string(i), place), place, leaves);
     }
   }
 
   /// A value of `info` made of the leaves from `next` on.
-  Value* put_together(Info info, const std::vector<Value*>& leaves, size_t& next, const std::string& name,
-                      Place& place) {
+  Value* pack_tuple(Info info, const std::vector<Value*>& leaves, size_t& next, const std::string& name, Place& place) {
     const auto* tuple = info->as<TupleInfo>();
     if (tuple == nullptr) return leaves.at(next++);
     std::vector<Value*> fields;
     for (size_t i = 0; i < tuple->fields.size(); ++i)
-      fields.push_back(put_together(tuple->fields[i], leaves, next, name + "_" + std::to_string(i), place));
+      fields.push_back(pack_tuple(tuple->fields[i], leaves, next, name + "_" + std::to_string(i), place));
     Op* op = function_.make_op(OpKind::kTuple, leaves.empty() || !leaves[0]->op ? nullptr : leaves[0]->op->location);
     for (Value* field : fields) op->add_operand(field);
     return insert(op, info, name, place);
@@ -105,7 +104,7 @@ class Splitting {
     for (Value* value : old) add_leaves(op, value->info, value->name);
     Place place = after(op);
     size_t next = 0;
-    for (Value* value : old) replace(value, put_together(value->info, op.results, next, value->name, place));
+    for (Value* value : old) replace(value, pack_tuple(value->info, op.results, next, value->name, place));
     changed_ = Changed::kYes;
   }
 
@@ -121,7 +120,7 @@ class Splitting {
   void split_yield(Region& region) {
     std::vector<Value*> old = region.results(), leaves;
     Place place = last(region);
-    for (Value* value : old) take_apart(value, place, leaves);
+    for (Value* value : old) unpack_tuples(value, place, leaves);
     region.yield->drop_operands();
     for (Value* leaf : leaves) region.yield->add_operand(leaf);
   }
@@ -134,7 +133,7 @@ class Splitting {
   void split_loop(Op& op) {
     Place place = before(op);
     std::vector<Value*> initial = op.operands(), leaves;
-    for (Value* value : initial) take_apart(value, place, leaves);
+    for (Value* value : initial) unpack_tuples(value, place, leaves);
     op.drop_operands();
     for (Value* leaf : leaves) op.add_operand(leaf);
 
@@ -145,7 +144,7 @@ class Splitting {
     Place begin = first(body);
     size_t next = 0;
     for (Value* argument : old)
-      replace(argument, put_together(argument->info, body.arguments, next, argument->name, begin));
+      replace(argument, pack_tuple(argument->info, body.arguments, next, argument->name, begin));
     split_yield(body);
     split_results(op);
   }

@@ -114,7 +114,7 @@ class Naming {
     auto is_known = [&](Expr node) { return now_.count(node) != 0; };
     if (!is_known(e))
       arith::for_each_node(
-          e, [&](Expr node) { return arith::operands_but(node, is_known); },
+          e, [&](Expr node) { return arith::operands_except(node, is_known); },
           [&](Expr node) {
             if (!is_known(node)) make(node);
           });

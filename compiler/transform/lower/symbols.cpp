@@ -161,7 +161,7 @@ std::optional<size_t> Symbols::latest_data(Expr e, size_t end) const {
 }
 
 /// What `bounded` knows of each variable of `e` directly: its range, the latest assumption about it, its bound.
-std::vector<int64_t> Symbols::what_is_known_of(Expr e) const {
+std::vector<int64_t> Symbols::variable_facts(Expr e) const {
   std::vector<int64_t> all;
   for (Var var : arith::free_vars(e)) {
     arith::Range range = facts_.range_of(var);
@@ -179,7 +179,7 @@ Expr Symbols::bounded(Expr e) const {
   e = known(e);
   if (!e.dtype().is_index()) return {};
   if (of_entry(e)) return e;
-  std::vector<int64_t> known_now = what_is_known_of(e);
+  std::vector<int64_t> known_now = variable_facts(e);
   auto found = answers_.find(e);
   if (found != answers_.end() && found->second.known == known_now) return found->second.bound;
   Expr bound = find_bound(e);

@@ -72,7 +72,7 @@ class Symbols {
 
  private:
   Expr find_bound(Expr e) const;
-  std::vector<int64_t> what_is_known_of(Expr e) const;
+  std::vector<int64_t> variable_facts(Expr e) const;
   bool grows_with(Expr e, Expr var) const;
   Expr compared_with_entry(Expr e) const;
   std::optional<size_t> latest_data(Expr e, size_t end) const;

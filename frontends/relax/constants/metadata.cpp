@@ -118,7 +118,7 @@ class MetadataReader {
       if (arrays != nullptr && arrays->is_array() && at && *at < arrays->size()) text = &(*arrays)[*at];
     }
     if (text == nullptr || !text->is_string()) return refuse("the data of constant {} is missing", index);
-    NdarrayAge age = named_root_ ? NdarrayAge::kDlpack1 : NdarrayAge::kBefore;
+    NdarrayFormat age = named_root_ ? NdarrayFormat::kDlpack1 : NdarrayFormat::kBefore;
     NdarrayResult read = read_ndarray(text->get_ref<const std::string&>(), age);
     if (!read.fault.empty()) return refuse("the data of constant {} {}", index, read.fault);
     return read.data;

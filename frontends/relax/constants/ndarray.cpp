@@ -36,10 +36,10 @@ constexpr Code kCodesOfDlpack1[] = {
 };
 // clang-format on
 
-std::optional<DType> dtype_of(uint8_t code, uint8_t bits, NdarrayAge age) {
+std::optional<DType> dtype_of(uint8_t code, uint8_t bits, NdarrayFormat age) {
   auto fits = [&](const Code& row) { return row.code == code && row.bits == bits; };
   std::span<const Code> later = kCodesOfDlpack1, before = kCodesBefore;
-  for (std::span<const Code> table : {std::span<const Code>(kCodes), age == NdarrayAge::kBefore ? before : later})
+  for (std::span<const Code> table : {std::span<const Code>(kCodes), age == NdarrayFormat::kBefore ? before : later})
     if (auto row = std::find_if(table.begin(), table.end(), fits); row != table.end()) return row->dtype;
   return std::nullopt;
 }
@@ -65,7 +65,7 @@ NdarrayResult refuse(std::string fault) {
 
 }  // namespace
 
-NdarrayResult read_ndarray(std::string_view base64, NdarrayAge age) {
+NdarrayResult read_ndarray(std::string_view base64, NdarrayFormat age) {
   std::optional<std::vector<std::byte>> decoded = decode_base64(base64);
   if (!decoded) return refuse("is not base64");
   Bytes in{*decoded};

@@ -10,7 +10,7 @@ namespace relaxc::frontend {
 
 /// Which numbers stand for which dtypes beyond those that never changed: TVM had numbers of its own for float8 before
 /// DLPack had them.
-enum class NdarrayAge { kBefore, kDlpack1 };
+enum class NdarrayFormat { kBefore, kDlpack1 };
 
 struct NdarrayResult {
   relax::ConstantRef data;  ///< null if there is a fault
@@ -19,6 +19,6 @@ struct NdarrayResult {
 
 /// Reads the base64 of one tensor: magic, reserved, device, rank, dtype, shape, size in bytes, bytes; all of it
 /// little-endian. Refuses what is cut, what has bytes left over, and dtypes that relaxc does not have.
-NdarrayResult read_ndarray(std::string_view base64, NdarrayAge age);
+NdarrayResult read_ndarray(std::string_view base64, NdarrayFormat age);
 
 }  // namespace relaxc::frontend

@@ -11,7 +11,7 @@
 #include "frontends/relax/function/expressions.h"
 #include "frontends/relax/function/infos.h"
 #include "frontends/relax/function/values.h"
-#include "frontends/relax/shared/within.h"
+#include "frontends/relax/shared/save_and_restore.h"
 #include "frontends/relax/text/call_text.h"
 #include "frontends/relax/text/literals.h"
 #include "frontends/relax/text/name_uses.h"
@@ -118,7 +118,7 @@ Status assignment(FunctionParts& fn, const ast::Stmt& stmt) {
   RELAXC_DO(declare_symbols(fn, stmt, done));
   if (done) return Done{};
   Result<Term> term = [&] {
-    Within<const ast::Expr*> hint(fn.hint, stmt.annotation);
+    SaveAndRestore<const ast::Expr*> hint(fn.hint, stmt.annotation);
     return eval(fn, *stmt.value);
   }();
   if (term) term = named_function(fn, *term, stmt.value->place);

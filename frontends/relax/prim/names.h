@@ -5,8 +5,8 @@
 
 #include "compiler/support/result.h"
 #include "compiler/tir/builder.h"
+#include "frontends/relax/shared/save_and_restore.h"
 #include "frontends/relax/shared/scope.h"
-#include "frontends/relax/shared/within.h"
 #include "frontends/relax/text/ast.h"
 
 namespace relaxc::frontend {
@@ -58,9 +58,9 @@ class PrimNames {
   Failure unbound(const ast::Expr& e);
 
   /// Unknown names in shapes are symbols while it lives.
-  class Declaring : Within<bool> {
+  class Declaring : SaveAndRestore<bool> {
    public:
-    explicit Declaring(PrimNames& names) : Within(names.declaring_, true) {}
+    explicit Declaring(PrimNames& names) : SaveAndRestore(names.declaring_, true) {}
   };
   bool declaring() const { return declaring_; }
 

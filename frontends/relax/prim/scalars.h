@@ -3,7 +3,7 @@
 
 #include "compiler/tir/buffer.h"
 #include "frontends/relax/scalars/scalar.h"
-#include "frontends/relax/shared/within.h"
+#include "frontends/relax/shared/save_and_restore.h"
 
 namespace relaxc::frontend {
 
@@ -20,14 +20,14 @@ class PrimScalars : public ScalarReader {
   Result<DType> element_dtype(const ast::Expr& e) override;
 
   /// Conditions that come up while it lives end with it.
-  class Block : Within<size_t> {
+  class Block : SaveAndRestore<size_t> {
    public:
-    explicit Block(PrimScalars& scalars) : Within(scalars.choices_, scalars.choices_) {}
+    explicit Block(PrimScalars& scalars) : SaveAndRestore(scalars.choices_, scalars.choices_) {}
   };
   /// What binds an axis or says when a block runs is read while it lives: it speaks of the loops around.
-  class Head : Within<bool> {
+  class Head : SaveAndRestore<bool> {
    public:
-    explicit Head(PrimScalars& scalars) : Within(scalars.in_head_, true) {}
+    explicit Head(PrimScalars& scalars) : SaveAndRestore(scalars.in_head_, true) {}
   };
 
  private:

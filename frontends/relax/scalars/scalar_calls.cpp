@@ -106,7 +106,7 @@ bool rounds(Intrinsic intrinsic) {
 }
 
 /// Bits are of integers, abs is of all numbers, everything else of floats.
-bool has_meaning(Intrinsic intrinsic, DType dtype) {
+bool is_defined(Intrinsic intrinsic, DType dtype) {
   switch (intrinsic) {
     case Intrinsic::k_abs:
       return dtype.is_float() || dtype.is_integer() || dtype.is_index();
@@ -428,7 +428,7 @@ Result<Scalar> ScalarReader::intrinsic(const ast::Expr& e, std::string_view name
   }
   DType dtype = args[0].dtype();
   if (rounds(which) && (dtype.is_integer() || dtype.is_index())) return operands[0];  // already whole
-  if (!has_meaning(which, dtype))
+  if (!is_defined(which, dtype))
     return source_.error(e.place, Kind::dtype_mismatch, "T.{} is not defined for {}", name, to_string(dtype));
   return Scalar{arith::call(which, std::move(args))};
 }

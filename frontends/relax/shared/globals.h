@@ -33,7 +33,7 @@ struct ModuleScope {
   const relax::OpTable& table;
   SourceText& source;
   ast::Tree& tree;
-  const BesideText& beside;
+  const ExternalConstants& beside;
   NumberedConstants constants;  ///< what metadata["relax.expr.Constant"] is
   bool has_metadata = false;    ///< the text says what it is
   bool bad_metadata = false;    ///< and that was reported

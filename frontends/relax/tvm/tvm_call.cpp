@@ -109,14 +109,14 @@ bool TvmCall::is_sequence(std::string_view param) const {
   return has(param) && find(param)->term.kind == Term::kSequence;
 }
 
-bool TvmCall::wants_tuple() const {
+bool TvmCall::expects_tuple() const {
   if (fn_.hint == nullptr) return false;
   const ast::Expr& hint = *fn_.hint;
   bool applied = hint.is(ast::ExprKind::kCall) || hint.is(ast::ExprKind::kSubscript);
   return dotted_path(applied ? *hint.items[0] : hint) == "R.Tuple";
 }
 
-std::optional<DType> TvmCall::wanted_dtype() const {
+std::optional<DType> TvmCall::expected_dtype() const {
   if (fn_.hint == nullptr) return std::nullopt;
   const ast::Expr* written = fn_.hint->items.size() > 2 ? fn_.hint->items[2] : nullptr;
   if (const ast::Keyword* keyword = fn_.hint->keyword("dtype")) written = keyword->value;

@@ -38,9 +38,9 @@ class TvmCall {
   bool is_real(std::string_view param) const;      ///< a number that is not an integer
   bool is_sequence(std::string_view param) const;  ///< a tuple or list
   /// True if the result is annotated as a tuple.
-  bool wants_tuple() const;
+  bool expects_tuple() const;
   /// The dtype that the result is annotated with, if it is.
-  std::optional<DType> wanted_dtype() const;
+  std::optional<DType> expected_dtype() const;
 
   Result<Value*> value(std::string_view param);
   Result<std::vector<Value*>> values(std::string_view param);

@@ -240,7 +240,7 @@ Result<Term> batch_norm(TvmCall& c) {
     moved_mean = own.moving_mean, moved_variance = own.moving_variance;
   }
   RELAXC_TRY(x, c.op("nn.batch_norm", {x, gamma, beta, mean, variance}, {{"axis", axis}, {"epsilon", epsilon}}));
-  bool whole = c.wants_tuple() || c.has("center") || c.has("scale") || c.has("momentum") || c.has("training");
+  bool whole = c.expects_tuple() || c.has("center") || c.has("scale") || c.has("momentum") || c.has("training");
   if (!whole) return Term::of(x);
   return Term::sequence({Term::of(x), Term::of(moved_mean), Term::of(moved_variance)});
 }
@@ -285,7 +285,7 @@ Result<Term> dropout(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(double rate, c.real("rate", 0.5));
   RELAXC_TRY(Value * same, c.op("nn.dropout", {x}, {{"rate", rate}}));
-  if (!c.wants_tuple()) return Term::of(same);
+  if (!c.expects_tuple()) return Term::of(same);
   RELAXC_TRY(Value * mask, c.op("ones", {c.build().shape(x->shape())}, {{"dtype", x->dtype()}}));
   return Term::sequence({Term::of(same), Term::of(mask)});
 }

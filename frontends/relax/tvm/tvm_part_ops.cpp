@@ -92,7 +92,7 @@ Result<Term> argsort(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(int64_t axis, c.integer("axis", -1));
   RELAXC_TRY(bool descending, c.flag("descending", false));
-  RELAXC_TRY(DType dtype, c.dtype("dtype", c.wanted_dtype().value_or(DType::i(32))));
+  RELAXC_TRY(DType dtype, c.dtype("dtype", c.expected_dtype().value_or(DType::i(32))));
   RELAXC_TRY(x, c.op("argsort", {x}, {{"axis", axis}, {"descending", descending}}));
   return c.term(c.cast(x, dtype));
 }

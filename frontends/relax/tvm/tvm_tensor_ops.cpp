@@ -249,7 +249,7 @@ Result<Term> quantize(TvmCall& c) {
   RELAXC_TRY(Value * scale, c.tensor("scale"));
   RELAXC_TRY(int64_t axis, c.integer("axis", -1));
   std::vector<Value*> operands = {x, scale};
-  DType stored = c.wanted_dtype().value_or(DType::i(8));
+  DType stored = c.expected_dtype().value_or(DType::i(8));
   Value* zero = nullptr;
   if (c.has("zero_point")) {
     RELAXC_TRY(zero, c.element("zero_point", stored));

@@ -309,19 +309,19 @@ Status assign_variable(Node& node) {
 }
 
 constexpr Row kRows[] = {
-    {.code = BuiltinOperator::IF, .convert = if_operator, .most_inputs = kMany, .outputs = -1},
+    {.code = BuiltinOperator::IF, .convert = if_operator, .max_inputs = kMany, .outputs = -1},
     {.code = BuiltinOperator::WHILE,
      .convert = while_operator,
-     .most_inputs = kMany,
+     .max_inputs = kMany,
      .outputs = -1,
      .note = "carried values must keep their shapes"},
-    {.code = BuiltinOperator::CALL_ONCE, .convert = call_once, .least_inputs = 0, .most_inputs = 0, .outputs = 0},
-    {.code = BuiltinOperator::VAR_HANDLE, .convert = var_handle, .least_inputs = 0, .most_inputs = 0},
+    {.code = BuiltinOperator::CALL_ONCE, .convert = call_once, .min_inputs = 0, .max_inputs = 0, .outputs = 0},
+    {.code = BuiltinOperator::VAR_HANDLE, .convert = var_handle, .min_inputs = 0, .max_inputs = 0},
     {.code = BuiltinOperator::READ_VARIABLE, .convert = read_variable},
     {.code = BuiltinOperator::ASSIGN_VARIABLE,
      .convert = assign_variable,
-     .least_inputs = 2,
-     .most_inputs = 2,
+     .min_inputs = 2,
+     .max_inputs = 2,
      .outputs = 0},
 };
 

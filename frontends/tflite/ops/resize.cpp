@@ -162,15 +162,15 @@ Status bilinear(Node& node) {
 constexpr Row kRows[] = {
     {.code = BuiltinOperator::RESIZE_BILINEAR,
      .convert = bilinear,
-     .least_inputs = 2,
-     .most_inputs = 2,
+     .min_inputs = 2,
+     .max_inputs = 2,
      .types = kF32 | kQuantized,
      .rounding = "once, weights of 10 bits, ties away from zero; uint8: float32",
      .note = "the size must be constant"},
     {.code = BuiltinOperator::RESIZE_NEAREST_NEIGHBOR,
      .convert = nearest,
-     .least_inputs = 2,
-     .most_inputs = 2,
+     .min_inputs = 2,
+     .max_inputs = 2,
      .note = "the size must be constant"},
 };
 

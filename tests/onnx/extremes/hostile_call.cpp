@@ -83,7 +83,7 @@ class Call {
     Answer answer;
     make_outputs(capacities);
     ask_sizes(answer);
-    if (arena_ == nullptr) lend_arena(4096);
+    if (arena_ == nullptr) give_arena(4096);
     for (uint32_t i = 0; i < function_.num_outputs; ++i) {
       shapes_out_.emplace_back(static_cast<size_t>(function_.outputs[i].ndim), 1);
       if (!shapes_out_[i].empty()) shapes_out_[i][0] = capacities[i];
@@ -103,7 +103,7 @@ class Call {
       if ((function_.outputs[i].flags & RLX_FLAG_DATA_DEPENDENT) == 0) sizes[i] = *elements_of(generic.shapes[i]);
     make_outputs(sizes);
     ask_sizes(answer);
-    if (arena_ == nullptr) lend_arena(4096);
+    if (arena_ == nullptr) give_arena(4096);
     for (uint32_t i = 0; i < function_.num_outputs; ++i) {
       shapes_out_.emplace_back(std::max<size_t>(static_cast<size_t>(function_.outputs[i].ndim), 1), 0);
       shapes_out_[i][0] = sizes[i];
@@ -135,7 +135,7 @@ class Call {
     }
   }
 
-  void lend_arena(uint64_t bytes) {
+  void give_arena(uint64_t bytes) {
     arena_ = std::make_unique<GuardedPages>(bytes, std::max<uint32_t>(function_.arena_align, 1));
     context_.arena = arena_->data();
     context_.arena_bytes = bytes;
@@ -149,7 +149,7 @@ class Call {
     uint64_t bytes = 0;
     if (function_.arena_bytes(symbols_.data(), &bytes) != RLX_OK) return;
     answer.sized = bytes <= kMostArena;
-    if (answer.sized) lend_arena(bytes);
+    if (answer.sized) give_arena(bytes);
     for (uint32_t i = 0; i < function_.num_outputs; ++i) {
       answer.shapes.emplace_back(static_cast<size_t>(function_.outputs[i].ndim));
       bool known = function_.output_shape(symbols_.data(), i, answer.shapes[i].data()) == RLX_OK;

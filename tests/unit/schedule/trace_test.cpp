@@ -217,7 +217,7 @@ bool same(const std::vector<std::byte>& a, const std::vector<std::byte>& b, bool
 }
 
 /// The same numbers as before, where they can be computed.
-void check_meaning(const Case& before, const Case& after, const std::vector<schedule::PackedParam>& packed) {
+void check_equivalent(const Case& before, const Case& after, const std::vector<schedule::PackedParam>& packed) {
   Contents data = whole_numbers(before.kernel), now = memory_after(after.kernel, data, packed),
            then = memory_after(before.kernel, data, {});
   const std::string steps = after.kernel.schedule.steps;
@@ -252,7 +252,7 @@ TEST_CASE("a trace that is applied again gives the same kernel") {
       REQUIRE(again_packed.size() == packed.size());
       for (size_t i = 0; i < packed.size(); ++i)
         CHECK(again_packed[i].packing.description() == packed[i].packing.description());
-      check_meaning(one, *again, again_packed);
+      check_equivalent(one, *again, again_packed);
     }
 }
 
@@ -307,13 +307,13 @@ TEST_CASE("the page of schedules lists the primitives") {
 }
 
 TEST_CASE("a step is read by the name that it had in an earlier version") {
-  CHECK(schedule::present_name("contract") == "scalar_replace");
-  CHECK(schedule::present_name("split") == "split");
+  CHECK(schedule::current_step_name("contract") == "scalar_replace");
+  CHECK(schedule::current_step_name("split") == "split");
   CHECK(schedule::changes_bits("nest [sum]; minimal_filter sum 4 1 2 fma"));
   CHECK(to_string(*schedule::parse_step("minimal_filter sum 4 1 2 fma")) == "winograd sum 4 1 2 0 fma 4096");
   CHECK(to_string(*schedule::parse_step("winograd sum 4 1 2 64 -")) == "winograd sum 4 1 2 64 - 4096");
   CHECK_FALSE(schedule::changes_bits("row_blocks 8; share block 4"));
-  for (const schedule::StepInfo& one : schedule::primitives()) CHECK(schedule::present_name(one.name) == one.name);
+  for (const schedule::StepInfo& one : schedule::primitives()) CHECK(schedule::current_step_name(one.name) == one.name);
 }
 
 using Random = std::mt19937;
@@ -414,7 +414,7 @@ TEST_CASE("random steps after a part of a trace are refused or keep what the ker
     INFO("seed " << seed << ": " << to_string(s.trace()));
     std::vector<schedule::PackedParam> packed;
     if (auto made = replayed(context, all[which], to_string(s.trace()), packed))
-      check_meaning(all[which], *made, packed);
+      check_equivalent(all[which], *made, packed);
   }
   INFO(kept << " steps were done, " << refused << " were refused");
   CHECK(kept > 800);
@@ -449,7 +449,7 @@ TEST_CASE("a trace with one change is refused or keeps what the kernel computes"
     for (const std::string& step : steps) edited += step + "\n";
     INFO("seed " << seed << ":\n" << edited);
     std::vector<schedule::PackedParam> packed;
-    if (auto made = replayed(context, one, edited, packed)) check_meaning(one, *made, packed), ++kept;
+    if (auto made = replayed(context, one, edited, packed)) check_equivalent(one, *made, packed), ++kept;
   }
   CHECK(kept > 20);
 }
@@ -487,7 +487,7 @@ TEST_CASE("rules and tests use every primitive, so that each is read back from w
     INFO(reason << text << "\n" << tir::to_string(kernel));
     REQUIRE(made.has_value());
     CHECK(made->kernel.schedule.steps == text);
-    check_meaning({kernel, {}}, *made, packed);
+    check_equivalent({kernel, {}}, *made, packed);
     for (const schedule::StepText& step : schedule::steps_of(text))
       unused.erase(std::string_view(step.text.substr(0, step.text.find(' '))));
   }

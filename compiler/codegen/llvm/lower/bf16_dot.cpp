@@ -38,7 +38,7 @@ llvm::Intrinsic::ID dot_of_bfloats(bool neon, uint32_t lanes) {
 
 std::optional<Lanes> DotProducts::of_bfloats(const arith::Binary& e) {
   if (lanes_.count() == 0 || lanes_.mask() != nullptr || e.dtype != DType::f(32)) return std::nullopt;
-  if (!numeric_.abilities().bfloat_dots.of(int64_t{32} * lanes_.count())) return std::nullopt;
+  if (!numeric_.capabilities().bfloat_dots.of(int64_t{32} * lanes_.count())) return std::nullopt;
   const std::optional<BFloatDot> found = arith::as_bfloat_dot(e.b);
   const arith::Load* pair = found ? loaded_pair(*found) : nullptr;
   if (pair == nullptr) return std::nullopt;
@@ -49,7 +49,7 @@ std::optional<Lanes> DotProducts::of_bfloats(const arith::Binary& e) {
   Value* a = b_.CreateBitCast(b_.CreateVectorSplat(lanes_.count(), word), pairs);
   Value* b = b_.CreateBitCast(lanes_.widened(values_.value(found->b), DType::i(32)), pairs);
   Value* sum = lanes_.widened(values_.value(e.a), DType::f(32));
-  const bool neon = numeric_.abilities().neon;
+  const bool neon = numeric_.capabilities().neon;
   std::vector<llvm::Type*> types;
   if (neon) types = {sum->getType(), pairs};
   return Lanes{nullptr, 0, b_.CreateIntrinsic(dot_of_bfloats(neon, lanes_.count()), types, {sum, a, b})};

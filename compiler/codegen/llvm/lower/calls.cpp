@@ -36,7 +36,7 @@ Value* Calls::status_of(const tir::Invoke& s, const Signature* callee, ExternalC
 
 Value* Calls::call_internal(const tir::Invoke& s, const Signature& callee) {
   std::vector<Value*> args;
-  if (callee.wants_context) args.push_back(frame_.context());
+  if (callee.needs_context) args.push_back(frame_.context());
   const std::vector<tir::Param>& params = callee.source->params;
   RELAXC_CHECK(s.args.size() >= params.size(), "too few arguments of " + s.callee);
   for (size_t i = 0; i < params.size(); ++i) {

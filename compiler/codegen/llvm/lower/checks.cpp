@@ -93,13 +93,13 @@ void OverflowChecks::leave_if(Value* flag) {
   llvm::BasicBlock*& leave = guard_ != nullptr ? guard_leaves_ : leaves_;
   const bool is_new = leave == nullptr;
   if (is_new) leave = frame_.block("overflow");
-  llvm::BasicBlock* go_on = frame_.block("fits");
-  b_.CreateCondBr(flag, leave, go_on, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
+  llvm::BasicBlock* continue_block = frame_.block("fits");
+  b_.CreateCondBr(flag, leave, continue_block, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
   if (is_new) {
     b_.SetInsertPoint(leave);
     leave_by(tir::overflow_record(frame_.source(), guard_));
   }
-  b_.SetInsertPoint(go_on);
+  b_.SetInsertPoint(continue_block);
 }
 
 /// What a guard compares is in its record as far as it can be computed.

@@ -15,8 +15,8 @@ Lanes Choices::select(const arith::Select& e) {
   if (values_.must_be_lazy(e.then_value) || values_.must_be_lazy(e.else_value))
     return lazily(
         e.condition, [&] { return way(e.then_value); }, [&] { return way(e.else_value); }, e.dtype);
-  Lanes condition = values_.pending(e.condition), a = values_.where_asked(e.then_value),
-        b = values_.where_asked(e.else_value);
+  Lanes condition = values_.pending(e.condition), a = values_.pending_if_checked(e.then_value),
+        b = values_.pending_if_checked(e.else_value);
   a = lanes_.indices().as(whole, a), b = lanes_.indices().as(whole, b);
   if (condition.is_uniform() && a.is_uniform() && b.is_uniform()) {
     Lanes out{b_.CreateSelect(condition.scalar, a.scalar, b.scalar), 0, nullptr, condition.overflow};
@@ -42,7 +42,7 @@ Lanes Choices::either(const arith::Or& e) {
 
 /// Neither side reads memory, so both are computed; what overflows on the right counts where that is asked.
 Lanes Choices::short_circuit(const arith::Binary& e) {
-  Lanes a = values_.pending(e.a), b = values_.where_asked(e.b);
+  Lanes a = values_.pending(e.a), b = values_.pending_if_checked(e.b);
   Value* later = std::exchange(b.overflow, nullptr);
   Lanes out = lanes_.apply({a, b}, {e.dtype, e.dtype},
                            [&](auto& x) { return frame_.numeric().binary(e.kind, e.dtype, x[0], x[1]); });

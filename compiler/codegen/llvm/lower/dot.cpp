@@ -19,7 +19,7 @@ using llvm::Value;
 /// What does as many lanes sums at once in this way.
 llvm::Intrinsic::ID DotProducts::intrinsic_of(DotProduct kind) const {
   bool whole = kind == DotProduct::kMixed;
-  if (numeric_.abilities().neon)
+  if (numeric_.capabilities().neon)
     return whole ? llvm::Intrinsic::aarch64_neon_usdot : llvm::Intrinsic::aarch64_neon_sdot;
   if (lanes_.count() == 16)
     return whole ? llvm::Intrinsic::x86_avx512_vpdpbusd_512 : llvm::Intrinsic::x86_avx512_pmaddw_d_512;
@@ -35,7 +35,7 @@ std::optional<Lanes> DotProducts::sum(const arith::Binary& e) {
 std::optional<Lanes> DotProducts::of_bytes(const arith::Binary& e) {
   if (lanes_.count() == 0) return of_scalars(e);
   if (lanes_.mask() != nullptr || e.dtype != DType::i(32)) return std::nullopt;
-  DotProduct kind = numeric_.abilities().dots.of(int64_t{32} * lanes_.count());
+  DotProduct kind = numeric_.capabilities().dots.of(int64_t{32} * lanes_.count());
   if (kind == DotProduct::kNone) return std::nullopt;
   std::optional<Dot4> found = arith::as_dot4(e.b);
   if (!found) return std::nullopt;
@@ -49,7 +49,7 @@ std::optional<Lanes> DotProducts::of_bytes(const arith::Binary& e) {
 }
 
 std::optional<Lanes> DotProducts::of_scalars(const arith::Binary& e) {
-  if (numeric_.abilities().lane_sums) return of_octets(e);
+  if (numeric_.capabilities().lane_sums) return of_octets(e);
   std::optional<Lanes> out = of_halves(e);
   return out ? out : of_pairs_in_memory(e);
 }
@@ -57,7 +57,7 @@ std::optional<Lanes> DotProducts::of_scalars(const arith::Binary& e) {
 /// A single sum, where the instruction set has smlad: even and odd bytes of both words in 16 bits each. What a word
 /// becomes is the same for all sums of a tile that read it, and LLVM computes it once.
 std::optional<Lanes> DotProducts::of_halves(const arith::Binary& e) {
-  if (!numeric_.abilities().halves || e.dtype != DType::i(32)) return std::nullopt;
+  if (!numeric_.capabilities().halves || e.dtype != DType::i(32)) return std::nullopt;
   const std::optional<Dot4> found = arith::as_dot4(e.b);
   const arith::Load* bytes = found ? tir::word_of(*found) : nullptr;
   if (bytes == nullptr) return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<Lanes> DotProducts::of_halves(const arith::Binary& e) {
 /// The same of numbers that have 16 bits each in memory, by words whose bytes are in the order of such pairs. Two words
 /// are one load where they begin at a multiple of four bytes.
 std::optional<Lanes> DotProducts::of_pairs_in_memory(const arith::Binary& e) {
-  if (!numeric_.abilities().halves || e.dtype != DType::i(32)) return std::nullopt;
+  if (!numeric_.capabilities().halves || e.dtype != DType::i(32)) return std::nullopt;
   const std::optional<PairDot> found = arith::as_pair_dot(e.b);
   const arith::Load* first = found ? tir::pairs_of(*found) : nullptr;
   if (first == nullptr) return std::nullopt;
@@ -140,7 +140,7 @@ Value* DotProducts::word_of(const Dot4& dot) {
 Value* DotProducts::of_quads(llvm::Intrinsic::ID intrinsic, Value* sum, Value* a, Value* b) {
   auto* quads = llvm::FixedVectorType::get(b_.getInt8Ty(), lanes_.count() * 4);
   std::vector<llvm::Type*> types;
-  if (numeric_.abilities().neon) types = {sum->getType(), quads};
+  if (numeric_.capabilities().neon) types = {sum->getType(), quads};
   return b_.CreateIntrinsic(intrinsic, types, {sum, b_.CreateBitCast(a, quads), b_.CreateBitCast(b, quads)});
 }
 

@@ -95,7 +95,7 @@ std::optional<StoredFloat> as_stored_float(const arith::Cast& e) {
 /// vcvtr gives the nearest int32, the largest or smallest one of what is beyond; the zero point is added with
 /// saturation, so that what is then cut is the same. LLVM makes ssat and usat of bounds that are those of a dtype.
 std::optional<Lanes> Expressions::stored_float(const arith::Cast& e) {
-  if (!numeric_.abilities().rounded_integers || lanes_.count() != 0) return {};
+  if (!numeric_.capabilities().rounded_integers || lanes_.count() != 0) return {};
   if (!e.dtype.is_integer() || e.dtype.bits > 16) return {};
   const std::optional<StoredFloat> stored = as_stored_float(e);
   if (!stored) return {};

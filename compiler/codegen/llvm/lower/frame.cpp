@@ -12,7 +12,7 @@ Frame::Frame(ModuleLowering& module, const Signature& signature, llvm::Function*
       signature_(signature),
       function_(task != nullptr ? task : signature.function),
       b_(llvm::BasicBlock::Create(function_->getContext(), "entry", function_)),
-      numeric_(b_, module.options().abilities) {}
+      numeric_(b_, module.options().capabilities) {}
 
 llvm::BasicBlock* Frame::block(const char* name) {
   return llvm::BasicBlock::Create(function_->getContext(), name, function_);

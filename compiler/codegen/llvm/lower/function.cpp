@@ -30,7 +30,7 @@ void FunctionLowering::lower_copy() {
 void FunctionLowering::bind_parameters() {
   llvm::Function* function = frame_.function();
   unsigned at = 0;
-  if (frame_.signature().wants_context) frame_.set_context(function->getArg(at++));
+  if (frame_.signature().needs_context) frame_.set_context(function->getArg(at++));
   for (const tir::Param& param : source_.params) {
     llvm::Argument* argument = function->getArg(at++);
     if (param.buffer != nullptr) {

@@ -8,17 +8,18 @@ using llvm::Value;
 
 /// What `call` lowers runs if there is a context and `hook` of it is not null; `user` is the hook's own argument.
 void ContextHooks::with_hook(std::string_view hook, const std::function<void(Value* function, Value* user)>& call) {
-  llvm::BasicBlock *look = frame_.block("hook"), *there = frame_.block("hooked"), *go_on = frame_.block("unhooked");
+  llvm::BasicBlock *look = frame_.block("hook"), *there = frame_.block("hooked"),
+                   *continue_block = frame_.block("unhooked");
   Value* context = frame_.context();
-  b_.CreateCondBr(b_.CreateIsNull(context), go_on, look);
+  b_.CreateCondBr(b_.CreateIsNull(context), continue_block, look);
   b_.SetInsertPoint(look);
   Value* function = b_.CreateLoad(b_.getPtrTy(), frame_.field(context, Record::kContext, hook));
-  b_.CreateCondBr(b_.CreateIsNull(function), go_on, there);
+  b_.CreateCondBr(b_.CreateIsNull(function), continue_block, there);
   b_.SetInsertPoint(there);
   Value* user = frame_.field(context, Record::kContext, std::string(hook) + "_user");
   call(function, b_.CreateLoad(b_.getPtrTy(), user));
-  b_.CreateBr(go_on);
-  b_.SetInsertPoint(go_on);
+  b_.CreateBr(continue_block);
+  b_.SetInsertPoint(continue_block);
 }
 
 void ContextHooks::trace(int32_t node, bool begin) {

@@ -17,7 +17,7 @@ void Loops::leave() {
   frame_.branch_to(around_.back().leave);
 }
 
-void Loops::go_on() {
+void Loops::lower_continue() {
   RELAXC_CHECK(!around_.empty(), "a continue outside of loops");
   frame_.branch_to(around_.back().next);
 }

@@ -34,7 +34,7 @@ class Loops {
   void lower_serial(const tir::For& s, llvm::Value* min, llvm::Value* extent);
   /// Of the innermost loop: the rest of it, or of its iteration, does not run.
   void leave();
-  void go_on();
+  void lower_continue();
 
  private:
   struct Exits {

@@ -80,7 +80,7 @@ Expr MatrixProducts::lane_variable(const Dot8& dot) const {
 
 std::optional<Lanes> MatrixProducts::sum(const arith::Binary& e) {
   if (lanes_.count() != 4 || lanes_.mask() != nullptr || e.dtype != DType::i(32)) return std::nullopt;
-  if (!numeric_.abilities().byte_matrices) return std::nullopt;
+  if (!numeric_.capabilities().byte_matrices) return std::nullopt;
   const std::optional<Dot8> dot = arith::as_dot8(e.b);
   const arith::Load* a = dot ? eight_bytes(*dot) : nullptr;
   const auto* b = dot ? dot->b.as<arith::Load>() : nullptr;

@@ -81,7 +81,7 @@ Lanes Memory::load_raw(tir::BufferRef buffer, Lanes offset) {
   llvm::Type* type = numeric_.memory_type(buffer->dtype);
   if (offset.is_uniform() && mask != nullptr && !certain) return {load_if_any(buffer, offset)};
   if (offset.is_uniform()) return {b_.CreateAlignedLoad(type, address(buffer, offset), align_of(buffer))};
-  if (offset.vector == nullptr && offset.step == 1) return {nullptr, 0, load_side_by_side(buffer, offset, everywhere)};
+  if (offset.vector == nullptr && offset.step == 1) return {nullptr, 0, load_contiguous(buffer, offset, everywhere)};
   // A mask that is not known has to be spread over the gaps, which for more than one is done lane by lane.
   int64_t most = llvm::isa<llvm::Constant>(lanes_.mask_of_all()) ? 4 : 2;
   if (offset.vector == nullptr && offset.step > 1 && offset.step <= most && buffer->dtype.bits >= 32)
@@ -93,7 +93,7 @@ Lanes Memory::load_raw(tir::BufferRef buffer, Lanes offset) {
                                 llvm::Constant::getNullValue(vector))};
 }
 
-Value* Memory::load_side_by_side(tir::BufferRef buffer, Lanes offset, bool everywhere) {
+Value* Memory::load_contiguous(tir::BufferRef buffer, Lanes offset, bool everywhere) {
   auto* vector = llvm::FixedVectorType::get(numeric_.memory_type(buffer->dtype), lanes_.count());
   Value* at = address(buffer, offset);
   if (!everywhere)
@@ -127,7 +127,7 @@ std::optional<Lanes> Memory::look_up(const arith::Load& e) {
   bool table = e.dtype.bits == 8 && e.dtype.is_integer() && e.buffer->shape.size() == 1 &&
                e.buffer->shape[0].is_constant(256) && e.buffer->strides.empty() && !places_.at(e.buffer).per_lane;
   if (!table || cast == nullptr || cast->value.dtype() != DType::u(8)) return std::nullopt;
-  if (!numeric_.abilities().byte_permutes || lanes_.count() == 0 || lanes_.count() > kBytes) return std::nullopt;
+  if (!numeric_.capabilities().byte_permutes || lanes_.count() == 0 || lanes_.count() > kBytes) return std::nullopt;
   Lanes picked = values_.value(cast->value);
   if (picked.is_uniform()) return std::nullopt;
   std::vector<int> wide(kBytes, -1);
@@ -184,7 +184,8 @@ Value* Memory::pointer(Expr address) {
 bool Memory::store_widened(const tir::Store& s, Lanes offset) {
   const auto* cast = s.value.as<arith::Cast>();
   const auto* load = cast != nullptr ? cast->value.as<arith::Load>() : nullptr;
-  if (!numeric_.abilities().halves || lanes_.count() != 4 || lanes_.mask() != nullptr || load == nullptr) return false;
+  if (!numeric_.capabilities().halves || lanes_.count() != 4 || lanes_.mask() != nullptr || load == nullptr)
+    return false;
   const auto side_by_side = [&](tir::BufferRef buffer, const Lanes& place) {
     return place.vector == nullptr && place.step == 1 && !places_.at(buffer).per_lane;
   };
@@ -225,13 +226,13 @@ void Memory::store_raw(tir::BufferRef buffer, Lanes offset, Lanes value) {
     return;
   }
   Value* stored = lanes_.widened(value, buffer->dtype);
-  if (offset.vector == nullptr && offset.step == 1) return store_side_by_side(buffer, offset, stored, own);
+  if (offset.vector == nullptr && offset.step == 1) return store_contiguous(buffer, offset, stored, own);
   if (interleaved_.take(buffer, offset, stored)) return;
   Lanes all{nullptr, 0, lanes_.widened(offset, DType::index())};
   b_.CreateMaskedScatter(stored, address(buffer, all), align_of(buffer), lanes_.mask_of_all());
 }
 
-void Memory::store_side_by_side(tir::BufferRef buffer, Lanes offset, Value* stored, bool own) {
+void Memory::store_contiguous(tir::BufferRef buffer, Lanes offset, Value* stored, bool own) {
   Value* mask = lanes_.mask();
   if (mask != nullptr && own) {
     Value* old = b_.CreateAlignedLoad(stored->getType(), address(buffer, offset), align_of(buffer));

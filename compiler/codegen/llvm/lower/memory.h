@@ -38,11 +38,11 @@ class Memory {
   Lanes load_element(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
   std::optional<Lanes> look_up(const arith::Load& e);  ///< nothing: not of that form, or not by an instruction
   Lanes load_raw(tir::BufferRef buffer, Lanes offset);
-  llvm::Value* load_side_by_side(tir::BufferRef buffer, Lanes offset, bool everywhere);
+  llvm::Value* load_contiguous(tir::BufferRef buffer, Lanes offset, bool everywhere);
   llvm::Value* load_strided(tir::BufferRef buffer, Lanes offset);
   llvm::Value* load_if_any(tir::BufferRef buffer, Lanes offset);
   void store_raw(tir::BufferRef buffer, Lanes offset, Lanes value);
-  void store_side_by_side(tir::BufferRef buffer, Lanes offset, llvm::Value* stored, bool own);
+  void store_contiguous(tir::BufferRef buffer, Lanes offset, llvm::Value* stored, bool own);
   Lanes spread(tir::BufferRef buffer, Lanes offset);
   bool store_widened(const tir::Store& s, Lanes offset);
   bool is_certain(tir::BufferRef buffer, Lanes offset) const;

@@ -31,7 +31,7 @@ void Statements::lower_suite(tir::Stmt s) {
         [&](const tir::Guard& n) { return lower_guard(n), tir::Stmt(); },
         [&](const tir::Invoke& n) { return calls_.lower(n), tir::Stmt(); },
         [&](const tir::Break&) { return loops_.leave(), tir::Stmt(); },
-        [&](const tir::Continue&) { return loops_.go_on(), tir::Stmt(); });
+        [&](const tir::Continue&) { return loops_.lower_continue(), tir::Stmt(); });
   }
 }
 
@@ -56,7 +56,7 @@ bool Statements::is_straight(tir::Stmt s) {
 }
 
 void Statements::lower_straight(tir::Stmt s) {
-  values_.in_passing([&] { lower_suite(s); });
+  values_.dominating([&] { lower_suite(s); });
 }
 
 size_t Statements::lower_interleaved(std::span<const tir::Stmt> body) {
@@ -129,7 +129,7 @@ void Statements::lower_if(const tir::If& s) {
 }
 
 tir::Stmt Statements::lower_let(const tir::Let& s) {
-  bindings_.bind(s.var, values_.in_passing([&] { return values_.value(s.value); }));
+  bindings_.bind(s.var, values_.dominating([&] { return values_.value(s.value); }));
   return s.body;
 }
 
@@ -171,7 +171,7 @@ void Statements::put_on_heap(tir::BufferRef buffer) {
 }
 
 tir::Stmt Statements::lower_view(const tir::View& s) {
-  Value* address = values_.in_passing([&] {
+  Value* address = values_.dominating([&] {
     if (s.base == nullptr) return memory_.pointer(s.byte_offset);
     Value* offset = values_.scalar(s.byte_offset);
     return b_.CreateInBoundsGEP(b_.getInt8Ty(), places_.at(s.base).address, offset);

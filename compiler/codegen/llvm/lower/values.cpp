@@ -21,7 +21,7 @@ Lanes Values::value(Expr e) {
   Lanes out = pending(e);
   if (out.overflow == nullptr) return out;
   checks_.leave_if(std::exchange(out.overflow, nullptr));
-  settle(e);
+  lower_operands(e);
   return out;
 }
 
@@ -33,7 +33,7 @@ Lanes Values::pending(Expr e) {
   return out;
 }
 
-Lanes Values::where_asked(Expr e) {
+Lanes Values::pending_if_checked(Expr e) {
   OverflowChecks::Operand optional(checks_, true);
   return pending(e);
 }
@@ -45,7 +45,7 @@ Value* Values::scalar(Expr e) {
 }
 
 /// Notes that nothing overflowed in `e`, nor in what is computed whenever `e` is.
-void Values::settle(Expr e) {
+void Values::lower_operands(Expr e) {
   arith::for_each_reached(e, [&](Expr node) -> std::vector<Expr> {
     auto known = memo_.find(node);
     if (known == memo_.end() || known->second.overflow == nullptr) return {};
@@ -73,7 +73,7 @@ void Values::forget_since(size_t mark) {
 }
 
 /// What reads memory may read something else behind the next call.
-void Values::forget_in_passing(size_t mark) {
+void Values::forget_not_dominating(size_t mark) {
   if (!checks_.are_on()) return forget_since(mark);
   size_t kept = mark;
   for (size_t i = mark; i < log_.size(); ++i) {
@@ -89,7 +89,7 @@ bool Values::must_be_lazy(Expr e) {
   auto is_known = [&](Expr node) { return reads_.count(node) != 0; };
   if (!is_known(e))
     arith::for_each_node(
-        e, [&](Expr node) { return arith::operands_but(node, is_known); },
+        e, [&](Expr node) { return arith::operands_except(node, is_known); },
         [&](Expr node) {
           bool reads =
               node->kind == ExprKind::kLoad || (node->kind == ExprKind::kExtern && !arith::is_angle_call(node));

@@ -23,7 +23,7 @@ class Values {
   /// Whether something did is still to be tested.
   Lanes pending(arith::Expr e);
   /// An operand that is computed only for its overflow, if that is asked for.
-  Lanes where_asked(arith::Expr e);
+  Lanes pending_if_checked(arith::Expr e);
   /// Of an expression that must be uniform.
   llvm::Value* scalar(arith::Expr e);
   /// Whether it may be computed only where it is wanted: a subscript may be outside of its buffer where a condition
@@ -42,8 +42,8 @@ class Values {
   /// What `f` computes dominates what follows: where index arithmetic is checked, so that each operation is a test,
   /// values that read no memory are kept to the end of the suite.
   template <typename F>
-  auto in_passing(F f) {
-    Scope scope(*this, &Values::forget_in_passing);
+  auto dominating(F f) {
+    Scope scope(*this, &Values::forget_not_dominating);
     return f();
   }
 
@@ -62,9 +62,9 @@ class Values {
     size_t mark_;
   };
 
-  void settle(arith::Expr e);
+  void lower_operands(arith::Expr e);
   void forget_since(size_t mark);
-  void forget_in_passing(size_t mark);
+  void forget_not_dominating(size_t mark);
 
   Bindings& bindings_;
   OverflowChecks& checks_;

@@ -71,7 +71,7 @@ double terms_of(Stmt nest) {
   return terms;
 }
 
-double least_task(const Target& target) {
+double min_task_nanoseconds(const Target& target) {
   return kWorkOfStart * target.task_start_nanoseconds;
 }
 
@@ -90,14 +90,15 @@ double nanoseconds(Stmt s, const Target& target) {
   return nanoseconds(s, lanes_of(target, s), target);
 }
 
-int64_t tasks_worth(Stmt body, Expr times, const Target& target) {
+int64_t profitable_tasks(Stmt body, Expr times, const Target& target) {
   const int64_t* known = times.constant();
   double count = known != nullptr ? static_cast<double>(*known) : kUnknownExtent;
   double total = count * nanoseconds(body, target);
-  if (total < 2 * least_task(target)) return 1;
+  if (total < 2 * min_task_nanoseconds(target)) return 1;
   double most = static_cast<double>(target.task_slots);
   if (known != nullptr) most = std::min(most, count);
-  return std::max<int64_t>(1, static_cast<int64_t>(std::min(most, std::max(2.0, total / least_task(target)))));
+  return std::max<int64_t>(1,
+                           static_cast<int64_t>(std::min(most, std::max(2.0, total / min_task_nanoseconds(target)))));
 }
 
 }  // namespace relaxc::schedule

@@ -25,9 +25,9 @@ double cycles_of(Stmt s, int64_t lanes, const MachineModel& model);
 double terms_of(Stmt nest);
 
 /// Nanoseconds of work that make a task.
-double least_task(const Target& target);
+double min_task_nanoseconds(const Target& target);
 
 /// Among how many tasks `times` runs of `body` are worth sharing, if they may run at the same time; 1: none.
-int64_t tasks_worth(Stmt body, Expr times, const Target& target);
+int64_t profitable_tasks(Stmt body, Expr times, const Target& target);
 
 }  // namespace relaxc::schedule

@@ -33,7 +33,7 @@ Legal<ReductionForm> reduction_in(const Draft& draft) {
   return form;
 }
 
-Legal<> put_axes_in_order(Draft& draft) {
+Legal<> reorder_axes(Draft& draft) {
   Tree& tree = draft.tree;
   ReductionForm& form = draft.reduction;
   RELAXC_LEGAL(apply(tree, DecomposeReduction{form.block, form.reduced[0]}));

@@ -43,7 +43,7 @@ struct ReductionForm {
 /// What is in focus, as naive loops; or why it is not a reduction that tiles are made of.
 Legal<ReductionForm> reduction_in(const Draft& draft);
 /// Axes are loops, the neutral element and consumers are beside the reduction, and there is no loop of one iteration.
-Legal<> put_axes_in_order(Draft& draft);
+Legal<> reorder_axes(Draft& draft);
 /// The result and what only the group sees become scalars of an iteration.
 Legal<> scalar_replace_results(Draft& draft);
 

@@ -44,7 +44,7 @@ double ReductionView::cost(uint32_t loop, bool reduces) const {
   for_each_access(tree_.loop(form_.reduced[0]).body, [&](const Access& access) {
     if (access.buffer == result) return;
     add(access, 1);
-    if (!reduces && lies_across_lines(access, node.var)) bad += target_.split_line_steps;
+    if (!reduces && crosses_cache_lines(access, node.var)) bad += target_.split_line_steps;
   });
   // What is done once an element counts the less the more terms its sum has; what only the group sees is in registers.
   const double soon = target_.scatter_reload_cycles * target_.fma_per_cycle;
@@ -61,7 +61,7 @@ double ReductionView::cost(uint32_t loop, bool reduces) const {
   return (1 + bad) * waste * (reduces ? kLanesOfTerms : 1);
 }
 
-bool ReductionView::lies_across_lines(const Access& access, Var along) const {
+bool ReductionView::crosses_cache_lines(const Access& access, Var along) const {
   if (access.buffer->scope == tir::Scope::kLocal || packable_axis(access, along)) return false;
   if (step_of(access.buffer, access.indices, along) != 1) return false;
   return std::any_of(form_.reduced.begin(), form_.reduced.end(), [&](uint32_t loop) {
@@ -90,7 +90,7 @@ std::vector<BufferRef> ReductionView::operands_along(uint32_t loop) const {
   return found;
 }
 
-bool ReductionView::some_operand_stays(uint32_t loop) const {
+bool ReductionView::has_invariant_operand(uint32_t loop) const {
   auto along = operands_along(loop);
   bool stays = false;
   for_each_access(tree_.loop(form_.reduced[0]).body, [&](const Access& access) {

@@ -36,7 +36,7 @@ class ReductionView {
   /// Operands of the reduction step that change along `loop`.
   std::vector<BufferRef> operands_along(uint32_t loop) const;
   /// Some operand does not change along `loop`.
-  bool some_operand_stays(uint32_t loop) const;
+  bool has_invariant_operand(uint32_t loop) const;
 
   // ---- buffers: fusing loops gives them new shapes through views; the views' bases say which buffer it was
 
@@ -55,7 +55,7 @@ class ReductionView {
  private:
   /// Rows of the operand that the reduction goes through begin at any place of a line of cache, so that most vectors
   /// along them are in two.
-  bool lies_across_lines(const Access& access, Var along) const;
+  bool crosses_cache_lines(const Access& access, Var along) const;
 
   const Tree& tree_;
   const ReductionForm& form_;

@@ -154,7 +154,7 @@ class TileCuts {
 
  private:
   Legal<> rows_first() {
-    RELAXC_STEP(const std::vector<AxisPart> parts, cut_axis(tree_, form_.unrolled, shape_.unrolled));
+    RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree_, form_.unrolled, shape_.unrolled));
     RELAXC_STEP(const std::vector<Copies> bodies, cut_vector());
     for (const Copies& copies : bodies)
       for (const AxisPart& part : parts) add_rows(part.inner, copies);
@@ -164,7 +164,7 @@ class TileCuts {
   Legal<> vectors_first() {
     RELAXC_LEGAL(cut_vector());
     const std::vector<uint32_t> own_lanes = lanes, own_groups = groups;
-    RELAXC_STEP(const std::vector<AxisPart> parts, cut_axis(tree_, form_.unrolled, shape_.unrolled));
+    RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree_, form_.unrolled, shape_.unrolled));
     for (const AxisPart& part : parts) {
       add_rows(part.inner, {});
       if (part.copies.loops.empty()) continue;
@@ -190,7 +190,7 @@ class TileCuts {
         vectors = fewer;
         break;
       }
-    RELAXC_STEP(const std::vector<VectorPart> parts, cut_vectors(tree_, form_.vector, vectors, form_.lanes, tail_));
+    RELAXC_STEP(const std::vector<VectorPart> parts, split_vectors(tree_, form_.vector, vectors, form_.lanes, tail_));
     std::vector<Copies> bodies;
     for (const VectorPart& part : parts) {
       if (part.group != 0) groups.push_back(part.group);

@@ -21,7 +21,7 @@ Legal<ReductionForm> match_scalars(const Draft& draft) {
 
 Legal<> begin_scalars(Draft& draft, const ReductionForm& form) {
   draft.reduction = form;
-  RELAXC_LEGAL(put_axes_in_order(draft));
+  RELAXC_LEGAL(reorder_axes(draft));
   RELAXC_FITS(ReductionView(draft).updates(), "it is not a sum, product, minimum or maximum");
   return Done{};
 }

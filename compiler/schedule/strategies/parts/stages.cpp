@@ -70,7 +70,7 @@ bool take(const Candidate& candidate, Draft& draft) {
 
 }  // namespace
 
-std::string told_name(const Draft& draft, uint32_t loop) {
+std::string explained_name(const Draft& draft, uint32_t loop) {
   return draft.explains ? loop_name(draft.tree, loop) : std::string();
 }
 

@@ -23,7 +23,7 @@ Copies after(const Copies& first, const Copies& second) {
 
 }  // namespace
 
-Legal<std::vector<AxisPart>> cut_axis(Tree& s, uint32_t loop, int64_t factor) {
+Legal<std::vector<AxisPart>> split_axis(Tree& s, uint32_t loop, int64_t factor) {
   std::vector<AxisPart> parts;
   Copies copies;
   while (loop != 0) {
@@ -43,7 +43,7 @@ Legal<std::vector<AxisPart>> cut_axis(Tree& s, uint32_t loop, int64_t factor) {
   return parts;
 }
 
-Legal<std::vector<VectorPart>> cut_vectors(Tree& s, uint32_t loop, int64_t vectors, int64_t lanes, Tail tail) {
+Legal<std::vector<VectorPart>> split_vectors(Tree& s, uint32_t loop, int64_t vectors, int64_t lanes, Tail tail) {
   std::vector<VectorPart> parts;
   Copies copies;
   while (loop != 0) {

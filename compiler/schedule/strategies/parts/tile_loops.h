@@ -11,7 +11,7 @@ struct AxisPart {
   uint32_t inner = 0;
   Copies copies;  ///< what this part has in place of what was in the body of the axis
 };
-Legal<std::vector<AxisPart>> cut_axis(Tree& s, uint32_t loop, int64_t factor);
+Legal<std::vector<AxisPart>> split_axis(Tree& s, uint32_t loop, int64_t factor);
 
 /// Cuts the axis of `loop` into groups of whole vectors, and what is left into a smaller group; its last vector is
 /// masked or, with Tail::kPeel, left to single elements.
@@ -20,6 +20,6 @@ struct VectorPart {
   uint32_t lanes = 0;  ///< the loop over a vector; 0: single elements
   Copies copies;       ///< what this part has in place of what was in the body of the axis
 };
-Legal<std::vector<VectorPart>> cut_vectors(Tree& s, uint32_t loop, int64_t vectors, int64_t lanes, Tail tail);
+Legal<std::vector<VectorPart>> split_vectors(Tree& s, uint32_t loop, int64_t vectors, int64_t lanes, Tail tail);
 
 }  // namespace relaxc::schedule

@@ -286,14 +286,14 @@ Value* FunctionResolver::joined(Op& branch, Value* yes, Value* no) {
   Info info = (yes != nullptr ? yes : no)->info;
   info = joined_info(branch, info, info);
   Region& other = *branch.regions[yes == nullptr ? 0 : 1];
-  Value* nothing = nothing_like(info, branch.binds, function_.make_block(&other, false));
+  Value* nothing = zeros_of(info, branch.binds, function_.make_block(&other, false));
   branch.regions[0]->yield->add_operand(yes != nullptr ? yes : nothing);
   branch.regions[1]->yield->add_operand(no != nullptr ? no : nothing);
   return function_.make_result(&branch, (yes != nullptr ? yes : no)->name, info);
 }
 
 /// A value of this info that is not used; what only the If will know, `unknown`, is 0.
-Value* FunctionResolver::nothing_like(Info info, const std::vector<arith::Var>& unknown, Block* to) {
+Value* FunctionResolver::zeros_of(Info info, const std::vector<arith::Var>& unknown, Block* to) {
   GraphBuilder builder(module_, all_.context_.ops, to, diag_);
   arith::Substitution zero;
   for (arith::Var var : unknown) zero[var] = builder.context().zero(var.dtype());
@@ -303,7 +303,7 @@ Value* FunctionResolver::nothing_like(Info info, const std::vector<arith::Var>& 
     return builder.prim(prim->value ? prim->value : builder.context().zero(prim->dtype));
   if (const auto* tuple = info->as<TupleInfo>()) {
     std::vector<Value*> fields;
-    for (Info field : tuple->fields) fields.push_back(nothing_like(field, {}, to));
+    for (Info field : tuple->fields) fields.push_back(zeros_of(field, {}, to));
     return builder.tuple(std::move(fields));
   }
   const auto& tensor = *info->as<TensorInfo>();

@@ -54,7 +54,7 @@ class FunctionResolver {
       : all_(all), into_(into), function_(*into.function), module_(all.module_), diag_(all.context_.diag) {}
 
   /// Replaces the function parameters by parameters for what `args` hold.
-  void take_apart(const std::vector<KnownRef>& args);
+  void unpack_arguments(const std::vector<KnownRef>& args);
   Status run();
 
  private:
@@ -75,7 +75,7 @@ class FunctionResolver {
   Value* joined(Op& branch, Value* yes, Value* no);
   void strip(Op& branch);
   Value* cast(Value* value, Info info, const std::vector<arith::Var>& binds, Block* to, Location location);
-  Value* nothing_like(Info info, const std::vector<arith::Var>& unknown, Block* to);
+  Value* zeros_of(Info info, const std::vector<arith::Var>& unknown, Block* to);
   bool inside(const Value* value, const Region& region) const;
   std::vector<Info> results_of_call(const Function& callee, Op& call, const Op& before);
   Op* append(OpKind kind, Location location, Block* to);

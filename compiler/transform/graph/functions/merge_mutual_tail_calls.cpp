@@ -138,7 +138,7 @@ void TailCallMerging::put_inside(const Function& member, Region& into) {
   for (size_t slot : slots_.of(member)) leaves.push_back(made_->body().arguments[slot + 1]);
   size_t next = 0;
   for (const Value* parameter : parameters) {
-    values.push_back(put_together(parameter->info, leaves, next, parameter->name, casts));
+    values.push_back(pack_tuple(parameter->info, leaves, next, parameter->name, casts));
     solve_symbols(parameter->info, values.back()->info, copy.symbols);
   }
   std::vector<Info> wanted;
@@ -158,7 +158,7 @@ void TailCallMerging::redirect(Op& call, size_t which) {
   Block* block = call.block;
   block->ops.pop_back();
   std::vector<Value*> operands = call.operands(), leaves;
-  for (Value* operand : operands) take_apart(operand, block, leaves);
+  for (Value* operand : operands) unpack_tuples(operand, block, leaves);
   std::vector<Value*> arguments = made_->body().arguments;
   arguments[0] = number(which, block);
   const std::vector<size_t>& places = slots_.of(*members_[which]);
@@ -181,7 +181,7 @@ Status TailCallMerging::enter(size_t which) {
   body.blocks.clear();
   Block* block = member.make_block(&body, false);
   std::vector<Value*> leaves;
-  for (Value* parameter : body.arguments) take_apart(parameter, block, leaves);
+  for (Value* parameter : body.arguments) unpack_tuples(parameter, block, leaves);
 
   std::vector<Value*> arguments(slots_.slots().size() + 1);
   arguments[0] = number(which, block);

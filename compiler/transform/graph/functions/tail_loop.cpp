@@ -129,7 +129,7 @@ Status TailLoop::rewrite() {
   body.blocks.clear();
   Block* block = function_.make_block(&body, false);
   std::vector<Value*> initial;
-  for (Value* parameter : body.arguments) take_apart(parameter, block, initial);
+  for (Value* parameter : body.arguments) unpack_tuples(parameter, block, initial);
   Op* loop = function_.make_op(OpKind::kLoop, tree_.calls().front()->location);
   loop->add_operand(nullptr);
   loop->add_operand(nullptr);
@@ -151,7 +151,7 @@ Status TailLoop::rewrite() {
   for (Value* parameter : body.arguments) {
     for (Info leaf : leaves_of({in.of(parameter->info)}))
       carried_.push_back(function_.make_argument(region, parameter->name, leaf));
-    in.values[parameter] = put_together(in.of(parameter->info), carried_, next_in, parameter->name, start);
+    in.values[parameter] = pack_tuple(in.of(parameter->info), carried_, next_in, parameter->name, start);
     for (Info leaf : leaves_of({end.of(parameter->info)}))
       outcome.push_back(function_.make_result(loop, parameter->name, leaf));
   }
@@ -159,7 +159,7 @@ Status TailLoop::rewrite() {
   loop->block = block;
   block->ops.push_back(loop);
   for (Value* parameter : body.arguments)
-    end.values[parameter] = put_together(end.of(parameter->info), outcome, next_end, parameter->name, block);
+    end.values[parameter] = pack_tuple(end.of(parameter->info), outcome, next_end, parameter->name, block);
   for (Value* value : step(walked, in, *region)) region->yield->add_operand(value);
   std::vector<Info> declared;
   for (const Value* result : results) declared.push_back(result->info);
@@ -202,13 +202,13 @@ std::vector<Value*> TailLoop::step(const Region& from, Copy& copy, Region& to) {
     next = {flag(false, block)};
     next.insert(next.end(), carried_.begin(), carried_.end());
     if (!twice_)
-      for (Value* result : from.results()) take_apart(copy.of(result), block, next);
+      for (Value* result : from.results()) unpack_tuples(copy.of(result), block, next);
     return next;
   }
   for (size_t i = 0; i + 1 < ops.size(); ++i) copy.op(*ops[i]);
   if (leaf == Leaf::kCall) {
     next = {flag(true, block)};
-    for (Value* operand : ops.back()->operands()) take_apart(copy.of(operand), block, next);
+    for (Value* operand : ops.back()->operands()) unpack_tuples(copy.of(operand), block, next);
     next.insert(next.end(), results_.begin(), results_.end());
     return next;
   }
@@ -229,7 +229,7 @@ std::vector<Value*> TailLoop::step(const Region& from, Copy& copy, Region& to) {
 void TailLoop::give_carried(const std::vector<Info>& declared, Block* to, Region& into) {
   std::vector<Value*> results;
   size_t next = 0;
-  for (Info info : declared) results.push_back(put_together(info, outcome_, next, "result", to));
+  for (Info info : declared) results.push_back(pack_tuple(info, outcome_, next, "result", to));
   for (Value* result : as_declared(results, declared, to)) into.yield->add_operand(result);
 }
 

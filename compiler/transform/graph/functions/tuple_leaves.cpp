@@ -27,26 +27,26 @@ std::vector<Info> leaves_of(const std::vector<Info>& infos) {
   return leaves;
 }
 
-void take_apart(Value* value, Block* to, std::vector<Value*>& leaves) {
+void unpack_tuples(Value* value, Block* to, std::vector<Value*>& leaves) {
   const auto* tuple = value->info->as<TupleInfo>();
   if (tuple == nullptr) return leaves.push_back(value);
   for (size_t i = 0; i < tuple->fields.size(); ++i) {
     if (value->op != nullptr && value->op->kind == OpKind::kTuple) {
-      take_apart(value->op->operand(i), to, leaves);
+      unpack_tuples(value->op->operand(i), to, leaves);
       continue;
     }
     Op* get = append_op(OpKind::kTupleGet, to, to->parent->function->location);
     get->add_operand(value);
     get->attrs.set("index", static_cast<int64_t>(i));
-    take_apart(to->parent->function->make_result(get, value->name, tuple->fields[i]), to, leaves);
+    unpack_tuples(to->parent->function->make_result(get, value->name, tuple->fields[i]), to, leaves);
   }
 }
 
-Value* put_together(Info info, const std::vector<Value*>& leaves, size_t& next, const std::string& name, Block* to) {
+Value* pack_tuple(Info info, const std::vector<Value*>& leaves, size_t& next, const std::string& name, Block* to) {
   const auto* tuple = info->as<TupleInfo>();
   if (tuple == nullptr) return leaves[next++];
   std::vector<Value*> fields;
-  for (Info field : tuple->fields) fields.push_back(put_together(field, leaves, next, name, to));
+  for (Info field : tuple->fields) fields.push_back(pack_tuple(field, leaves, next, name, to));
   Function& function = *to->parent->function;
   Op* made = append_op(OpKind::kTuple, to, function.location);
   std::vector<Info> infos;
@@ -65,9 +65,9 @@ std::vector<Value*> as_declared(const std::vector<Value*>& values, const std::ve
   std::vector<Value*> made;
   for (size_t i = 0; i < values.size(); ++i) {
     Info wanted = substitute(function.context(), declared[i], found);
-    bool told = subsumes(wanted, values[i]->info, function.facts);
+    bool is_exact = subsumes(wanted, values[i]->info, function.facts);
     made.push_back(values[i]);
-    if (told) continue;
+    if (is_exact) continue;
     Op* cast = append_op(OpKind::kMatchCast, to, function.location);
     cast->add_operand(values[i]);
     made.back() = function.make_result(cast, values[i]->name, wanted);

@@ -16,11 +16,11 @@ void add_leaves(relax::Info info, std::vector<relax::Info>& leaves);
 std::vector<relax::Info> leaves_of(const std::vector<relax::Info>& infos);
 
 /// The leaves of `value`; what takes tuples apart is added to `to`.
-void take_apart(relax::Value* value, relax::Block* to, std::vector<relax::Value*>& leaves);
+void unpack_tuples(relax::Value* value, relax::Block* to, std::vector<relax::Value*>& leaves);
 
 /// A value of `info` made of `leaves`, from `next` on; what makes tuples is added to `to`.
-relax::Value* put_together(relax::Info info, const std::vector<relax::Value*>& leaves, size_t& next,
-                           const std::string& name, relax::Block* to);
+relax::Value* pack_tuple(relax::Info info, const std::vector<relax::Value*>& leaves, size_t& next,
+                         const std::string& name, relax::Block* to);
 
 /// Results of a function as values of the infos that its callers know: casts, added to `to`, where less is known.
 /// Symbols that are not the function's own are what `values` have in their place.

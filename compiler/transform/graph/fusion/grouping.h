@@ -72,7 +72,7 @@ class Grouping {
   /// them as they are, and anew for each block.
   bool multiplies_computed(int32_t i) const;
   /// Whether `from` ends a group of sums over rows, which only `to` reads, and by the same rows.
-  bool enters_alone(int32_t from, int32_t to);
+  bool is_own_group(int32_t from, int32_t to);
   bool reads_rows_of(const Node& node, relax::Value& value, size_t rows);
   /// The group, by its last member, that ends in a product whose rows all members of the group of `middle` reduce that
   /// read it; nothing if there is none, or somebody else reads it.

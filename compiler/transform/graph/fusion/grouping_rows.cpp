@@ -55,7 +55,7 @@ void Grouping::try_products(int32_t last) {
   if (!multiplies_computed(last)) return;
   for (Value* operand : nodes_[last].op->operands()) {
     int32_t middle = producer(operand);
-    if (middle == kExit || !enters_alone(middle, last)) continue;
+    if (middle == kExit || !is_own_group(middle, last)) continue;
     std::optional<int32_t> first = product_before(middle);
     if (!first || root(*first) == root(last)) continue;
     size_t rows = *rows_[middle], members = size_[*first] + size_[middle] + size_[root(last)];
@@ -80,7 +80,7 @@ bool Grouping::multiplies_computed(int32_t i) const {
          });
 }
 
-bool Grouping::enters_alone(int32_t from, int32_t to) {
+bool Grouping::is_own_group(int32_t from, int32_t to) {
   const Node& node = nodes_[from];
   if (root(from) != from || !rows_[from] || *rows_[from] == 0 || node.escapes) return false;
   if (std::any_of(node.users.begin(), node.users.end(), [&](int32_t user) { return user != to; })) return false;

@@ -44,13 +44,13 @@ class TakingOut {
   /// Counts a node of a tree, whose number may grow exponentially.
   bool is_one_more() { return ++nodes_ <= kMostNodes; }
 
-  KernelNumbers made_by(const tir::PrimFunc& kernel) {
+  KernelConstants made_by(const tir::PrimFunc& kernel) {
     if (nodes_ > kMostNodes) return {kernel, {}, {}};
     return std::move(made_);
   }
 
   arith::Context& context_;
-  KernelNumbers made_;
+  KernelConstants made_;
 
  private:
   int nodes_ = 0;
@@ -60,7 +60,7 @@ class TakingOutNumbers : TakingOut {
  public:
   using TakingOut::TakingOut;
 
-  KernelNumbers run(const tir::PrimFunc& kernel) {
+  KernelConstants run(const tir::PrimFunc& kernel) {
     made_.kernel = kernel;
     made_.kernel.body = tir::rewrite(context_, kernel.body,
                                      {.on_expr = {},
@@ -111,7 +111,7 @@ class TakingOutSizes : TakingOut {
  public:
   using TakingOut::TakingOut;
 
-  KernelNumbers run(const tir::PrimFunc& kernel) {
+  KernelConstants run(const tir::PrimFunc& kernel) {
     if (is_scheduled(kernel)) return {kernel, {}, {}};
     made_.kernel = kernel;
     for (tir::Param& param : made_.kernel.params)
@@ -203,11 +203,11 @@ bool is_all_of_its_variables(const tir::PrimFunc& kernel, Expr dim, arith::Var s
 
 }  // namespace
 
-KernelNumbers take_out_numbers(arith::Context& context, const tir::PrimFunc& kernel) {
+KernelConstants extract_constants(arith::Context& context, const tir::PrimFunc& kernel) {
   return TakingOutNumbers(context).run(kernel);
 }
 
-KernelNumbers take_out_sizes(arith::Context& context, const tir::PrimFunc& kernel) {
+KernelConstants extract_sizes(arith::Context& context, const tir::PrimFunc& kernel) {
   return TakingOutSizes(context).run(kernel);
 }
 

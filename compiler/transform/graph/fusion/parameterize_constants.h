@@ -9,7 +9,7 @@
 namespace relaxc {
 
 /// A kernel with a variable in place of each number that may be handed to it.
-struct KernelNumbers {
+struct KernelConstants {
   tir::PrimFunc kernel;
   std::vector<arith::Var> variables;  ///< in the order of the text; each has one place
   std::vector<arith::Expr> values;    ///< what was there
@@ -19,12 +19,12 @@ struct KernelNumbers {
 /// instruction takes a register as well as a constant there. Numbers of sums stay, for schedules ask about them, and so
 /// do shifts, divisors and factors of integers, which have cheaper forms if they are known, and whatever is subscripted
 /// or branched on. Nothing is taken out of a kernel of unusual size.
-KernelNumbers take_out_numbers(arith::Context& context, const tir::PrimFunc& kernel);
+KernelConstants extract_constants(arith::Context& context, const tir::PrimFunc& kernel);
 
 /// Takes out dims, extents and all numbers of subscripts but divisors. That costs time, and makes the code of one
 /// kernel longer and that of several shorter. Nothing is taken out of a kernel that has been scheduled, or of one of
 /// unusual size.
-KernelNumbers take_out_sizes(arith::Context& context, const tir::PrimFunc& kernel);
+KernelConstants extract_sizes(arith::Context& context, const tir::PrimFunc& kernel);
 
 /// A copy of `kernel` with a symbol in place of each long dim of its parameters, which a call finds by looking at the
 /// operand. Only where the kernel knows nothing else of the dim's variables: then no proof gets harder. Nothing: no dim

@@ -118,10 +118,10 @@ Value* subpixel_transposed_conv(const Site& s) {
   if (weights == nullptr || weights->dtype().bits < 8 || s.op.attrs.integer("groups") == 0) return nullptr;
   const size_t spatial = weights->shape().size() - 2;
   const Attrs& attrs = s.op.attrs;
-  const Numbers strides = one_a_dim(attrs.ints("strides"), spatial, 1),
+  const Numbers strides = one_per_dim(attrs.ints("strides"), spatial, 1),
                 pads = both_sides(attrs.ints("padding"), spatial),
-                extra = one_a_dim(attrs.ints("output_padding"), spatial, 0);
-  const Numbers dilations = one_a_dim(attrs.ints("dilation"), spatial, 1);
+                extra = one_per_dim(attrs.ints("output_padding"), spatial, 0);
+  const Numbers dilations = one_per_dim(attrs.ints("dilation"), spatial, 1);
   bool plain = std::all_of(dilations.begin(), dilations.end(), [](int64_t n) { return n == 1; });
   if (!plain || std::all_of(strides.begin(), strides.end(), [](int64_t n) { return n == 1; })) return nullptr;
   std::vector<Axis> axes;

@@ -126,7 +126,7 @@ std::optional<Bytes> bytes_of(const Value* value) {
 }
 
 /// How the result of a chain of float operators that ends with `op` is stored: multiplied, or divided by a scale.
-struct Ending {
+struct Requantize {
   Storing storing;
   float multiplier = 1, addend = 0, divisor = 1;
 
@@ -136,8 +136,8 @@ struct Ending {
   }
   double slope() const { return static_cast<double>(multiplier) / divisor; }
 };
-std::optional<Ending> ending_of(const Op& op) {
-  Ending out;
+std::optional<Requantize> requantize_of(const Op& op) {
+  Requantize out;
   out.storing = storing_of(op);
   if (op.is("requantize")) {
     const auto multiplier = channel_numbers(op.operand(1)), addend = channel_numbers(op.operand(2));
@@ -154,10 +154,10 @@ std::optional<Ending> ending_of(const Op& op) {
 /// A quantization of the sum of two dequantized tensors of bytes.
 class SumOfTwo {
  public:
-  SumOfTwo(const Bytes& a, const Bytes& b, const Ending& ending) : a_(a), b_(b), ending_(ending) {}
+  SumOfTwo(const Bytes& a, const Bytes& b, const Requantize& requantize) : a_(a), b_(b), requantize_(requantize) {}
 
   Result<Value*> run(GraphBuilder& b, const FixedPointRules& rules) {
-    const Storing& storing = ending_.storing;
+    const Storing& storing = requantize_.storing;
     if (!choose_numbers()) return nullptr;
     if (rules.floats == FloatCost::kCheap && !is_exact()) return nullptr;
     const IntegerSteps steps(b);
@@ -170,8 +170,8 @@ class SumOfTwo {
 
  private:
   bool choose_numbers() {
-    const double slope = ending_.slope(), a = slope * a_.scale, b = slope * b_.scale;
-    const double intercept = ending_.addend / ending_.divisor + static_cast<double>(ending_.storing.zero) -
+    const double slope = requantize_.slope(), a = slope * a_.scale, b = slope * b_.scale;
+    const double intercept = requantize_.addend / requantize_.divisor + static_cast<double>(requantize_.storing.zero) -
                              a * static_cast<double>(a_.zero) - b * static_cast<double>(b_.zero);
     const double most = 256 * (a + b) + std::abs(intercept) + 257;
     if (!(slope > 0) || !(most < 1 << 16)) return false;
@@ -184,23 +184,24 @@ class SumOfTwo {
   }
 
   bool is_exact() const {
-    const Storing& storing = ending_.storing;
+    const Storing& storing = requantize_.storing;
     for (int64_t a = a_.low; a <= a_.high; ++a)
       for (int64_t b = b_.low; b <= b_.high; ++b) {
         const int64_t sum = (a * a_multiplier_ + b * b_multiplier_ + form_.addends[0]) >> form_.right;
-        if (std::clamp(sum, storing.low, storing.high) != ending_.stored(a_.real(a) + b_.real(b))) return false;
+        if (std::clamp(sum, storing.low, storing.high) != requantize_.stored(a_.real(a) + b_.real(b))) return false;
       }
     return true;
   }
 
   const Bytes a_, b_;
-  const Ending ending_;
+  const Requantize requantize_;
   MultiplyShift form_;
   int64_t a_multiplier_ = 0, b_multiplier_ = 0;
 };
 
 /// A quantization of a sum of stored values, divided by a number or multiplied by one: a mean (integer_mean.cpp).
-Result<Value*> mean_in_fixed_point(GraphBuilder& b, const Op& op, const Ending& ending, const FixedPointRules& rules) {
+Result<Value*> mean_in_fixed_point(GraphBuilder& b, const Op& op, const Requantize& requantize,
+                                   const FixedPointRules& rules) {
   const Op* scaled = op.operand(0)->op;
   const bool divides = producer_of(op.operand(0), "divide") != nullptr;
   if (!divides && producer_of(op.operand(0), "multiply") == nullptr) return nullptr;
@@ -217,14 +218,14 @@ Result<Value*> mean_in_fixed_point(GraphBuilder& b, const Op& op, const Ending& 
   if (range->high[0] - zeros >= 1 << 24 || zeros - range->low[0] >= 1 << 24) return nullptr;  // float32 rounds sums
   const auto number = static_cast<float>(*count);
   Staircase f{range->low[0], range->high[0], 1, 0, {}};
-  f.slope = ending.slope() * (divides ? 1 / static_cast<double>(number) : static_cast<double>(number));
-  f.intercept =
-      static_cast<double>(ending.storing.zero) - f.slope * static_cast<double>(zeros) + ending.addend / ending.divisor;
+  f.slope = requantize.slope() * (divides ? 1 / static_cast<double>(number) : static_cast<double>(number));
+  f.intercept = static_cast<double>(requantize.storing.zero) - f.slope * static_cast<double>(zeros) +
+                requantize.addend / requantize.divisor;
   f.at = [=](int64_t total) {
     const auto whole = static_cast<float>(total - zeros);
-    return ending.stored(divides ? whole / number : whole * number);
+    return requantize.stored(divides ? whole / number : whole * number);
   };
-  const Storing& storing = ending.storing;
+  const Storing& storing = requantize.storing;
   const auto form = multiply_shift_of({f}, storing.low, storing.high, rules.multiplication);
   if (!form || (!form->exact && rules.floats == FloatCost::kCheap)) return nullptr;
   Value* y = steps.apply(*form, x, bits_of({f}), 0, rules.multiplication);
@@ -237,15 +238,15 @@ Result<Value*> in_fixed_point(GraphBuilder& b, const Op& op, const FixedPointRul
   if (!op.is("requantize") && !op.is("quantize")) return nullptr;
   if (op.is("requantize") && op.operand(0)->dtype() == DType::i(32)) return sum_in_fixed_point(b, op, rules);
   if (op.operand(0)->dtype() != DType::f(32)) return nullptr;
-  const auto ending = ending_of(op);
-  if (!ending || !(ending->slope() > 0) || !std::isfinite(ending->slope())) return nullptr;
+  const auto requantize = requantize_of(op);
+  if (!requantize || !(requantize->slope() > 0) || !std::isfinite(requantize->slope())) return nullptr;
   if (const Op* sum = producer_of(op.operand(0), "add")) {
     const auto a_bytes = bytes_of(sum->operand(0)), b_bytes = bytes_of(sum->operand(1));
     if (a_bytes && b_bytes && same_shape(*sum->operand(0), *sum->operand(1)))
-      return SumOfTwo(*a_bytes, *b_bytes, *ending).run(b, rules);
+      return SumOfTwo(*a_bytes, *b_bytes, *requantize).run(b, rules);
     return nullptr;
   }
-  return mean_in_fixed_point(b, op, *ending, rules);
+  return mean_in_fixed_point(b, op, *requantize, rules);
 }
 
 }  // namespace relaxc

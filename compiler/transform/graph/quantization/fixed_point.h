@@ -8,7 +8,7 @@
 namespace relaxc {
 
 /// Whether float32 is expensive enough for integers that are not shown to give the same results.
-enum class FloatCost : uint8_t { kCheap, kDear };
+enum class FloatCost : uint8_t { kCheap, kExpensive };
 
 struct FixedPointRules {
   Multiplication multiplication = Multiplication::kHigh;

@@ -104,12 +104,12 @@ Status IfLowering::lower_branch(const Region& region, Expr holds, tir::Stmt& bod
   Symbols::Scope known(symbols_, true);
   symbols_.assume(holds, false);
   const std::vector<Value*>& results = region.results();
-  std::vector<bool> told = host_.destinations.tell_targets(region, targets_);
+  std::vector<bool> assigned = host_.destinations.assign_targets(region, targets_);
   RELAXC_DO(lower_region(host_, region));
   for (size_t i = 0; i < results.size(); ++i) {
-    if (told[i] || targets_[i] == nullptr) continue;
+    if (assigned[i] || targets_[i] == nullptr) continue;
     BufferRef from = host_.values.buffer(*results[i]);
-    host_.memory.copy(from, host_.memory.seen_as(targets_[i], results[i]->name, shapes_.dims(results[i]->info)));
+    host_.memory.copy(from, host_.memory.view_of_output(targets_[i], results[i]->name, shapes_.dims(results[i]->info)));
   }
   for (size_t k = 0; k < op_.binds.size(); ++k) at_.add(cells_.set(k, joined_number(region, op_.binds[k])));
   body = inside.finish();
@@ -175,7 +175,7 @@ void IfLowering::bind_results() {
     std::vector<Expr> shape = shapes_.dims(result.info);
     host_.values.slot(result).buffer = blocks_[i] != nullptr
                                            ? host_.heap.own_block(blocks_[i], result.name, result.dtype(), shape)
-                                           : host_.memory.seen_as(targets_[i], result.name, shape);
+                                           : host_.memory.view_of_output(targets_[i], result.name, shape);
   }
 }
 

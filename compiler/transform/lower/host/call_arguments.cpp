@@ -136,8 +136,8 @@ void CallArguments::read_value(const ValueSymbol& value, std::map<const Op*, Buf
 BufferRef CallArguments::ask(const ValueSymbol& value, std::map<const Op*, BufferRef>& answers) {
   BufferRef& answer = answers[value.function];
   if (answer == nullptr)
-    answer = ask_shape_function(host_, value, symbols_.known(replace(value.asked, found_)), tir::Scope::kGlobal,
-                                host_.at.steps());
+    answer = call_shape_function(host_, value, symbols_.known(replace(value.asked, found_)), tir::Scope::kGlobal,
+                                 host_.at.steps());
   return answer;
 }
 

@@ -24,7 +24,7 @@ bool is_stack_of_known_height(const Value& value) {
 }
 
 /// Whether lowering lets what makes `value` write where it is told.
-bool writes_where_told(const Value& value) {
+bool writes_in_place(const Value& value) {
   const Op& op = *value.op;
   if (op.kind == OpKind::kLoop) return is_stack_of_known_height(value);
   if (op.kind == OpKind::kOperator) return op.def->role == Role::kHost || contiguous_parts(op);
@@ -44,7 +44,7 @@ BufferRef Destinations::of(const Value& value) const {
   return chosen == destinations_.end() ? nullptr : chosen->second;
 }
 
-void Destinations::promise(Value& value, BufferRef target) {
+void Destinations::assign(Value& value, BufferRef target) {
   for (Value* one : with_viewed(value)) destinations_[one] = target;
 }
 
@@ -52,23 +52,23 @@ const Op* Destinations::can_write(Value& value, const Region& region) const {
   std::vector<Value*> chain = with_viewed(value);
   const Value& made = *chain.back();
   bool here = made.op != nullptr && made.op->block != nullptr && made.op->block->parent == &region;
-  if (!here || !writes_where_told(made)) return nullptr;
+  if (!here || !writes_in_place(made)) return nullptr;
   if (made.op->kind == OpKind::kLoop && !shapes_.symbols().of_entry(shapes_.dims(made.info))) return nullptr;
   bool taken = std::any_of(chain.begin(), chain.end(), [&](Value* v) { return of(*v) != nullptr; });
   return taken ? nullptr : made.op;
 }
 
-std::vector<bool> Destinations::tell_targets(const Region& region, const std::vector<BufferRef>& targets) {
+std::vector<bool> Destinations::assign_targets(const Region& region, const std::vector<BufferRef>& targets) {
   const std::vector<Value*>& results = region.results();
-  std::vector<bool> told(results.size());
+  std::vector<bool> assigned(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     if (targets[i] == nullptr || results[i] == nullptr) continue;
     const Op* producer = can_write(*results[i], region);
     bool one_kernel = producer == results[i]->op && producer != nullptr && producer->kind == OpKind::kCallTir;
-    told[i] = producer != nullptr && (one_kernel || shapes_.symbols().of_entry(targets[i]->shape));
-    if (told[i]) promise(*results[i], targets[i]);
+    assigned[i] = producer != nullptr && (one_kernel || shapes_.symbols().of_entry(targets[i]->shape));
+    if (assigned[i]) assign(*results[i], targets[i]);
   }
-  return told;
+  return assigned;
 }
 
 void Destinations::choose_outputs(const Function& function) {
@@ -76,7 +76,7 @@ void Destinations::choose_outputs(const Function& function) {
     if (!output.path.empty() || output.info->as<TensorInfo>() == nullptr) continue;
     const Op* producer = can_write(*output.value, function.body());
     if (producer != nullptr && may_write_early(function, signature_, output, *producer))
-      promise(*output.value, output.buffer);
+      assign(*output.value, output.buffer);
   }
 }
 
@@ -92,7 +92,7 @@ BufferRef Destinations::produce(const Value& value) {
   if (chosen == nullptr) return memory_.allocate(name, value.dtype(), shape);
   for (const Output& output : signature_.outputs())
     if (output.buffer == chosen) require_capacity(output, shape);
-  return memory_.seen_as(chosen, name, shape);
+  return memory_.view_of_output(chosen, name, shape);
 }
 
 void Destinations::require_capacity(const Output& output, const std::vector<Expr>& shape) {

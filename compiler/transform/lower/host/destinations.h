@@ -23,13 +23,13 @@ class Destinations {
   /// Where `value` is to be written; null: not decided.
   BufferRef of(const relax::Value& value) const;
   /// `value`, and what it is a view of, are written to `target`.
-  void promise(relax::Value& value, BufferRef target);
+  void assign(relax::Value& value, BufferRef target);
   /// The op in `region` that can write `value` where it is told as it makes it; null: there is none.
   const relax::Op* can_write(relax::Value& value, const relax::Region& region) const;
   /// Results that are made in `region` are written to `targets` (null: none) at once, if they can be; says which. A
   /// target whose size is not known yet may become a block of the heap, which is claimed where it is seen: by one
   /// kernel alone.
-  std::vector<bool> tell_targets(const relax::Region& region, const std::vector<BufferRef>& targets);
+  std::vector<bool> assign_targets(const relax::Region& region, const std::vector<BufferRef>& targets);
   /// Outputs of `function` that are made in its body are written there at once, if they can be.
   void choose_outputs(const relax::Function& function);
 

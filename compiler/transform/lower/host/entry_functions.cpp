@@ -130,7 +130,7 @@ class ValueReader {
   BufferRef source_of(const ValueSymbol& value) {
     if (value.function != nullptr) {
       BufferRef& answer = answers_[value.function];
-      if (answer == nullptr) answer = ask_shape_function(host_, value, value.asked, tir::Scope::kLocal, steps_);
+      if (answer == nullptr) answer = call_shape_function(host_, value, value.asked, tir::Scope::kLocal, steps_);
       return answer;
     }
     if (value.buffer->shape.size() <= 1) return value.buffer;
@@ -185,8 +185,8 @@ std::string add_values(HostParts& host) {
   return host.shared.module.add_prim_func(ValueReader(host).run())->name;
 }
 
-BufferRef ask_shape_function(HostParts& host, const ValueSymbol& value, const std::vector<Expr>& asked,
-                             tir::Scope scope, Steps& steps) {
+BufferRef call_shape_function(HostParts& host, const ValueSymbol& value, const std::vector<Expr>& asked,
+                              tir::Scope scope, Steps& steps) {
   tir::Builder& build = host.at.build();
   const Op& op = *value.function;
   Expr count = build.index(static_cast<int64_t>(relax_dims(op.results.at(0)->info).size()));

@@ -20,7 +20,7 @@ std::string add_values(HostParts& host);
 
 /// Adds a call of the shape function that gives `value`, with the numbers `asked`, to `steps`; its answer is in
 /// memory of `scope`.
-BufferRef ask_shape_function(HostParts& host, const ValueSymbol& value, const std::vector<Expr>& asked,
-                             tir::Scope scope, Steps& steps);
+BufferRef call_shape_function(HostParts& host, const ValueSymbol& value, const std::vector<Expr>& asked,
+                              tir::Scope scope, Steps& steps);
 
 }  // namespace relaxc::lower

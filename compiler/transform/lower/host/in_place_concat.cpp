@@ -35,10 +35,10 @@ std::set<const Op*> kernels_before(const Region& region, const Op& concat) {
 
 /// Whether the result is to be where a state is that may still be read.
 bool overwrites_state(const HostParts& host, const Op& concat) {
-  BufferRef told = host.destinations.of(*concat.result());
+  BufferRef assigned = host.destinations.of(*concat.result());
   const std::vector<Output>& outputs = host.signature.outputs();
-  return told != nullptr && std::any_of(outputs.begin(), outputs.end(), [&](const Output& output) {
-           return output.buffer == told && output.pair >= 0 && output.append_axis < 0;
+  return assigned != nullptr && std::any_of(outputs.begin(), outputs.end(), [&](const Output& output) {
+           return output.buffer == assigned && output.pair >= 0 && output.append_axis < 0;
          });
 }
 

@@ -61,7 +61,7 @@ class LoopLowering {
   Status lower_body(const Cells& state, tir::Stmt& body);
   void see_carried(size_t k, BufferRef& target);
   BufferRef scan_target(size_t k);
-  void write_next(const Cells& state, const std::vector<BufferRef>& targets, const std::vector<bool>& told);
+  void write_next(const Cells& state, const std::vector<BufferRef>& targets, const std::vector<bool>& assigned);
   void define_results(const Cells& state);
   void see_result(size_t k);
   const Value& argument(size_t k) const { return *region_.arguments[k + 1]; }
@@ -202,9 +202,9 @@ Status LoopLowering::lower_body(const Cells& state, tir::Stmt& body) {
   std::vector<BufferRef> targets(region_.results().size());
   for (size_t k = 0; k < carried_; ++k) see_carried(k, targets[k + 1]);
   for (size_t k = 0; k < scans_.size(); ++k) targets[1 + carried_ + k] = scan_target(k);
-  std::vector<bool> told = host_.destinations.tell_targets(region_, targets);
+  std::vector<bool> assigned = host_.destinations.assign_targets(region_, targets);
   RELAXC_DO(lower_region(host_, region_));
-  write_next(state, targets, told);
+  write_next(state, targets, assigned);
   body = inside.finish();
   for (size_t k = 0; k < carried_; ++k)
     if (values_[k].block != nullptr) body = heap_.claim_views(body, targets[k + 1], values_[k].next_block);
@@ -242,12 +242,12 @@ BufferRef LoopLowering::scan_target(size_t k) {
 
 /// The end of an iteration: values go to their targets, symbols to the state, and the condition is asked.
 void LoopLowering::write_next(const Cells& state, const std::vector<BufferRef>& targets,
-                              const std::vector<bool>& told) {
+                              const std::vector<bool>& assigned) {
   const std::vector<Value*>& results = region_.results();
   for (size_t k = 0; k < results.size(); ++k) {
-    if (targets[k] == nullptr || told[k]) continue;
+    if (targets[k] == nullptr || assigned[k]) continue;
     BufferRef from = host_.values.buffer(*results[k]);
-    memory_.copy(from, memory_.seen_as(targets[k], results[k]->name, shapes_.dims(results[k]->info)));
+    memory_.copy(from, memory_.view_of_output(targets[k], results[k]->name, shapes_.dims(results[k]->info)));
   }
   const size_t count = changing_.symbols.size();
   for (size_t j = 0; j < count; ++j) at_.add(state.set(j, symbols_.known(changing_.next[j])));

@@ -49,7 +49,7 @@ BufferRef Memory::view_as(BufferRef base, const std::string& name, DType dtype, 
 }
 
 /// An output whose size depends on data is laid out by its true dims, never by those of its bound.
-BufferRef Memory::seen_as(BufferRef output, const std::string& name, const std::vector<Expr>& shape) {
+BufferRef Memory::view_of_output(BufferRef output, const std::string& name, const std::vector<Expr>& shape) {
   auto limited = capacities_.find(output);
   if (limited != capacities_.end()) shapes_.require_room(shapes_.elements_of(shape), limited->second);
   shapes_.require_extents(shape);

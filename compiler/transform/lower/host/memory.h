@@ -36,7 +36,7 @@ class Memory {
   BufferRef view_as(BufferRef base, const std::string& name, DType dtype, std::vector<Expr> shape,
                     Expr byte_offset = {});
   /// The destination `output` under the dims that its value has, for which it must have room.
-  BufferRef seen_as(BufferRef output, const std::string& name, const std::vector<Expr>& shape);
+  BufferRef view_of_output(BufferRef output, const std::string& name, const std::vector<Expr>& shape);
   /// `destination` has room for as many elements, which may prove too few.
   void limit(BufferRef destination, Expr elements) { capacities_[destination] = elements; }
   /// Whether `buffer` is `base` or a view of it.

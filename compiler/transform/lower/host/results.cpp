@@ -40,7 +40,7 @@ void write_output(HostParts& host, const Output& output, const ValueStorage& fro
   if (output.path.empty() && host.destinations.of(*output.value) == output.buffer) return;  // it is there
   std::vector<Expr> shape = host.shapes.dims(output.info);
   host.destinations.require_capacity(output, shape);
-  host.memory.copy(from.buffer, host.memory.seen_as(output.buffer, output.name, shape));
+  host.memory.copy(from.buffer, host.memory.view_of_output(output.buffer, output.name, shape));
 }
 
 void leave_dims(HostParts& host, const Output& output) {

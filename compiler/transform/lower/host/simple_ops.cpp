@@ -41,7 +41,7 @@ Status lower_view(HostParts& host, Op& op) {
   std::vector<Expr> shape = host.shapes.dims(value.info);
   host.values.slot(value).buffer =
       chosen != nullptr && host.destinations.of(*op.operand(0)) != nullptr
-          ? host.memory.seen_as(chosen, value.name.empty() ? "t" : value.name, shape)
+          ? host.memory.view_of_output(chosen, value.name.empty() ? "t" : value.name, shape)
           : host.memory.view_as(base, value.name.empty() ? base->name : value.name, value.dtype(), shape);
   return Done{};
 }

@@ -1,4 +1,4 @@
-// meaning_test.cpp: the comparison of meanings finds what differs; one that finds nothing would be no test.
+// module_difference_test.cpp: the comparison of meanings finds what differs; one that finds nothing would be no test.
 #include <catch2/catch.hpp>
 
 #include "compiler/ops/op_table.h"
@@ -6,7 +6,7 @@
 #include "compiler/pipeline/runner.h"
 #include "compiler/tir/visit.h"
 #include "frontends/relax/parser.h"
-#include "tests/golden/same_meaning.h"
+#include "tests/golden/module_difference.h"
 
 namespace relaxc::test {
 
@@ -26,7 +26,7 @@ relax::Module parse(const relax::OpTable& ops, const std::string& body) {
 std::string differs(const std::string& a, const std::string& b) {
   relax::OpTable ops = ops::op_table();
   relax::Module first = parse(ops, a), second = parse(ops, b);
-  return meaning_differs(first, second, ops);
+  return difference_of_modules(first, second, ops);
 }
 
 TEST_CASE("modules that differ in one constant, one operator or one operand mean different things") {
@@ -69,8 +69,8 @@ TEST_CASE("a public function that is gone, or a host function that stores someth
   interface::Object object;
   PassContext context{ops, target, diag, *evaluator, 0, &object};
   REQUIRE(run_passes(compile_pipeline(), after, context, {}));
-  CHECK(meaning_differs(before, after, ops, object).empty());
-  CHECK_THAT(meaning_differs(before, after, ops), Catch::Contains("is gone"));
+  CHECK(difference_of_modules(before, after, ops, object).empty());
+  CHECK_THAT(difference_of_modules(before, after, ops), Catch::Contains("is gone"));
   for (tir::PrimFunc* function : after.prim_funcs()) {
     tir::Rewriter wrong;
     wrong.on_expr = [&](arith::Expr e) {
@@ -80,7 +80,7 @@ TEST_CASE("a public function that is gone, or a host function that stores someth
     };
     function->body = tir::rewrite(after.context(), function->body, wrong);
   }
-  CHECK_THAT(meaning_differs(before, after, ops, object), Catch::Contains("element"));
+  CHECK_THAT(difference_of_modules(before, after, ops, object), Catch::Contains("element"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// same_meaning.h: do two modules compute the same?
+// module_difference.h: do two modules compute the same?
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace relaxc::test {
 /// function or, if `b` was lowered, the entry of its `object`. Empty if all results have the same bits (or both runs
 /// end early with one code), else what differs, or which function is missing. Where a schedule reordered sums, floats
 /// may differ by what that can make of them. External functions are replaced by a fixed one.
-std::string meaning_differs(relax::Module& a, relax::Module& b, const relax::OpTable& ops,
-                            const interface::Object& object = {});
+std::string difference_of_modules(relax::Module& a, relax::Module& b, const relax::OpTable& ops,
+                                  const interface::Object& object = {});
 
 }  // namespace relaxc::test

@@ -1,5 +1,5 @@
-// squares.cpp: see squares.h.
-#include "compiler/schedule/strategies/parts/squares.h"
+// register_transpose.cpp: see register_transpose.h.
+#include "compiler/schedule/strategies/parts/register_transpose.h"
 
 #include <algorithm>
 
@@ -36,7 +36,7 @@ class SquareTransposition {
   /// by side in the result, are unrolled. What is left over at the edges becomes smaller squares where extents are
   /// known, and else is computed as it is defined.
   Legal<> run(std::vector<uint32_t> loops) {
-    const int64_t size = square_of(s_, loops.front(), loops.back(), lanes_);
+    const int64_t size = square_tile_of(s_, loops.front(), loops.back(), lanes_);
     if (size == 0) return Done{};
     RELAXC_STEP(const SplitLoops rows, split_last(loops, size));
     loops.back() = rows.outer;
@@ -53,7 +53,7 @@ class SquareTransposition {
     if (is_known(columns.tail)) {
       std::vector<uint32_t> rest = copies_of(columns.copies, {loops.begin() + 1, loops.end()});
       rest.insert(rest.begin(), columns.tail);
-      const int64_t fewer = square_of(s_, columns.tail, rest.back(), lanes_);
+      const int64_t fewer = square_tile_of(s_, columns.tail, rest.back(), lanes_);
       if (fewer != 0) RELAXC_LEGAL(in_lanes(rest, fewer));
     }
     return put_in_lanes({loops.begin() + 1, loops.end() - 1}, columns, loops.back(), size);
@@ -98,7 +98,7 @@ class SquareTransposition {
 
 }  // namespace
 
-int64_t square_of(const Tree& s, uint32_t along, uint32_t last, int64_t lanes) {
+int64_t square_tile_of(const Tree& s, uint32_t along, uint32_t last, int64_t lanes) {
   int64_t size = std::min(lanes, kMostOfSquare);
   for (uint32_t loop : {along, last})
     if (const int64_t* extent = s.loop(loop).extent.constant(); extent != nullptr)
@@ -106,7 +106,7 @@ int64_t square_of(const Tree& s, uint32_t along, uint32_t last, int64_t lanes) {
   return size >= kLeastOfSquare ? size : 0;
 }
 
-Legal<> transpose_squares(Tree& tree, const std::vector<uint32_t>& loops, int64_t lanes, int64_t line) {
+Legal<> transpose_in_registers(Tree& tree, const std::vector<uint32_t>& loops, int64_t lanes, int64_t line) {
   return SquareTransposition(tree, lanes, line).run(loops);
 }
 

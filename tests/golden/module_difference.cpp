@@ -1,6 +1,6 @@
-// same_meaning.cpp: random inputs, two runs, one comparison. Inputs are seeded by the function's name: a failure
+// module_difference.cpp: random inputs, two runs, one comparison. Inputs are seeded by the function's name: a failure
 // repeats.
-#include "tests/golden/same_meaning.h"
+#include "tests/golden/module_difference.h"
 
 #include <fmt/format.h>
 
@@ -57,8 +57,8 @@ std::string compare(const Run& a, const Run& b, const std::vector<HostTensor>& i
 
 }  // namespace
 
-std::string meaning_differs(relax::Module& a, relax::Module& b, const relax::OpTable& ops,
-                            const interface::Object& object) {
+std::string difference_of_modules(relax::Module& a, relax::Module& b, const relax::OpTable& ops,
+                                  const interface::Object& object) {
   const equivalence::Tolerance tolerance = equivalence::tolerance_of(b, kReordered);
   for (const relax::Function* function : a.functions()) {
     if (function->is_private) continue;

@@ -1,4 +1,4 @@
-// helpful_bounds.h: the dims whose bounds would make more of a function known when compiling.
+// suggested_bounds.h: the dims whose bounds would make more of a function known when compiling.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,13 @@
 namespace relaxc::lower {
 
 /// Ranges of dims with which the arena of a function has a bound.
-struct HelpfulBounds {
+struct SuggestedBounds {
   std::string function;
   std::vector<interface::Symbol> symbols;  ///< with a range that would do; those that move the arena most first
   uint64_t arena_max = 0;                  ///< by those, in bytes
 };
 
 /// Of all functions of `object` whose arena has none. To be asked when memory is planned.
-std::vector<HelpfulBounds> helpful_bounds(const relax::Module& module, const interface::Object& object);
+std::vector<SuggestedBounds> suggested_bounds(const relax::Module& module, const interface::Object& object);
 
 }  // namespace relaxc::lower

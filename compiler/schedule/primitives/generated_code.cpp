@@ -1,5 +1,5 @@
-// made_code.cpp: see made_code.h.
-#include "compiler/schedule/primitives/made_code.h"
+// generated_code.cpp: see generated_code.h.
+#include "compiler/schedule/primitives/generated_code.h"
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ Stmt in_locals(Context& context, const std::vector<BufferRef>& locals, const std
   return s;
 }
 
-Stmt where(Context& context, Expr condition, Var var, Stmt body) {
+Stmt store_where(Context& context, Expr condition, Var var, Stmt body) {
   if (!condition) return body;
   tir::Builder build(context);
   for (bool in_lanes : {true, false}) {

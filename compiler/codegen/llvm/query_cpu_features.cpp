@@ -1,10 +1,10 @@
-// ask_cpu.cpp: rlx_cpu_features as code of the object.
+// query_cpu_features.cpp: rlx_cpu_features as code of the object.
 //
 // An object for a CPU that not every machine has must be able to refuse without the runtime, which a program that only
 // makes typed calls need not link. The questions are those of runtime-lite/core/cpu_features.c, except two that have
 // one answer on every x86-64 that gets so far: a CPU whose operating system uses XSAVE has leaf 13, so leaf 7 as well,
 // and "long mode" itself is in leaf 0x80000001. On a virtual machine each question costs some microseconds.
-#include "compiler/codegen/llvm/ask_cpu.h"
+#include "compiler/codegen/llvm/query_cpu_features.h"
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InlineAsm.h>
@@ -117,19 +117,20 @@ void query_linux(llvm::Function& function) {
   llvm::LLVMContext& context = function.getContext();
   llvm::IRBuilder<> b(context);
   auto* type = llvm::FunctionType::get(b.getInt64Ty(), {b.getInt64Ty()}, false);
-  auto* told = llvm::cast<llvm::Function>(function.getParent()->getOrInsertFunction("getauxval", type).getCallee());
-  told->setLinkage(llvm::GlobalValue::ExternalWeakLinkage);
-  told->setDoesNotThrow();
+  auto* getauxval =
+      llvm::cast<llvm::Function>(function.getParent()->getOrInsertFunction("getauxval", type).getCallee());
+  getauxval->setLinkage(llvm::GlobalValue::ExternalWeakLinkage);
+  getauxval->setDoesNotThrow();
   auto* begin = llvm::BasicBlock::Create(context, "entry", &function);
   auto* ask = llvm::BasicBlock::Create(context, "ask", &function);
   auto* done = llvm::BasicBlock::Create(context, "done", &function);
   b.SetInsertPoint(begin);
   Value* least = b.getInt64(kKnown | kNeon);
-  b.CreateCondBr(b.CreateIsNull(told), done, ask);
+  b.CreateCondBr(b.CreateIsNull(getauxval), done, ask);
   b.SetInsertPoint(ask);
   Value* all = least;
   auto add = [&](uint64_t vector, llvm::ArrayRef<Sign> signs) {
-    Value* word = b.CreateCall(told, {b.getInt64(vector)});
+    Value* word = b.CreateCall(getauxval, {b.getInt64(vector)});
     for (const Sign& sign : signs) {
       Value* holds = b.CreateICmpEQ(b.CreateAnd(word, b.getInt64(sign.mask)), b.getInt64(sign.mask));
       all = b.CreateOr(all, b.CreateSelect(holds, b.getInt64(sign.bit), b.getInt64(0)));
@@ -147,7 +148,7 @@ void query_linux(llvm::Function& function) {
 
 }  // namespace
 
-void ask_cpu(llvm::Function& function) {
+void query_cpu_features(llvm::Function& function) {
   const llvm::Triple& triple = function.getParent()->getTargetTriple();
   if (triple.getArch() == llvm::Triple::x86_64) return X86Question(function).write();
   RELAXC_CHECK(triple.isAArch64(), "no question to a CPU of " + triple.str());

@@ -1,11 +1,11 @@
-// helpful_bounds.cpp: what a user could say of open dims, and what it would give.
+// suggested_bounds.cpp: what a user could say of open dims, and what it would give.
 //
 // Where a dim has no upper bound, neither has an arena that grows with it. The program is right all the same, and only
 // who compiles it knows which sizes it will meet. So ranges are tried: they are assumed together with what guards say,
 // and the note gives the bound that the arena then has.
 //
 // Rejected: a note on every dim without a bound. Most gain nothing by one.
-#include "compiler/transform/lower/helpful_bounds.h"
+#include "compiler/transform/lower/suggested_bounds.h"
 
 #include <algorithm>
 #include <map>
@@ -43,15 +43,15 @@ class Trial {
     if (cast != nullptr) arena_ = arith::substitute(cast->value, ours);
   }
 
-  HelpfulBounds run() {
+  SuggestedBounds run() {
     if (!arena_) return {};
     std::vector<Var> in_arena = arith::free_vars(arena_);
     for (size_t k = 0; k < symbols_.size(); ++k)
       if (is_open(k) && std::find(in_arena.begin(), in_arena.end(), symbols_[k]) != in_arena.end()) open_.push_back(k);
-    HelpfulBounds best;
+    SuggestedBounds best;
     if (open_.empty()) return best;
     for (int64_t end : kEnds) {
-      HelpfulBounds made = tried(end);
+      SuggestedBounds made = tried(end);
       if (made.symbols.empty() || (!best.symbols.empty() && made.arena_max >= best.arena_max)) continue;
       best = std::move(made);
       if (best.arena_max <= kUseful) break;
@@ -85,9 +85,9 @@ class Trial {
   }
 
   /// What ranges up to `end` give; no symbols if guards exclude them or the arena still has no bound.
-  HelpfulBounds tried(int64_t end) const {
+  SuggestedBounds tried(int64_t end) const {
     Facts narrowed = facts_;
-    HelpfulBounds made{entry_.name, {}, 0};
+    SuggestedBounds made{entry_.name, {}, 0};
     for (size_t k : open_) {
       Range range = range_for(k, end);
       narrowed.bound(symbols_[k], range);
@@ -101,7 +101,7 @@ class Trial {
   }
 
   /// The dims that move the arena most come first.
-  void sort_by_weight(HelpfulBounds& made) const {
+  void sort_by_weight(SuggestedBounds& made) const {
     std::map<std::string, int64_t> weight;
     for (size_t k : open_) {
       auto value = [&](Var var) {
@@ -122,11 +122,11 @@ class Trial {
 
 }  // namespace
 
-std::vector<HelpfulBounds> helpful_bounds(const relax::Module& module, const interface::Object& object) {
-  std::vector<HelpfulBounds> all;
+std::vector<SuggestedBounds> suggested_bounds(const relax::Module& module, const interface::Object& object) {
+  std::vector<SuggestedBounds> all;
   for (const interface::Entry& entry : object.entries) {
     if (entry.arena_max != UINT64_MAX) continue;
-    HelpfulBounds made = Trial(module, object, entry).run();
+    SuggestedBounds made = Trial(module, object, entry).run();
     if (!made.symbols.empty()) all.push_back(std::move(made));
   }
   return all;
