@@ -21,7 +21,7 @@ constexpr Example kExamples[] = {
     {"relaxc net.onnx -o net.o --dim n=1..8", "the same, with a bound for a dim"},
     {"relaxc net.onnx -o net.c --target cortex-m4", "C for a machine of --print-targets"},
     {"relaxc net.onnx -o net", "a program that reads .npy files"},
-    {"relaxc --check net.onnx", "every reason why it does not compile"},
+    {"relaxc --check net.onnx", "why it cannot be compiled"},
     {"relaxc bench net.onnx -j 2", "its speed on this machine"},
 };
 
