@@ -81,6 +81,17 @@ class CheckLayers(unittest.TestCase):
         self.refuses("compiler/support/bad.h", '#include "../arith/expr.h"\n',
                      "compiler/support/ may not include compiler/arith/")
 
+    def test_a_folder_with_a_row_of_its_own_gets_nothing_from_the_folder_around(self):
+        page = PAGE.replace("| `compiler/schedule/` | schedules | `compiler/tir/` |",
+                            "| `compiler/schedule/` | schedules | `compiler/schedule/steps/`, `targets/` |\n"
+                            "| `compiler/schedule/steps/` | steps | `compiler/tir/` |\n| `targets/` | machines | nothing |")
+        tree = {**GOOD, "docs/architecture.md": page, "targets/target.h": "", "compiler/schedule/steps/split.h": "",
+                "compiler/schedule/plan.cpp": '#include "compiler/schedule/steps/split.h"\n#include "targets/target.h"\n'}
+        self.assertEqual(run(tree)[0], 0)
+        code, output = run({**tree, "compiler/schedule/steps/split.h": '#include "targets/target.h"\n'})
+        self.assertEqual(code, 1)
+        self.assertIn("compiler/schedule/steps/split.h:1: error: compiler/schedule/steps/ may not include targets/", output)
+
     def test_llvm_belongs_to_its_component(self):
         self.refuses("compiler/tir/stmt.cpp", "#include <llvm/ADT/SmallVector.h>\n",
                      "compiler/tir/stmt.cpp:1: error: <llvm/ADT/SmallVector.h> belongs to")
