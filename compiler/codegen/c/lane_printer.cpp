@@ -81,31 +81,31 @@ bool has_loop(Stmt body) {
 
 std::optional<LanePrinter::Loop> LanePrinter::lanes_of(const tir::For& node) const {
   const int64_t* count = node.extent.constant();
-  bool vectors = node.loop_kind == tir::LoopKind::kVectorized && loop_ == nullptr && !in_lane_ && !f_.ranges_;
+  bool vectors = node.loop_kind == tir::LoopKind::kVectorized && loop_ == nullptr && !in_lane_ && !values_.may_check();
   if (!vectors || count == nullptr || *count < 2 || *count > 1024) return std::nullopt;
-  Loop loop{Lanes(node, !f_.style_.vectors), *count};
+  Loop loop{Lanes(node, !vectors_), *count};
   return loop.lanes.may_run_together() ? std::optional(std::move(loop)) : std::nullopt;
 }
 
 void LanePrinter::print(const tir::For& node, Loop& loop) {
-  if (!f_.style_.vectors && !has_loop(node.body)) {
+  if (!vectors_ && !has_loop(node.body)) {
     in_lane_ = true;
     f_.print_loop(node);
     in_lane_ = false;
     return;
   }
-  f_.open("{");
-  f_.line("const {} {} = {};", f_.counter_type(node), f_.names_.of(node.var), f_.hoisted(node.min));
+  out_.open("{");
+  out_.line("const {} {} = {};", values_.counter_type(node), names_.of(node.var), values_.hoisted(node.min));
   f_.admit_unused(node.var);
   loop_ = &loop;
   f_.suite(node.body);
   loop_ = nullptr;
-  f_.close();
+  out_.close();
 }
 
 Stmt LanePrinter::step(Stmt s) {
   auto whole = [&](bool even) { return even ? f_.step(s) : (together({s}), Stmt()); };
-  if (!f_.style_.vectors) {
+  if (!vectors_) {
     if (!is_separate(s)) return together({s}), Stmt();
     if (const auto* seq = s.as<tir::Seq>()) return print_seq(*seq), Stmt();
     if (const auto* store = s.as<tir::Store>()) return once(*store), Stmt();
@@ -114,7 +114,7 @@ Stmt LanePrinter::step(Stmt s) {
       s, [&](const tir::Let& n) { return print_let(n), n.body; },
       [&](const tir::Store& n) { return print_store(s, n), Stmt(); },
       [&](const tir::If& n) {
-        if (is_uniform(n.condition) || !f_.style_.vectors || !can_mask(s)) return whole(is_uniform(n.condition));
+        if (is_uniform(n.condition) || !vectors_ || !can_mask(s)) return whole(is_uniform(n.condition));
         return print_masked(n), Stmt();
       },
       [&](const tir::Block& n) { return whole(loop_->lanes.has_even_axes(n)); },
@@ -174,7 +174,7 @@ void LanePrinter::together(const std::vector<Stmt>& statements) {
 /// `print` under a loop over lanes; `inside` is what it prints.
 void LanePrinter::each_lane(const std::function<void()>& print, const std::vector<Stmt>& inside) {
   Loop* loop = std::exchange(loop_, nullptr);
-  LaneView view{&loop->lanes, loop->count, f_.names_.fresh("lane"), {}, {}};
+  LaneView view{&loop->lanes, loop->count, names_.fresh("lane"), {}, {}};
   for (Stmt root : inside)
     tir::for_each_stmt(root, [&](Stmt s) {
       if (const auto* let = s.as<tir::Let>()) view.own_vars.insert(let->var->id);
@@ -183,14 +183,14 @@ void LanePrinter::each_lane(const std::function<void()>& print, const std::vecto
       if (const auto* block = s.as<tir::Block>())
         for (const tir::IterVar& iter : block->iters) view.own_vars.insert(iter.var->id);
     });
-  const std::string type = value_type(f_.widths_ ? DType::i(32) : DType::index());
-  f_.open(fmt::format("for ({2} {0} = 0; {0} < {1}; {0}++) {{", view.index, view.count, type));
-  f_.expressions_.set_lane(&view);
+  const std::string type = values_.lane_type();
+  out_.open(fmt::format("for ({2} {0} = 0; {0} < {1}; {0}++) {{", view.index, view.count, type));
+  expressions_.set_lane(&view);
   in_lane_ = true;
   print();
   in_lane_ = false;
-  f_.expressions_.set_lane(nullptr);
-  f_.close();
+  expressions_.set_lane(nullptr);
+  out_.close();
   loop_ = loop;
 }
 
@@ -199,47 +199,47 @@ void LanePrinter::print_let(const tir::Let& node) {
     (void)f_.print_let(node);
     return;
   }
-  std::string name = f_.names_.of(node.var);
-  f_.line("{} {}[{}];", f_.expressions_.type_of(node.value), name, loop_->count);
+  std::string name = names_.of(node.var);
+  out_.line("{} {}[{}];", expressions_.type_of(node.value), name, loop_->count);
   f_.admit_unused(node.var);
   VectorExpression vector = vector_expression();
-  if (f_.style_.vectors && vector.has_type(node.value.dtype()) && vector.can(node.value)) {
-    f_.scoped(vector.share(node.value),
-              [&] { f_.line("{};", vector.stored(node.value.dtype(), name, vector.text(node.value))); });
+  if (vectors_ && vector.has_type(node.value.dtype()) && vector.can(node.value)) {
+    values_.scoped(vector.share(node.value),
+                   [&] { out_.line("{};", vector.stored(node.value.dtype(), name, vector.text(node.value))); });
     return;
   }
   each_lane(
       [&] {
-        f_.scoped(f_.expressions_.share({node.value}), [&] {
-          std::string value = f_.expressions_.text(node.value);
-          f_.line("{} = {};", f_.expressions_.text(node.var), value);
+        values_.scoped(expressions_.share({node.value}), [&] {
+          std::string value = expressions_.text(node.value);
+          out_.line("{} = {};", expressions_.text(node.var), value);
         });
       },
       {});
 }
 
 void LanePrinter::print_store(Stmt s, const tir::Store& node) {
-  if (!f_.style_.vectors || !vector_store(node)) together({s});
+  if (!vectors_ || !vector_store(node)) together({s});
 }
 
 bool LanePrinter::vector_store(const tir::Store& node) {
   VectorExpression vector = vector_expression();
   if (!vector.can_store(node.buffer, node.indices) || !vector.can(node.value)) return false;
-  f_.scoped(vector.share(node.value), [&] {
+  values_.scoped(vector.share(node.value), [&] {
     std::string value = vector.text(node.value);
-    f_.line("{};", vector.stored(node.buffer, node.indices, value));
+    out_.line("{};", vector.stored(node.buffer, node.indices, value));
   });
   return true;
 }
 
 VectorExpression LanePrinter::vector_expression() {
-  return {f_.expressions_, f_.names_, loop_->lanes, loop_->count, mask_};
+  return {expressions_, names_, loop_->lanes, loop_->count, mask_};
 }
 
 /// Everything in `s`, which runs in some lanes only, can be done for all of them under a mask.
 bool LanePrinter::can_mask(Stmt s) {
   if (!s) return true;
-  VectorExpression vector(f_.expressions_, f_.names_, loop_->lanes, loop_->count, "mask");
+  VectorExpression vector(expressions_, names_, loop_->lanes, loop_->count, "mask");
   return tir::visit(
       s,
       [&](const tir::Seq& n) {
@@ -263,20 +263,20 @@ bool LanePrinter::can_mask(Stmt s) {
 
 void LanePrinter::print_masked(const tir::If& node) {
   VectorExpression vector = vector_expression();
-  std::string outer = mask_, name = f_.names_.fresh("mask"), type = vector.type(DType::i(32));
-  f_.open("{");
-  for (const std::string& declaration : vector.share(node.condition)) f_.line("{}", declaration);
-  f_.line("const {} {} = {}{};", type, name, outer.empty() ? "" : outer + " & ", vector.mask(node.condition, 32));
-  f_.expressions_.end_statement();
+  std::string outer = mask_, name = names_.fresh("mask"), type = vector.type(DType::i(32));
+  out_.open("{");
+  values_.declare(vector.share(node.condition));
+  out_.line("const {} {} = {}{};", type, name, outer.empty() ? "" : outer + " & ", vector.mask(node.condition, 32));
+  expressions_.end_statement();
   mask_ = name;
   f_.suite(node.then_body);
   if (node.else_body) {
-    mask_ = f_.names_.fresh("mask");
-    f_.line("const {} {} = {}~{};", type, mask_, outer.empty() ? "" : outer + " & ", name);
+    mask_ = names_.fresh("mask");
+    out_.line("const {} {} = {}~{};", type, mask_, outer.empty() ? "" : outer + " & ", name);
     f_.suite(node.else_body);
   }
   mask_ = outer;
-  f_.close();
+  out_.close();
 }
 
 }  // namespace relaxc::codegen_c

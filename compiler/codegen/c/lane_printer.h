@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/codegen/c/value_printer.h"
 #include "compiler/codegen/c/vector_expression.h"
 #include "compiler/tir/lanes.h"
 
@@ -17,7 +18,14 @@ class FunctionPrinter;
 /// else.
 class LanePrinter {
  public:
-  explicit LanePrinter(FunctionPrinter& function) : f_(function) {}
+  /// `vectors`: by the vector types of GCC and clang.
+  LanePrinter(FunctionPrinter& function, bool vectors, Names& names, ValuePrinter& values, TextLines& out)
+      : f_(function),
+        vectors_(vectors),
+        names_(names),
+        values_(values),
+        out_(out),
+        expressions_(values.expressions()) {}
 
   /// A vectorized loop that is printed statement by statement.
   struct Loop {
@@ -54,6 +62,11 @@ class LanePrinter {
   void once(const tir::Store& node);
 
   FunctionPrinter& f_;
+  bool vectors_;
+  Names& names_;
+  ValuePrinter& values_;
+  TextLines& out_;
+  Expressions& expressions_;
   Loop* loop_ = nullptr;  ///< the one that is being printed, except lane by lane
   bool in_lane_ = false;
   std::string mask_;  ///< the lanes that run, where not all do
