@@ -19,8 +19,19 @@ int64_t Assembler::new_label() {
   return static_cast<int64_t>(label_positions_.size()) - 1;
 }
 
-std::vector<Instruction> Assembler::finish(std::vector<Loop>& loops) {
-  std::vector<Instruction> code;
+uint32_t Assembler::constant(Register value) {
+  const uint32_t reg = fresh();
+  constants_.push_back({reg, value});
+  return reg;
+}
+
+uint32_t Assembler::call(size_t body, Op code, CallRecord record) {
+  calls_.push_back(std::move(record));
+  return emit_at(body, {.op = code, .dst = fresh(), .extra = static_cast<int64_t>(calls_.size()) - 1});
+}
+
+void Assembler::finish(Program& program) {
+  std::vector<Instruction>& code = program.code;
   for (const Instruction& instruction : bodies_[0]) {
     if (instruction.op == Op::kMove && instruction.dst == kLabel)
       label_positions_[static_cast<size_t>(instruction.extra)] = static_cast<int64_t>(code.size());
@@ -32,8 +43,10 @@ std::vector<Instruction> Assembler::finish(std::vector<Loop>& loops) {
     if (instruction.op == Op::kJump || instruction.op == Op::kJumpIfZero || instruction.op == Op::kJumpIfNotLess ||
         instruction.op == Op::kLoopNext)
       instruction.extra = position(instruction.extra);
-  for (Loop& loop : loops) loop.head = position(loop.head), loop.next = position(loop.next);
-  return code;
+  for (Loop& loop : program.loops) loop.head = position(loop.head), loop.next = position(loop.next);
+  program.constants = std::move(constants_);
+  program.calls = std::move(calls_);
+  program.registers = next_register_;
 }
 
 }  // namespace relaxc::tir::interpreter

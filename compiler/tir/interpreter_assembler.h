@@ -34,14 +34,22 @@ class Assembler {
   int64_t new_label();
   void place(int64_t label) { emit({.op = Op::kMove, .dst = kLabel, .extra = label}); }
 
-  /// The code of the outermost body, with positions in place of labels, also in `loops`.
-  std::vector<Instruction> finish(std::vector<Loop>& loops);
+  /// A register that holds `value` from the beginning.
+  uint32_t constant(Register value);
+  /// A call that a record describes; gives the register of its result.
+  uint32_t call(size_t body, Op code, CallRecord record);
+
+  /// Gives the program its code, which is that of the outermost body with positions in place of labels, also in the
+  /// program's loops, and what the code refers to: constants, calls and the number of registers.
+  void finish(Program& program);
 
  private:
   static constexpr uint32_t kLabel = UINT32_MAX;
 
   std::vector<std::vector<Instruction>> bodies_ = std::vector<std::vector<Instruction>>(1);
   std::vector<int64_t> label_positions_;
+  std::vector<Constant> constants_;
+  std::vector<CallRecord> calls_;
   uint32_t next_register_ = 0;
 };
 

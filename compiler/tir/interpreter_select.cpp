@@ -1,12 +1,9 @@
-// interpreter_compile_expr.cpp: nodes of scalar expressions as instructions: which one, by the dtype, and what is
-// wrapped or rounded after it.
-#include <bit>
-#include <cmath>
+// interpreter_select.cpp: nodes of scalar expressions as instructions: which one, by the dtype, and what is wrapped or
+// rounded after it.
+#include "compiler/tir/interpreter_select.h"
 
 #include "compiler/arith/angle.h"
-#include "compiler/arith/math.h"
-#include "compiler/tir/index_checks.h"
-#include "compiler/tir/interpreter_compiler.h"
+#include "compiler/arith/visit.h"
 
 namespace relaxc::tir::interpreter {
 
@@ -64,45 +61,60 @@ const BinaryOps& ops_of(ExprKind kind) {
   RELAXC_UNREACHABLE("not a binary kind");
 }
 
+/// The instructions of functions of floats that leave an integer as it is.
+struct RealOps {
+  Intrinsic intrinsic;
+  Op single, dbl;
+};
+constexpr RealOps kRealOps[] = {
+    {Intrinsic::k_sqrt, Op::kSqrtF, Op::kSqrtD},
+    {Intrinsic::k_floor, Op::kFloorF, Op::kFloorD},
+    {Intrinsic::k_ceil, Op::kCeilF, Op::kCeilD},
+    {Intrinsic::k_trunc, Op::kTruncF, Op::kTruncD},
+    {Intrinsic::k_round, Op::kRoundF, Op::kRoundD},
+    {Intrinsic::k_fma, Op::kFmaF, Op::kFmaD},
+    {Intrinsic::k_copysign, Op::kCopysignF, Op::kCopysignD},
+};
+
 }  // namespace
 
 /// Brings the result of arithmetic back into its dtype.
-uint32_t Compiler::fit(size_t level, uint32_t reg, DType dtype) {
+uint32_t Selection::fit(size_t level, uint32_t reg, DType dtype) {
   if (needs_wrap(dtype)) return code_.op(level, Op::kWrap, {reg}, dtype);
   if (is_small(dtype)) return code_.op(level, Op::kRoundSmall, {reg}, dtype);
   return reg;
 }
 
-uint32_t Compiler::node(Expr e, size_t level, const std::vector<uint32_t>& in) {
+uint32_t Selection::select(Expr e, size_t level, const std::vector<uint32_t>& in) {
   return arith::visit(
-      e, [&](const IntImm& n) { return constant({.i = n.value}); },
+      e, [&](const IntImm& n) { return code_.constant({.i = n.value}); },
       [&](const FloatImm& n) {
         Register value{};
         if (n.dtype.bits == 64)
           value.d = n.value;
         else
           value.f = static_cast<float>(n.value);
-        return constant(value);
+        return code_.constant(value);
       },
-      [&](const VarNode&) -> uint32_t { RELAXC_UNREACHABLE(); }, [&](const Binary& n) { return binary(n, level, in); },
-      [&](const Not&) { return code_.op(level, Op::kNotB, in); },
+      [&](const VarNode&) -> uint32_t { RELAXC_UNREACHABLE("a variable has a register"); },
+      [&](const Binary& n) { return binary(n, level, in); }, [&](const Not&) { return code_.op(level, Op::kNotB, in); },
       [&](const Select&) { return code_.op(level, Op::kSelect, in); },
       [&](const Cast& n) { return cast(n.value.dtype(), n.dtype, level, in[0]); },
-      [&](const Load& n) { return load(n, level); }, [&](const Call& n) { return call(n, level, in); },
-      [&](const Extern& n) { return external(n, level, in); });
+      [&](const Load&) -> uint32_t { RELAXC_UNREACHABLE("loads depend on more than registers"); },
+      [&](const Call& n) { return call(n, level, in); }, [&](const Extern& n) { return external(n, level, in); });
 }
 
-uint32_t Compiler::binary(const Binary& n, size_t level, const std::vector<uint32_t>& in) {
+uint32_t Selection::binary(const Binary& n, size_t level, const std::vector<uint32_t>& in) {
   const DType dtype = n.a.dtype();
   const bool checked = checked_ && dtype.is_index();
   const BinaryOps& ops = ops_of(n.kind);
   const Op integer = checked ? ops.index : is_unsigned64(dtype) ? ops.uint64 : dtype.is_uint() ? ops.uint : ops.integer;
-  const int64_t failure = checked && ops.index != ops.integer ? overflow_guard() : 0;
+  const int64_t failure = checked && ops.index != ops.integer ? guards_.overflow() : 0;
   const uint32_t made = code_.op(level, pick(dtype, integer, ops.single, ops.dbl), in, {}, failure);
   return ops.leaves_range ? fit(level, made, dtype) : made;
 }
 
-uint32_t Compiler::cast(DType from, DType to, size_t level, uint32_t in) {
+uint32_t Selection::cast(DType from, DType to, size_t level, uint32_t in) {
   if (from.is_float()) {
     bool single = is_single(from);
     if (to.is_bool()) return code_.op(level, single ? Op::kFToBool : Op::kDToBool, {in});
@@ -112,7 +124,7 @@ uint32_t Compiler::cast(DType from, DType to, size_t level, uint32_t in) {
     return fit(level, in, to);
   }
   bool big = is_unsigned64(from);
-  if (to.is_bool()) return code_.op(level, Op::kNeI, {in, constant({.i = 0})});
+  if (to.is_bool()) return code_.op(level, Op::kNeI, {in, code_.constant({.i = 0})});
   if (to.is_float()) {
     if (to.bits == 64) return code_.op(level, big ? Op::kUToD : Op::kIToD, {in});
     return fit(level, code_.op(level, big ? Op::kUToF : Op::kIToF, {in}), to);
@@ -120,35 +132,21 @@ uint32_t Compiler::cast(DType from, DType to, size_t level, uint32_t in) {
   return fit(level, in, to);
 }
 
-uint32_t Compiler::call(const Call& n, size_t level, const std::vector<uint32_t>& in) {
-  DType dtype = n.args[0].dtype();
-  auto real = [&](Op single, Op dbl) {
-    return dtype.is_float() ? fit(level, code_.op(level, is_single(dtype) ? single : dbl, in), dtype) : in[0];
-  };
+uint32_t Selection::call(const Call& n, size_t level, const std::vector<uint32_t>& in) {
+  const DType dtype = n.args[0].dtype();
+  for (const RealOps& ops : kRealOps)
+    if (ops.intrinsic == n.intrinsic)
+      return dtype.is_float() ? fit(level, code_.op(level, pick(dtype, {}, ops.single, ops.dbl), in), dtype) : in[0];
   switch (n.intrinsic) {
-    case Intrinsic::k_sqrt:
-      return real(Op::kSqrtF, Op::kSqrtD);
-    case Intrinsic::k_floor:
-      return real(Op::kFloorF, Op::kFloorD);
-    case Intrinsic::k_ceil:
-      return real(Op::kCeilF, Op::kCeilD);
-    case Intrinsic::k_trunc:
-      return real(Op::kTruncF, Op::kTruncD);
-    case Intrinsic::k_round:
-      return real(Op::kRoundF, Op::kRoundD);
-    case Intrinsic::k_fma:
-      return real(Op::kFmaF, Op::kFmaD);
-    case Intrinsic::k_copysign:
-      return real(Op::kCopysignF, Op::kCopysignD);
     case Intrinsic::k_abs:
       if (dtype.is_float()) return code_.op(level, is_single(dtype) ? Op::kAbsF : Op::kAbsD, in);
       return dtype.is_uint() || dtype.is_bool() ? in[0] : fit(level, code_.op(level, Op::kAbsI, in), dtype);
     case Intrinsic::k_isnan:
-    case Intrinsic::k_isinf: {
-      if (!dtype.is_float()) return constant({.i = 0});
-      bool nan = n.intrinsic == Intrinsic::k_isnan, single = is_single(dtype);
-      return code_.op(level, nan ? (single ? Op::kIsnanF : Op::kIsnanD) : (single ? Op::kIsinfF : Op::kIsinfD), in);
-    }
+      return dtype.is_float() ? code_.op(level, pick(dtype, {}, Op::kIsnanF, Op::kIsnanD), in)
+                              : code_.constant({.i = 0});
+    case Intrinsic::k_isinf:
+      return dtype.is_float() ? code_.op(level, pick(dtype, {}, Op::kIsinfF, Op::kIsinfD), in)
+                              : code_.constant({.i = 0});
     case Intrinsic::k_bitwise_and:
       return code_.op(level, Op::kAndI, in);
     case Intrinsic::k_bitwise_or:
@@ -172,14 +170,14 @@ uint32_t Compiler::call(const Call& n, size_t level, const std::vector<uint32_t>
   }
 }
 
-uint32_t Compiler::external(const Extern& n, size_t level, const std::vector<uint32_t>& in) {
+uint32_t Selection::external(const Extern& n, size_t level, const std::vector<uint32_t>& in) {
   if (is_angle_call(Expr(&n))) return code_.op(level, n.name == kAngleRest ? Op::kAngleRest : Op::kAngleQuadrant, in);
   CallRecord record{n.name, true, n.dtype, {}};
   for (size_t i = 0; i < in.size(); ++i) record.args.push_back({false, in[i], n.args[i].dtype(), {}});
-  return add_call(level, Op::kCallExternal, std::move(record));
+  return code_.call(level, Op::kCallExternal, std::move(record));
 }
 
-uint32_t Compiler::bitcast(DType from, DType to, size_t level, uint32_t in) {
+uint32_t Selection::bitcast(DType from, DType to, size_t level, uint32_t in) {
   uint32_t bits = in;
   if (is_small(from)) bits = code_.op(level, Op::kSmallToBits, {in}, from);
   if (from == DType::f(32)) bits = code_.op(level, Op::kFToBits, {in});
@@ -187,25 +185,6 @@ uint32_t Compiler::bitcast(DType from, DType to, size_t level, uint32_t in) {
   if (is_small(to)) return code_.op(level, Op::kBitsToSmall, {bits}, to);
   if (to == DType::f(32)) return code_.op(level, Op::kBitsToF, {bits});
   return needs_wrap(to) ? code_.op(level, Op::kWrap, {bits}, to) : bits;
-}
-
-uint32_t Compiler::load(const Load& n, size_t level) {
-  uint32_t base = access(n.buffer);
-  if (n.buffer->record != nullptr && n.indices.empty()) return code_.op(level, Op::kMove, {base});
-  // The offset's own nodes are placed by their variables; the load itself stays at `level`.
-  bool lenient = certain_.count(Expr(&n)) == 0;
-  uint32_t at = n.buffer->record != nullptr ? field_offset(n) : offset(n.buffer, n.indices);
-  return code_.emit_at(
-      level, {load_op(n.dtype), lenient, n.dtype, code_.fresh(), base, at, name_.at(n.buffer), size_.at(n.buffer)});
-}
-
-/// Where a field is on this machine, counted in fields of its size.
-uint32_t Compiler::field_offset(const Load& n) {
-  const DataModel machine{sizeof(void*), alignof(int64_t)};
-  const auto field = static_cast<uint32_t>(*n.indices[1].constant());
-  const uint32_t size = size_of(n.buffer->record->fields[field].kind, machine.pointer_bytes);
-  const Expr step = n.indices[0].context().index(layout(*n.buffer->record, machine).size / size);
-  return reg(n.indices[0] * step + static_cast<int64_t>(offset_of(*n.buffer->record, field, machine) / size));
 }
 
 Op load_op(DType dtype) {
