@@ -12,18 +12,6 @@ bool Frame::run_operator(const Op& op) {
   return op.def->expand != nullptr ? run_expansion(op) : run_definition(op);
 }
 
-bool Frame::allocate(const TensorInfo& info, const std::vector<Expr>& shape, std::shared_ptr<HostTensor>& out,
-                     const std::string& what) {
-  out = std::make_shared<HostTensor>(HostTensor{*info.dtype, {}, {}});
-  if (!symbols_.evaluate_dims(shape, out->shape, what)) return false;
-  int64_t bytes = info.dtype->bytes();
-  for (int64_t dim : out->shape)
-    if (dim < 0 || __builtin_mul_overflow(bytes, dim, &bytes) || bytes > (int64_t{1} << 40))
-      return fail(kSizeOverflow, what + " has a size that cannot be", 0, dim);
-  out->bytes.resize(static_cast<size_t>(bytes));
-  return true;
-}
-
 bool Frame::run_definition(const Op& op) {
   auto [it, made] = program_.definitions.try_emplace(&op);
   if (made) it->second = define_op(program_.module.context(), op, std::string(op.def->name.text()));
@@ -35,14 +23,14 @@ bool Frame::run_definition(const Op& op) {
   std::vector<void*> addresses;
   for (const Value* operand : op.operands())
     if (operand != nullptr && operand->info->as<TensorInfo>() != nullptr)
-      addresses.push_back(address(*parts(operand)[0]));
+      addresses.push_back(address(*values_.of(operand)[0]));
   std::vector<std::shared_ptr<HostTensor>> outputs(op.results.size());
   for (size_t k = 0; k < op.results.size(); ++k) {
     const auto* tensor = op.results[k]->info->as<TensorInfo>();
     if (tensor == nullptr) continue;
     std::vector<Expr> shape = *tensor->shape;
     for (Expr& dim : shape) dim = arith::substitute(dim, bounds);
-    if (!allocate(*tensor, shape, outputs[k], "result of " + label(op))) return false;
+    if (!values_.allocate(*tensor->dtype, shape, outputs[k], "result of " + label(op))) return false;
     addresses.push_back(address(*outputs[k]));
   }
   std::vector<int64_t> bound_values(op.binds.size());
@@ -52,74 +40,76 @@ bool Frame::run_definition(const Op& op) {
     if (param.buffer == nullptr) vars.push_back(param.var);
   for (Var var : function.symbols) vars.push_back(var);
   std::vector<int64_t> scalars;
-  if (!symbols_.evaluate_dims(vars, scalars, label(op))) return false;
+  if (!values_.symbols().evaluate_dims(vars, scalars, label(op))) return false;
 
   tir::RunStatus status = program_.evaluator.run(function, addresses, scalars);
-  if (!status) {
-    fault_ = {status, origin_text(op)};
-    return false;
-  }
+  if (!status) return values_.fail({status, origin_text(op)});
+  return bind_definition(op, bound_values, outputs);
+}
+
+/// Gives the results of a definition their values and extents, now that the symbols that it binds are known.
+bool Frame::bind_definition(const Op& op, const std::vector<int64_t>& bound_values,
+                            const std::vector<std::shared_ptr<HostTensor>>& outputs) {
   for (size_t k = 0; k < op.binds.size(); ++k) {
-    symbols_.set(op.binds[k], bound_values[k]);
+    values_.symbols().set(op.binds[k], bound_values[k]);
     Expr bound = op.def->upper_bound(op, k);
-    std::optional<int64_t> most = bound ? symbols_.evaluate(bound) : std::nullopt;
-    if (most && bound_values[k] > *most) return fail(kDataBound, origin_text(op), *most, bound_values[k]);
+    std::optional<int64_t> most = bound ? values_.symbols().evaluate(bound) : std::nullopt;
+    if (most && bound_values[k] > *most) return values_.fail(kDataBound, origin_text(op), *most, bound_values[k]);
   }
   for (size_t k = 0; k < op.results.size(); ++k) {
     const Value* result = op.results[k];
     if (const auto* shape = result->info->as<ShapeInfo>()) {
       std::vector<int64_t> dims;
-      if (!symbols_.evaluate_dims(*shape->dims, dims, "result of " + label(op))) return false;
-      values_[result] = {vector_of(dims)};
+      if (!values_.symbols().evaluate_dims(*shape->dims, dims, "result of " + label(op))) return false;
+      values_.set(result, {vector_of(dims)});
       continue;
     }
     HostTensor& t = *outputs[k];
     t.shape.clear();
-    if (!symbols_.evaluate_dims(result->shape(), t.shape, "result of " + label(op))) return false;
+    if (!values_.symbols().evaluate_dims(result->shape(), t.shape, "result of " + label(op))) return false;
     t.bytes.resize(static_cast<size_t>(t.elements() * t.dtype.bytes()));
-    values_[result] = {outputs[k]};
+    values_.set(result, {outputs[k]});
   }
-  return hold_declared(op);
+  return values_.hold_declared(op);
 }
 
 /// The expansion of an op as a function of the op's operands. Constants stay constants, so that what looks at them sees
 /// them.
+std::unique_ptr<Function> Frame::expanded(const Op& op) {
+  auto function = std::make_unique<Function>(program_.module.context(), std::string(op.def->name.text()));
+  Block* block = function->make_block(&function->body(), true);
+  Diagnostics diag;
+  GraphBuilder builder(program_.module, program_.table, block, diag);
+  builder.location = op.location;
+  Op* copy = function->make_op(OpKind::kOperator, op.location);
+  copy->def = op.def;
+  copy->attrs = op.attrs;
+  copy->binds = op.binds;
+  for (Value* operand : op.operands()) {
+    if (operand == nullptr) {
+      copy->add_operand(nullptr);
+    } else if (operand->op != nullptr && operand->op->kind == OpKind::kConstant) {
+      copy->add_operand(builder.constant(operand->op->constant, operand->name));
+      function->make_argument(&function->body(), operand->name, operand->info);
+    } else {
+      copy->add_operand(function->make_argument(&function->body(), operand->name, operand->info));
+    }
+  }
+  for (const Value* result : op.results) function->make_result(copy, result->name, result->info);
+  Result<std::vector<Value*>> results = op.def->expand(builder, *copy);
+  RELAXC_CHECK(bool(results), label(op) + " does not expand: " + render(diag));
+  for (Value* result : *results) function->body().yield->add_operand(result);
+  return function;
+}
+
 bool Frame::run_expansion(const Op& op) {
   std::unique_ptr<Function>& expansion = program_.expansions[&op];
-  if (expansion == nullptr) {
-    auto function = std::make_unique<Function>(program_.module.context(), std::string(op.def->name.text()));
-    Block* block = function->make_block(&function->body(), true);
-    Diagnostics diag;
-    GraphBuilder builder(program_.module, program_.table, block, diag);
-    builder.location = op.location;
-    Op* copy = function->make_op(OpKind::kOperator, op.location);
-    copy->def = op.def;
-    copy->attrs = op.attrs;
-    copy->binds = op.binds;
-    for (Value* operand : op.operands()) {
-      if (operand == nullptr) {
-        copy->add_operand(nullptr);
-      } else if (operand->op != nullptr && operand->op->kind == OpKind::kConstant) {
-        copy->add_operand(builder.constant(operand->op->constant, operand->name));
-        function->make_argument(&function->body(), operand->name, operand->info);
-      } else {
-        copy->add_operand(function->make_argument(&function->body(), operand->name, operand->info));
-      }
-    }
-    for (const Value* result : op.results) function->make_result(copy, result->name, result->info);
-    Result<std::vector<Value*>> results = op.def->expand(builder, *copy);
-    RELAXC_CHECK(bool(results), label(op) + " does not expand: " + render(diag));
-    for (Value* result : *results) function->body().yield->add_operand(result);
-    expansion = std::move(function);
-  }
+  if (expansion == nullptr) expansion = expanded(op);
   size_t argument = 0;
   for (Value* operand : op.operands())
-    if (operand != nullptr) values_[expansion->body().arguments[argument++]] = parts(operand);
+    if (operand != nullptr) values_.set(expansion->body().arguments[argument++], values_.of(operand));
   if (!run_region(expansion->body())) return false;
-  Parts all;
-  for (const Value* result : expansion->body().results())
-    for (const Part& part : parts(result)) all.push_back(part);
-  return set_results(op, all);
+  return values_.set_results(op, values_.of_all(expansion->body().results()));
 }
 
 }  // namespace relaxc::relax::interpreter

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/relax/interpret_frame.h"
+#include "compiler/support/status_code.h"
 
 namespace relaxc::relax::interpreter {
 

@@ -1,7 +1,6 @@
 // interpret_symbols.h: the symbols of one call, as the interpreter runs it.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,12 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/relax/interpret.h"
+#include "compiler/relax/interpret_parts.h"
 
 namespace relaxc::relax::interpreter {
-
-using Part = std::shared_ptr<const HostTensor>;
-using Parts = std::vector<Part>;
 
 /// Records a fault; false.
 inline bool fail_with(RunFault& fault, int32_t code, std::string text, int64_t expected = 0, int64_t actual = 0) {
