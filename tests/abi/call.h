@@ -214,4 +214,35 @@ inline Call state_call() {
   return call;
 }
 
+/// A call of the function whose weights are in a file of their own, which is `file`.
+inline Call weights_call(Memory& file) {
+  Call call(FAKE_WEIGHTS);
+  call.input({4});
+  call.output({4});
+  rlx_weights_header header{};
+  std::memcpy(header.magic, RLX_WEIGHTS_MAGIC, 8);
+  header.abi_version = RLX_ABI_VERSION;
+  header.header_bytes = sizeof header;
+  header.bytes = FAKE_WEIGHTS_BYTES;
+  std::memcpy(header.hash, fake_model.hash, 32);
+  std::memset(file.data(), 0, file.size());
+  std::memcpy(file.data(), &header, sizeof header);
+  for (int i = 0; i < 4; ++i) file.as<float>()[16 + i] = 10.0f * float(i);
+  call.context.weights = file.data();
+  call.context.weights_bytes = file.size();
+  return call;
+}
+
+/// A call of the function that gives `x`, [n, 6], the shape [t0, t1].
+inline Call reshape_call(int64_t n, int64_t t0, int64_t t1) {
+  Call call(FAKE_RESHAPE);
+  call.input({n, 6});
+  Argument& target = call.input({2});
+  target.memory.as<int64_t>()[0] = t0;
+  target.memory.as<int64_t>()[1] = t1;
+  call.output({n * 6, 1});
+  call.use_arena(48000);
+  return call;
+}
+
 }  // namespace abi_test

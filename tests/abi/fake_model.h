@@ -34,6 +34,7 @@ enum {
   FAKE_BOUNDED,  /* limit i64[1] -> y i64[t], z i64[t * 2]; t is limit's value, at most 100: queries without data have
                     a bound for z and the arena, and none for y */
   FAKE_OTHER_VERSION, /* tables of another private version */
+  FAKE_COMPLEX,       /* x c64[2] -> y c64[2], both parts doubled */
   FAKE_NUM_QUERIES
 };
 

@@ -104,10 +104,32 @@ static const rlx_function_private other_private = {
     RLX_PRIVATE_VERSION + 1, 0, 2, 0, &functions[FAKE_OTHER_VERSION], NULL, NULL, NULL, NULL, bounded_call, NULL, 0};
 ENTRY(other, 0, 2)
 
+/* ---- complex ---- */
+
+static const int64_t dims_2[] = {2};
+static const rlx_tensor_spec complex_inputs[] = {SPEC("x", RLX_DTYPE_COMPLEX, 64, 0, 1, dims_2)};
+static const rlx_tensor_spec complex_outputs[] = {SPEC("y", RLX_DTYPE_COMPLEX, 64, 0, 1, dims_2)};
+
+static int32_t complex_call(rlx_context* context, void* const* inputs, void* const* outputs, const int64_t* symbols,
+                            int64_t* out_dims) {
+  const float* x = (const float*)inputs[0];
+  float* y = (float*)outputs[0];
+  (void)context;
+  (void)symbols;
+  (void)out_dims;
+  for (int i = 0; i < 4; ++i) y[i] = 2.0f * x[i];
+  return RLX_OK;
+}
+
+static const rlx_function_private complex_private = {
+    RLX_PRIVATE_VERSION, 0, 2, 0, &functions[FAKE_COMPLEX], NULL, NULL, NULL, NULL, complex_call, NULL, 0};
+ENTRY(complex, 0, 2)
+
 static const rlx_function functions[FAKE_NUM_QUERIES] = {
     RECORD(external, external_symbols, 2, 0, 1),
     RECORD(bounded, bounded_symbols, 1, 800, 8),
     RECORD(other, NULL, 0, 0, 1),
+    RECORD(complex, NULL, 0, 0, 1),
 };
 
 static const uint8_t hash[32] = {9};

@@ -96,18 +96,7 @@ TEST_CASE("bytes that an output does not need take no part in the overlap") {
 
 TEST_CASE("an output shares no byte with separate weights") {
   Memory file(FAKE_WEIGHTS_BYTES);
-  rlx_weights_header header{};
-  std::memcpy(header.magic, RLX_WEIGHTS_MAGIC, 8);
-  header.abi_version = RLX_ABI_VERSION;
-  header.header_bytes = sizeof header;
-  header.bytes = FAKE_WEIGHTS_BYTES;
-  std::memcpy(header.hash, fake_model.hash, 32);
-  std::memcpy(file.data(), &header, sizeof header);
-  Call call(FAKE_WEIGHTS);
-  call.input({4});
-  call.output({4});
-  call.context.weights = file.data();
-  call.context.weights_bytes = file.size();
+  Call call = weights_call(file);
   call.out(0).tensor.data = file.as<char>() + 112;
   CHECK(call.refused(RLX_OVERLAP));
   CHECK(at(call.error, 1, 0, -2));

@@ -9,17 +9,6 @@ using Dims = std::vector<int64_t>;
 
 namespace {
 
-Call reshape(int64_t n, int64_t t0, int64_t t1) {
-  Call call(FAKE_RESHAPE);
-  call.input({n, 6});
-  Argument& target = call.input({2});
-  target.memory.as<int64_t>()[0] = t0;
-  target.memory.as<int64_t>()[1] = t1;
-  call.output({n * 6, 1});
-  call.use_arena(48000);
-  return call;
-}
-
 Call nonzero(const std::vector<float>& x, int64_t capacity) {
   Call call(FAKE_NONZERO);
   call.input({int64_t(x.size())});
@@ -75,7 +64,7 @@ TEST_CASE("output_shape and arena_bytes answer from symbols alone and keep their
 
 TEST_CASE("a shape that is an input's value is read by bind") {
   Dims symbols, dims = {0, 0};
-  Call call = reshape(4, 8, 3);
+  Call call = reshape_call(4, 8, 3);
   CHECK(call.bind(symbols) == RLX_OK);
   CHECK(symbols == Dims{4, 8, 3});
   CHECK(output_shape(FAKE_RESHAPE, symbols, 0, dims) == RLX_OK);
@@ -83,14 +72,14 @@ TEST_CASE("a shape that is an input's value is read by bind") {
   REQUIRE(call.succeeds());
   CHECK(call.out(0).shape == Dims{8, 3});
   CHECK(call.out(0).memory.as<int32_t>()[23] == 24);
-  Call inferred = reshape(4, -1, 2);
+  Call inferred = reshape_call(4, -1, 2);
   REQUIRE(inferred.succeeds());
   CHECK(inferred.out(0).shape == Dims{12, 2});
 }
 
 TEST_CASE("without data the value symbols are unknown and the answers say so") {
   Dims symbols, dims = {0, 0};
-  Call call = reshape(4, 8, 3);
+  Call call = reshape_call(4, 8, 3);
   call.in(0).tensor.data = call.in(1).tensor.data = nullptr;
   CHECK(call.bind(symbols) == RLX_OK);
   CHECK(symbols == Dims{4, INT64_MIN, INT64_MIN});
@@ -102,24 +91,24 @@ TEST_CASE("without data the value symbols are unknown and the answers say so") {
 
 TEST_CASE("the data of the inputs that decide shapes is enough for bind") {
   Dims symbols;
-  Call call = reshape(4, 8, 3);
+  Call call = reshape_call(4, 8, 3);
   call.in(0).tensor.data = nullptr;
   CHECK(call.bind(symbols) == RLX_OK);
   CHECK(symbols == Dims{4, 8, 3});
 }
 
 TEST_CASE("value symbols keep relations and bounds, found before an output is touched") {
-  Call call = reshape(4, 5, 3);
+  Call call = reshape_call(4, 5, 3);
   CHECK(call.refused(RLX_DERIVED_DIM));
   CHECK(call.error.symbol == 1);
   CHECK(call.error.expected == 24);
   CHECK(call.error.actual == 15);
-  call = reshape(4, -3, -8);
+  call = reshape_call(4, -3, -8);
   CHECK(call.refused(RLX_DIM_BOUNDS));
   CHECK(call.error.symbol == 1);
   CHECK(call.error.tensor == -1);
   CHECK(call.error.actual == -3);
-  call = reshape(4, 8, 3);
+  call = reshape_call(4, 8, 3);
   call.in(1).tensor.byte_offset = 4;
   CHECK(call.refused(RLX_ALIGNMENT));
 }
