@@ -1,4 +1,4 @@
-"""The sizes of the runtime that docs/abi.md states, measured as it says.
+"""The sizes of the runtime that docs/abi.md states, measured as it says, and that of a heap's record.
 
 Usage: figures_test.py SOURCE_DIR
 """
@@ -23,8 +23,20 @@ def bytes_of(source, flags, names, folder):
     return total
 
 
+def heap_record_differs(source, page):
+    """Whether the heap's record has another size than the page says."""
+    stated = re.search(r"the heap's\s+record \((\d+) bytes\)", page)[1]
+    text = f'#include "rlx_internal.h"\n_Static_assert(RLX_HEAP_WORDS * 8 == {stated}, "bytes of a heap\'s record");\n'
+    done = subprocess.run(["cc", "-std=c11", "-ffreestanding", "-fsyntax-only", f"-I{source}/runtime-lite/include", "-x", "c", "-"],
+                          input=text, capture_output=True, text=True, check=False)
+    print(done.stderr, end="")
+    return done.returncode != 0
+
+
 def main(source):
     page = (source / "docs/abi.md").read_text()
+    if heap_record_differs(source, page):
+        return 1
     start = page.index("The guards are loops over tables")
     text = " ".join(page[start : page.index("\n\n", start)].split())
     flags = re.search(r"`(clang[^`]*)`", text)[1].split()

@@ -4,13 +4,17 @@ tests/diagnostics hold the messages themselves; here is how the program as a who
 Usage: bad_input_test.py RELAXC RUNTIME [unittest's own]"""
 
 import math
+import os
 import random
 import struct
+import subprocess
+import time
 import unittest
+from pathlib import Path
 
 import program
 import wire
-from program import ProgramTest
+from program import RELAXC, ProgramTest
 from wire import INT64, model, node, value_info
 
 
@@ -121,6 +125,24 @@ class BadInput(ProgramTest):
         self.write("sub/model.onnx", wire.with_external_data("w.bin"))
         (self.path / "sub/w.bin").symlink_to("../secret.bin")
         self.refuses(1, "w.bin", "sub/model.onnx", "-o", "m.o")
+
+    def test_a_file_that_is_cut_while_it_is_read(self):
+        count = 8 << 20
+        weights = wire.external_tensor("w", (count,), "w.bin", length=4 * count)
+        self.write("m.onnx", model([node("Add", ["x", "w"], ["y"])], [value_info("x", (count,))], [value_info("y", (count,))], [weights]))
+        self.write("w.bin", b"\1\2\3\0" * count)
+        running = subprocess.Popen([RELAXC, "m.onnx", "-o", "m.o"], cwd=self.path, stderr=subprocess.PIPE, text=True)
+        while running.poll() is None:
+            if "w.bin" in Path(f"/proc/{running.pid}/maps").read_text():
+                os.truncate(self.path / "w.bin", 4096)
+                break
+            time.sleep(0.001)
+        else:
+            self.skipTest("the file was read before it could be cut")
+        said = running.communicate(timeout=60)[1]
+        self.assertEqual(running.returncode, 1, said)
+        self.assertIn("it was cut", said)
+        self.assertFalse((self.path / "m.o").exists())
 
     def test_negative_dims(self):
         self.refused(wire.relu((-2, 3)), "-2")

@@ -79,6 +79,13 @@ class Rust(ProgramTest):
         self.refuses(2, "--rust-edition", "relu.relax", "-o", "m.o", "--rust", "m.rs", "--rust-edition", "2015")
         self.refuses(2, "--rust", "relu.relax", "-o", "m.o", "--rust-edition", "2024")
 
+    def test_an_entry_that_needs_pools_has_no_safe_call(self):
+        for flags, safe in (((), True), (("--pool", "fast=64K"), False)):
+            self.compiles("relu.onnx", "-o", "s.o", "--rust", "s.rs", "--rust-api", "safe", *flags)
+            text = (self.path / "s.rs").read_text()
+            self.assertEqual("pub fn run" in text, safe)
+            self.assertEqual("There are no safe calls" in text, not safe)
+
     def test_the_file_may_not_be_another_one(self):
         self.refuses(2, "declarations for Rust", "relu.relax", "-o", "m.o", "--rust", "m.h")
 

@@ -92,7 +92,7 @@ int32_t test_extents(rlx_context*, const rlx_tensor* x, int64_t k, const rlx_ten
 }
 
 /// The first element says what goes wrong: 101 the code, 102 the dtype, 103 the rank, 104 the extent, 105 the data, 106
-/// the strides; 107 makes a shape of its own.
+/// the strides, 108 the device, 109 the alignment, 110 the size; 107 makes a shape of its own.
 int32_t test_positive(rlx_context* context, const rlx_tensor* x, rlx_tensor* result) {
   static int64_t two[] = {2, 2}, apart[] = {2}, own[1];
   const auto* from = static_cast<const float*>(x->data);
@@ -110,6 +110,9 @@ int32_t test_positive(rlx_context* context, const rlx_tensor* x, rlx_tensor* res
   if (fault == 104) result->shape[0] = -3;
   if (fault == 105) result->data = nullptr;
   if (fault == 106) result->strides = apart;
+  if (fault == 108) result->device_type = 2;
+  if (fault == 109) result->byte_offset = 2;
+  if (fault == 110) result->shape[0] = INT64_MAX / 2;
   if (fault == 107) own[0] = result->shape[0], result->shape = own;
   return 0;
 }

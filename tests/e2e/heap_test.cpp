@@ -132,6 +132,9 @@ TEST_CASE("what an external function makes is checked before it is read") {
   CHECK_THAT(refusal(104), Catch::Contains("DIM_BOUNDS") && Catch::Contains("actual -3"));
   CHECK_THAT(refusal(105), Catch::Contains("NULL_POINTER"));
   CHECK_THAT(refusal(106), Catch::Contains("STRIDES"));
+  CHECK_THAT(refusal(108), Catch::Contains("DEVICE") && Catch::Contains("actual 2"));
+  CHECK_THAT(refusal(109), Catch::Contains("ALIGNMENT") && Catch::Contains("expected 4, actual 2"));
+  CHECK_THAT(refusal(110), Catch::Contains("SIZE_OVERFLOW"));
   CHECK_THAT(program.refusal({floats({5}, 1)}),
              Catch::Contains("DATA_BOUND") && Catch::Contains("expected 4, actual 5"));
 }

@@ -295,10 +295,21 @@ class Objects(unittest.TestCase):
         runtime = self.path / "librelax_rt_2.a"
         code, output = run("objcopy", "--redefine-sym", "rlx_abi_1=rlx_abi_2", self.runtime, runtime)
         self.assertEqual(code, 0, output)
-        for flags in ([], ["-Wl,--gc-sections"]):
-            code, output = self.program(FIXED_PROGRAM, [self.object("fixed")], *flags, runtime=runtime)
-            self.assertNotEqual(code, 0)
-            self.assertRegex(output, "undefined reference to `rlx_abi_1'")
+        linkers = [linker for linker in ("bfd", "gold", "lld") if shutil.which(f"ld.{linker}")]
+        self.assertTrue(linkers)
+        for linker, flags in product(linkers, ([], ["-Wl,--gc-sections"])):
+            with self.subTest(linker=linker, flags=flags):
+                code, output = self.program(FIXED_PROGRAM, [self.object("fixed")], f"-fuse-ld={linker}", *flags)
+                self.assertEqual(code, 0, output)
+                code, output = self.program(FIXED_PROGRAM, [self.object("fixed")], f"-fuse-ld={linker}", *flags, runtime=runtime)
+                self.assertNotEqual(code, 0)
+                self.assertRegex(output, "undefined (reference to|symbol:) [`']?rlx_abi_1")
+
+    def test_the_version_is_asked_for_by_a_relocation_that_does_nothing(self):
+        for name in MODELS:
+            asked = re.findall(r"^\w+ +\w+ +(R_\w+) .*\brlx_abi_1\b", run("readelf", "-rW", self.object(name))[1], re.M)
+            self.assertTrue(asked, name)
+            self.assertEqual({kind.split("_")[-1] for kind in asked}, {"NONE"}, name)
 
     def test_one_input_gives_the_same_bytes_anywhere(self):
         for name, extension in product(("fixed", "recurrent", "digits"), (".o", ".c", ".s", ".h")):

@@ -81,6 +81,7 @@ TEST_CASE("an output whose size the data decides may be too small, and says what
     REQUIRE(model->function().arena_bytes(symbols.data(), &arena) == RLX_OK);
     call.use_arena(arena);
     CHECK(call.run() == RLX_DATA_CAPACITY);
+    CHECK(call.error.tensor == 1);
     CHECK(call.error.expected == 6);
     CHECK(call.error.actual == 4);
     CHECK(call.arena.intact());
