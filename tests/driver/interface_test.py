@@ -77,6 +77,19 @@ int main(void) {
 }
 """
 
+# DLPack 1.1's codes.
+CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "complex": 5, "bool": 6, "float8_e4m3fn": 10, "float8_e4m3fnuz": 11,
+         "float8_e5m2": 12, "float8_e5m2fnuz": 13, "float8_e8m0fnu": 14, "float4_e2m1fn": 17}
+SPECS = """#include <stdio.h>
+#include "m.h"
+int main(void) {
+  const rlx_function* f = &m_model.functions[0];
+  for (uint32_t i = 0; i < f->num_inputs; i++)
+    printf("%d %d %d\\n", f->inputs[i].kind, f->inputs[i].dtype_code, f->inputs[i].dtype_bits);
+  return 0;
+}
+"""
+
 
 class Interface(ProgramTest):
     def output_of(self, text, *files, arguments=()):
@@ -90,6 +103,19 @@ class Interface(ProgramTest):
         for level in ("-O0", "-O3"):
             self.compiles("m.relax", "-o", "m.o", level)
             self.assertEqual(re.findall(r"output (\w+):", (self.path / "m.h").read_text()), ["y", "y_1"])
+
+    def test_specs_have_the_kinds_of_the_page_and_the_codes_of_dlpack(self):
+        dtypes = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "bfloat16",
+                  "bool", *(name for name in CODES if "_" in name)]
+        tensors = ", ".join(f'x{i}: R.Tensor((2,), "{dtype}")' for i, dtype in enumerate(dtypes))
+        self.write("m.relax", f'@R.function\ndef main({tensors}, s: R.Shape(["m", "k"]), c: R.Prim("int64")):\n'
+                   "    y = R.add(x0, x0)\n    return y\n")
+        self.compiles("m.relax", "-o", "m.o")
+        expected = []
+        for dtype in dtypes:
+            name, bits = (dtype, re.search(r"\d+", dtype)[0]) if "_" in dtype else re.fullmatch(r"([a-z]+)(\d*)", dtype).groups()
+            expected.append(f"0 {CODES[name]} {bits or 8}")
+        self.assertEqual(self.output_of(SPECS, "m.o", RUNTIME).splitlines(), [*expected, "1 0 64", "2 0 64"])
 
     def test_a_size_without_a_bound_is_the_largest_number(self):
         self.compiles(PROGRAMS / "unbounded_loop.relax", "-o", "m.o", "--name", "m")
