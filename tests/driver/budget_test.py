@@ -31,7 +31,7 @@ class Budget(ProgramTest):
         (self.path / "d.h").unlink()
         self.refuses(1, "the arena of 'main' takes 18432 bytes of RAM, 1 more than its budget of 18431", DIGITS, *FLAGS,
                      "-o", "d.o", "--ram-budget", "18431")
-        self.refuses(1, "has no bound, and so fits no budget", DIGITS, "-o", "d.o", "--ram-budget", "1M")
+        self.refuses(1, "has no bound, so it fits no budget", DIGITS, "-o", "d.o", "--ram-budget", "1M")
 
     def test_small_code_does_not_buy_speed_with_weights(self):
         weights = {}

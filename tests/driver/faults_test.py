@@ -297,7 +297,7 @@ class Faults(ProgramTest):
     def test_an_output_that_is_an_input(self):
         self.write("model.onnx", wire.with_external_data("m.h"))
         self.write("m.h", bytes(8))
-        self.refuses(2, "'m.h' is read for this output", "model.onnx", "-o", "m.o")
+        self.refuses(2, "'m.h' is an input of this compilation", "model.onnx", "-o", "m.o")
         self.assertEqual((self.path / "m.h").read_bytes(), bytes(8))
 
     def test_outputs_of_run_appear_whole(self):

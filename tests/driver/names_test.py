@@ -89,7 +89,7 @@ class Names(ProgramTest):
         self.assertIn(NAMES["in"], self.bytes_of("none.json"))
 
     def test_line_tables_would_tell_them(self):
-        self.refuses(2, "-g writes the names down that --names leaves out", "net.onnx", "-o", "m.o", "-g", "--names=io")
+        self.refuses(2, "-g writes the names that --names removes", "net.onnx", "-o", "m.o", "-g", "--names=io")
         self.refuses(2, "--names", "net.onnx", "-o", "m.o", "--names=some")
 
 

@@ -98,7 +98,7 @@ class Programs(ProgramTest):
     def test_wrong_inputs(self):
         self.compiles_program("relu.onnx", "relu")
         good = npy((2, 3), floats(1, 2, 3, 4, 5, 6))
-        files = {"short": (good[:-4], "not as many bytes"), "head": (good[:20], "no .npy file"),
+        files = {"short": (good[:-4], "its number of bytes does not match"), "head": (good[:20], "not an .npy file"),
                  "big": (npy((2, 3), bytes(24), ">f4"), "big-endian"),
                  "objects": (npy((2, 3), bytes(24), "|O"), "plain numbers"),
                  "fortran": (npy((2, 3), bytes(24), fortran=True), "Fortran"),
@@ -112,7 +112,7 @@ class Programs(ProgramTest):
                 self.write(name + ".npy", content)
                 self.assertIn(text, self.run_model("relu", name + ".npy", code=1))
         for name, content, text in (("cut.pb", wire.tensor("x", (2, 3), bytes(24))[:-1], "TensorProto"),
-                                    ("few.pb", wire.tensor("x", (2, 3), bytes(20)), "not as many elements"),
+                                    ("few.pb", wire.tensor("x", (2, 3), bytes(20)), "its number of elements does not match"),
                                     ("strings.pb", wire.tensor("x", (2, 3), b"", 8), "its type is not one"),
                                     ("x.txt", "1", "the extension selects no format"), ("none/x.npy", None, "No such file")):
             with self.subTest(name):

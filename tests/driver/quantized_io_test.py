@@ -121,7 +121,7 @@ class QuantizedIo(ProgramTest):
         self.compiles("net.relax", "--io=quantized", "--emit-selftest", "--selftest-data", "floats.npy", "-o", "m.o")
         done = self.relaxc("verify", *common, "--bisect")
         self.assertEqual(done.code, 2)
-        self.assertIn("leave --io=quantized out", done.err)
+        self.assertIn("omit --io=quantized", done.err)
 
     def test_a_model_without_a_quantized_interface_is_reported(self):
         self.refuses(1, "there is nothing that could stay quantized", "relu.relax", "-o", "m.o", "--io=quantized")

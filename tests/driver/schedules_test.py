@@ -123,7 +123,7 @@ class SchedulesTest(program.ProgramTest):
             ("  bind_axes\n", "  bind_axis\n", 5, "there is no primitive 'bind_axis'; the primitives are "),
             ("scalar_replace Y j drop", "scalar_replace Y k drop", 7, "loop 'k' does not begin with a store to Y"),
             ("kernel mm_relu ", "kernel mm_relo ", 2, "there is no kernel 'mm_relo' in the model"),
-            ("parallel i_o", "parallel j_o\n  parallel i_o", 15, "loops that run at the same time do not stand"),
+            ("parallel i_o", "parallel j_o\n  parallel i_o", 15, "loops whose iterations run at the same time cannot"),
             ("  nest", "  choose \"tile: 2x1\"\n  nest", 4, "a kernel has either steps or one 'choose'"),
             ("  nest [Y, C]", "  nest [Y, C", 3, "a quote or a bracket is not closed"),
         ):
@@ -136,7 +136,7 @@ class SchedulesTest(program.ProgramTest):
 
     def test_invalid_files_of_schedules(self):
         for text, why in (("{}", "'bad.txt' is not a file of schedules: it does not start with 'relaxc schedules 1'"),
-                          ("relaxc schedules 1\nsplit i 4 peeled", "a step belongs to a kernel"),
+                          ("relaxc schedules 1\nsplit i 4 peeled", "a step must come after a line"),
                           ("relaxc schedules 1\nkernel a\nkernel a", "kernel 'a' has a schedule already"),
                           ("relaxc schedules 1\nkernel a\nchoose tile", "'choose' takes choices in quotes")):
             with self.subTest(text):

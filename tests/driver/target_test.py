@@ -121,7 +121,7 @@ class Targets(ProgramTest):
     def test_architectures_without_code(self):
         for triple in ("bpf-linux", "i386-linux-gnu", "aarch64_be-linux-gnu", "amdgcn-amd-amdhsa", "avr"):
             with self.subTest(triple):
-                self.refuses(2, "is of an architecture that no code is written for; there are x86-64", "relu.onnx", "-o",
+                self.refuses(2, "has an architecture that relaxc does not support; it supports x86-64", "relu.onnx", "-o",
                              "m.o", "--target", triple)
 
     def test_native(self):

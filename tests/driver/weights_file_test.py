@@ -104,7 +104,7 @@ class WeightsFile(ProgramTest):
         for v, text in ((wire.external_tensor("v", (8,), "w.bin", offset=far + 1, length=32), "which has only"),
                         (wire.external_tensor("v", (8,), "w.bin", offset=1 << 63, length=32), "which has only"),
                         (wire.external_tensor("v", (8,), "w.bin", offset=far, length=28), "need 32"),
-                        (wire.external_tensor("v", (8,), "w.bin", offset="-4"), "no byte count")):
+                        (wire.external_tensor("v", (8,), "w.bin", offset="-4"), "not a byte count")):
             self.write("far.onnx", wire.model(nodes, *ends, [tensors[0], v]))
             self.refuses(1, text, "far.onnx", "-o", "k.o")
 

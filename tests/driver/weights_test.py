@@ -108,7 +108,7 @@ class Params(ProgramTest):
         self.refuses(1, "R.Tensor((3, 2), dtype=\"float32\"), and the weights have [2, 3] of float32", "linear.relax",
                      "--params", "shape.safetensors", "-o", "m.o")
         self.write("name.safetensors", safetensors(w=([3, 2], W), ww=([1], W[:4])))
-        self.refuses(1, "the weights have 'ww', which is no parameter or constant", "linear.relax", "--params",
+        self.refuses(1, "the weights have 'ww', which is neither a parameter nor a constant", "linear.relax", "--params",
                      "name.safetensors", "-o", "m.o")
         self.write("shape.safetensors", safetensors(**{"0": ([2], W[:8])}))
         self.refuses(1, "cannot broadcast 3 with 2", "constant.relax", "--params", "shape.safetensors", "-o", "m.o")

@@ -239,7 +239,7 @@ TEST_CASE("external data must exist, be long enough and be in the model's folder
   };
   CHECK_THAT(with("missing.bin"), Contains("cannot read external data 'missing.bin'"));
   CHECK_THAT(with("short.bin"), Contains("which has only 8"));
-  CHECK_THAT(with("short.bin", "99999999999999999999"), Contains("no byte count"));
+  CHECK_THAT(with("short.bin", "99999999999999999999"), Contains("not a byte count"));
   CHECK_THAT(with("short.bin", "18446744073709551615"), Contains("which has only 8"));
   CHECK_THAT(with("short.bin", "0", "8"), Contains("8 bytes of external data"));
   CHECK_THAT(with(""), Contains("names no file"));

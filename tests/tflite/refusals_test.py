@@ -124,7 +124,7 @@ class Refusals(unittest.TestCase):
         self.refused(model(Graph([i], [y], [Op("SIN", [i], [y])])), "it is not supported for int64; float32 are")
         self.refused(relu(y=T([2, 3], "int8", name="y")), "output 'y' is declared as int8, but the operator gives")
         z = T([2, 3])
-        self.refused(model(Graph([x], [y], [Op("ADD", [x, z], [y], "AddOptions")])), "is made by no operator")
+        self.refused(model(Graph([x], [y], [Op("ADD", [x, z], [y], "AddOptions")])), "is not made by an operator")
         s = T([2, 3], "int32", name="x")
         shape = T([1], "int32", name="shape")
         self.refused(model(Graph([s, shape], [T([3, 2], "int32")], [Op("SUM", [s, shape], [T([3], "int32")], "ReducerOptions")])),

@@ -83,7 +83,7 @@ TEST_CASE("an explanation has the plan that was taken, and of all others a reaso
   const schedule::Considered* winograd = answer_of(told, "winograd");
   REQUIRE(winograd != nullptr);
   CHECK_FALSE(winograd->taken);
-  CHECK(winograd->reason.find("no convolution") != std::string::npos);
+  CHECK(winograd->reason.find("not a convolution") != std::string::npos);
   for (const schedule::PartExplanation& part : told.parts)
     for (const schedule::Considered& one : part.considered) {
       INFO(one.strategy);

@@ -63,7 +63,7 @@ TEST_CASE("names that are missing, too many, or those of inputs are refused") {
   relax::ConstantRef w = zeros(DType::f(32), {3, 2});
   CHECK_THAT(bound(kLinear, {}), Contains("no 'w', which is a parameter of 'main' after its 1 inputs"));
   CHECK_THAT(bound(kLinear, {{"w", w}, {"ww", zeros(DType::f(32), {2})}}),
-             Contains("'ww', which is no parameter") && Contains("'w'?"));
+             Contains("'ww', which is neither a parameter") && Contains("'w'?"));
   CHECK_THAT(bound(kLinear, {{"w", w}, {"x", w}}), Contains("'x'"));
   CHECK_THAT(bound(kLinear, {{"w", zeros(DType::f(32), {2, 2})}, {"x", zeros(DType::f(32), {1, 2})}}),
              Contains("'x', which is an input of 'main' (num_input = 1)"));
