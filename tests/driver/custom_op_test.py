@@ -75,7 +75,7 @@ class CustomOps(ProgramTest):
                      "-o", "grow.o")
 
     def test_nodes_that_do_not_fit_their_rule(self):
-        for rule, text in (("[n] -> [n]", "wants 1 dims of operand 0"), ("*, * -> like(0)", "takes 2 operands"),
+        for rule, text in (("[n] -> [n]", "requires 1 dims of operand 0"), ("*, * -> like(0)", "takes 2 operands"),
                            ("int8[n, c] -> [n]", "requires operand 0 in int8"), ("[n, 4] -> [n]", "promises"),
                            ("[n, c] -> [n, unknown]", "'unknown' in its rule"), ("[n, c] -> [n]; unknown", "has no default"),
                            ("[n, c] -> [n // 0]", "divides by 0"), ("[n, c] -> [c - 5]", "an extent of -2")):

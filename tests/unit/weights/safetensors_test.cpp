@@ -80,7 +80,7 @@ TEST_CASE("metadata, scalars and tensors without elements are fine, and so is no
 TEST_CASE("a head that is wrong says in what") {
   using Catch::Contains;
   CHECK_THAT(fault_of_header("[]", 0), Contains("not a JSON object"));
-  CHECK_THAT(fault_of_header("{", 0), Contains("no JSON"));
+  CHECK_THAT(fault_of_header("{", 0), Contains("not JSON"));
   CHECK_THAT(fault_of_header(R"({"x":1})", 0), Contains("'x' has no dtype, shape and data_offsets"));
   CHECK_THAT(fault_of_header(R"({"x":)" + entry("F4", "[4]", "[0,4]") + "}"), Contains("dtype F4, which is not known"));
   CHECK_THAT(fault_of_header(R"({"x":)" + entry("F32", "[-1]", "[0,4]") + "}"), Contains("shape"));
