@@ -2,12 +2,9 @@
 //
 // A field that is not read would be ignored silently, so unknown ones are errors.
 #include <bit>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "compiler/support/input_file.h"
 #include "targets/machine.h"
 
 namespace relaxc {
@@ -120,12 +117,7 @@ Result<Machine> read_machine(const std::string& target, Diagnostics& diag) {
     machine.triple = target;
     return machine;
   }
-  errno = 0;
-  std::ifstream in(target, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open() || in.bad())
-    return diag.error(nullptr, Kind::io, "cannot read {}: {}", target,
-                      errno == 0 ? "reading failed" : std::strerror(errno));
+  RELAXC_TRY(std::string text, read_settings(target, target, diag));
   return parse_machine(target, text, diag);
 }
 

@@ -16,14 +16,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
 #include "compiler/codegen/llvm/hash.h"
 #include "compiler/schedule/trace/trace.h"
 #include "compiler/schedule/tree/names.h"
+#include "compiler/support/input_file.h"
 #include "compiler/support/suggest.h"
 #include "compiler/tir/print.h"
 
@@ -137,9 +136,7 @@ std::string schedule_file_text(const ScheduleFile& file) {
 }
 
 Result<ScheduleFile> read_schedule_file(const std::string& path, Sources& sources, Diagnostics& diag) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) return diag.error(nullptr, Kind::io, "cannot read the schedules '{}'", path);
+  RELAXC_TRY(std::string text, read_settings(path, fmt::format("the schedules '{}'", path), diag));
   return Reading(path, std::move(text), sources, diag).run();
 }
 

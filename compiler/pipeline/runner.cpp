@@ -165,6 +165,8 @@ class Runner {
     auto pass = std::find_if(passes_.begin(), passes_.end(), [&](const Pass& p) { return p.name == name; });
     size_t number = pass == passes_.end() ? 0 : static_cast<size_t>(pass - passes_.begin()) + 1;
     fs::path path = fs::path(options_.dump_folder) / fmt::format("{:02}_{}.relax", number, name);
+    if (fs::file_status there = fs::status(path, error); fs::exists(there) && !fs::is_regular_file(there))
+      return context_.diag.error(nullptr, Kind::io, "cannot write {}: it is not a regular file", path.string());
     errno = 0;
     std::ofstream out(path, std::ios::binary);
     out << relax::to_string(module_);

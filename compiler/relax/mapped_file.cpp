@@ -1,7 +1,6 @@
 // mapped_file.cpp: mmap behind the MappedFile interface.
 #include "compiler/relax/mapped_file.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+
+#include "compiler/support/input_file.h"
 
 namespace relaxc::relax {
 namespace {
@@ -25,11 +26,6 @@ class Mapping : public MappedFile {
 
   std::span<const std::byte> bytes() const override { return {static_cast<const std::byte*>(address_), size_}; }
   const std::string& path() const override { return path_; }
-
-  bool is_at(const std::string& path) const {
-    struct stat now {};
-    return stat(path.c_str(), &now) == 0 && now.st_dev == status_.st_dev && now.st_ino == status_.st_ino;
-  }
 
   bool unchanged() const {
     struct stat now {};
@@ -56,30 +52,22 @@ class InMemory : public MappedFile {
   std::span<const std::byte> bytes_;
 };
 
-/// Closes on every way out; a mapping outlives its descriptor.
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
-  }
-};
-
 }  // namespace
 
-Result<FileRef> map_file(const std::string& path, Location location, Diagnostics& diag) {
-  Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0) return diag.error(location, Kind::io, "cannot open '{}': {}", path, std::strerror(errno));
-  struct stat status;
-  if (fstat(file.fd, &status) != 0)
-    return diag.error(location, Kind::io, "cannot read '{}': {}", path, std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) return diag.error(location, Kind::io, "'{}' is not a regular file", path);
-  size_t size = static_cast<size_t>(status.st_size);
+/// The mapping outlives the descriptor.
+Result<FileRef> map_file(const InputFile& file, const std::string& path, Location location, Diagnostics& diag) {
+  if (!file) return diag.error(location, Kind::io, "cannot open '{}': {}", path, file.fault());
+  size_t size = static_cast<size_t>(file.status().st_size);
   void* address = nullptr;
   if (size > 0) {
-    address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
+    address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
     if (address == MAP_FAILED) return diag.error(location, Kind::io, "cannot map '{}': {}", path, std::strerror(errno));
   }
-  return FileRef(std::make_shared<Mapping>(path, address, status));
+  return FileRef(std::make_shared<Mapping>(path, address, file.status()));
+}
+
+Result<FileRef> map_file(const std::string& path, Location location, Diagnostics& diag) {
+  return map_file(InputFile::at(path), path, location, diag);
 }
 
 FileRef memory_file(std::string path, std::span<const std::byte> bytes) {
@@ -96,11 +84,6 @@ FileRef find_file(const MemoryFiles& memory, const std::string& path) {
 Result<FileRef> open_file(const MemoryFiles& memory, const std::string& path, Location location, Diagnostics& diag) {
   FileRef found = find_file(memory, path);
   return found != nullptr ? Result<FileRef>(std::move(found)) : map_file(path, location, diag);
-}
-
-bool is_at(const MappedFile& file, const std::string& path) {
-  const auto* mapping = dynamic_cast<const Mapping*>(&file);
-  return mapping != nullptr && mapping->is_at(path);
 }
 
 Status check_unchanged(const std::vector<FileRef>& files, Diagnostics& diag) {

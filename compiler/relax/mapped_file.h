@@ -8,6 +8,10 @@
 #include "compiler/relax/constant.h"
 #include "compiler/support/result.h"
 
+namespace relaxc {
+class InputFile;
+}
+
 namespace relaxc::relax {
 
 using FileRef = std::shared_ptr<const MappedFile>;
@@ -17,6 +21,8 @@ using FileRef = std::shared_ptr<const MappedFile>;
 /// the system's reason; `location` is what asked for the file. A file that shrinks while it is mapped is outside of
 /// what a library can defend against; the program ends with an error there (termination.h).
 Result<FileRef> map_file(const std::string& path, Location location, Diagnostics& diag);
+/// The same of a file that was opened, whose path is `path`. Fails if it could not be.
+Result<FileRef> map_file(const InputFile& file, const std::string& path, Location location, Diagnostics& diag);
 
 /// A file that is in memory only, under that path. The bytes stay as they are for as long as the file is used.
 FileRef memory_file(std::string path, std::span<const std::byte> bytes);
@@ -27,9 +33,6 @@ using MemoryFiles = std::vector<FileRef>;
 FileRef find_file(const MemoryFiles& memory, const std::string& path);
 /// The same, or else what map_file() gives.
 Result<FileRef> open_file(const MemoryFiles& memory, const std::string& path, Location location, Diagnostics& diag);
-
-/// Whether `path` leads to the very file that map_file has mapped.
-bool is_at(const MappedFile& file, const std::string& path);
 
 /// `part` of the bytes of `file` will not be read soon: gives back the memory of its whole pages, if map_file has
 /// mapped them. They come in again when they are touched.

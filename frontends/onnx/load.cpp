@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "compiler/relax/mapped_file.h"
+#include "compiler/support/input_file.h"
 #include "frontends/onnx/strip_tensor_data.h"
 
 namespace relaxc::frontend {
@@ -24,12 +25,6 @@ std::string_view guess(std::span<const std::byte> bytes) {
   if (printable == sample) return "it is a text file";
   if (head.starts_with("PK")) return "it is a zip archive";
   return {};
-}
-
-bool inside(const fs::path& file, const fs::path& folder) {
-  auto [end, rest] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
-  static_cast<void>(rest);
-  return end == folder.end();
 }
 
 }  // namespace
@@ -85,24 +80,18 @@ Result<std::shared_ptr<const relax::MappedFile>> ModelFiles::external(const std:
   if (folder.empty()) folder = ".";
   if (relax::FileRef file = relax::find_file(memory_, (folder / relative).string()); file != nullptr)
     return external_[location] = file;
-  std::error_code code;
-  fs::path real_folder = fs::canonical(folder, code);
-  fs::path real_file = fs::canonical(folder / relative, code);
-  if (code)
-    return diag.error(where, Kind::missing_data, "cannot read external data '{}': {}", location, code.message());
-  if (!outside_ && !inside(real_file, real_folder))
-    return diag.error(
-        where, Kind::missing_data,
-        "external data '{}' is a link to '{}', outside of the model's folder; --allow-external-outside permits that",
-        location, real_file.string());
-  RELAXC_TRY(std::shared_ptr<const relax::MappedFile> file,
-             relax::map_file((folder / relative).lexically_normal().string(), where, diag));
-  // What was opened must be what was looked at: links may have changed between the two.
-  fs::path now = fs::canonical(folder / relative, code);
-  if (!outside_ && (code || now != real_file || !relax::is_at(*file, real_file.string())))
-    return diag.error(where, Kind::missing_data, "external data '{}' became another file while it was read", location);
-  external_[location] = file;
-  return file;
+  InputFile opened =
+      outside_ ? InputFile::at((folder / relative).string()) : InputFile::beneath(folder.string(), relative.string());
+  if (!opened) {
+    Failure failure =
+        diag.error(where, Kind::missing_data, "cannot read external data '{}': {}", location, opened.fault());
+    if (opened.is_link())
+      diag.note(nullptr, "a model must not lead out of its folder by links; --allow-external-outside follows them");
+    return failure;
+  }
+  std::string path = (folder / relative).lexically_normal().string();
+  RELAXC_TRY(external_[location], relax::map_file(opened, path, where, diag));
+  return external_[location];
 }
 
 std::vector<relax::FileRef> ModelFiles::all() const {

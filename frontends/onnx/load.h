@@ -25,9 +25,8 @@ class ModelFiles {
 
   const std::string& path() const { return path_; }
   const std::shared_ptr<const relax::MappedFile>& model() const { return model_; }
-  /// The file at `location`, relative to the model's folder. Refuses absolute paths, "..", and symbolic links that
-  /// lead out of the folder, unless it is allowed: a model must not read what is elsewhere on the machine that
-  /// compiles it.
+  /// The file at `location`, relative to the model's folder. Refuses absolute paths, "..", and symbolic links, unless
+  /// outside is allowed: a model must not read what is elsewhere on the machine that compiles it.
   Result<std::shared_ptr<const relax::MappedFile>> external(const std::string& location, Location where,
                                                             Diagnostics& diag);
   /// The model and every external file read so far, in path order.

@@ -56,7 +56,7 @@ static int32_t map_file(int file, const rlx_model* model, rlx_context* context) 
 }
 
 int32_t rlx_weights_map(const char* path, const rlx_model* model, rlx_context* context) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* the opening of a pipe would wait */
   if (file < 0) return fail(context, RLX_FILE_IO, -1, 0, errno);
   const int32_t result = map_file(file, model, context);
   (void)close(file);

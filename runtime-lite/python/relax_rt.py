@@ -293,7 +293,7 @@ class Model:
     the library's; `weights` the file of its weights, if not beside it; `threads` how many run its parallel loops."""
 
     def __init__(self, path, name=None, weights=None, threads=1):
-        path = Path(path).resolve()
+        path = regular(Path(path).resolve())
         self.library = c.CDLL(str(path))
         self.threads = Threads(threads) if threads > 1 else None
         self.record = ModelRecord.in_dll(self.library, f"{name or path.stem.removeprefix('lib')}_model")
@@ -306,7 +306,7 @@ class Model:
 
     def map(self, path):
         """The file of weights as an array, which has to begin with the model's hash."""
-        with open(path, "rb") as file:
+        with open(regular(path), "rb") as file:
             weights = np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
         if len(weights) != self.record.weights_bytes or bytes(weights[24:56]) != bytes(self.record.hash[:32]):
             raise ValueError(f"{path}: these are not the weights of {self.record.name.decode()}")
@@ -317,6 +317,13 @@ class Model:
 
 
 load = Model
+
+
+def regular(path):
+    """The path, if a regular file is there: the opening of a pipe would wait."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise OSError(f"{path}: it is not a regular file")
+    return path
 
 
 def name_of(record):

@@ -1,9 +1,19 @@
-/* array.c: which form a file has, and what both forms share. */
+/* array.c: which form a file has, and what both forms share.
+ *
+ * A file may be anybody's: it has to be a regular one, and no memory is taken for elements before its head agrees with
+ * its size. */
+#define _XOPEN_SOURCE 700
+
 #include "array.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char* const kNoMemory = "there is no memory for it";
 
 size_t rlx_element_bytes(uint8_t code, uint8_t bits) {
   (void)code;
@@ -53,36 +63,57 @@ int rlx_array_is_valid(const rlx_array* array) {
   return 1;
 }
 
-/* The whole file, or NULL with errno set. */
-static uint8_t* read_file(const char* path, size_t* size) {
-  FILE* file = fopen(path, "rb");
-  if (file == NULL) return NULL;
-  uint8_t* bytes = NULL;
-  size_t room = 0;
-  *size = 0;
-  for (;;) {
-    if (*size == room) {
-      uint8_t* more = room > PTRDIFF_MAX / 2 ? NULL : realloc(bytes, room == 0 ? 1 << 16 : 2 * room);
-      if (more == NULL) {
-        errno = ENOMEM;
-        break;
-      }
-      bytes = more;
-      room = room == 0 ? 1 << 16 : 2 * room;
-    }
-    const size_t got = fread(bytes + *size, 1, room - *size, file);
-    *size += got;
-    if (got == 0) {
-      if (ferror(file)) break;
-      (void)fclose(file);
-      return bytes;
-    }
+/* `size` bytes from where the file stands; NULL, or why not. */
+static const char* read_bytes(int file, void* bytes, size_t size) {
+  for (size_t at = 0; at < size;) {
+    const ssize_t got = read(file, (uint8_t*)bytes + at, size - at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return strerror(errno);
+    if (got == 0) return "it became shorter while it was read";
+    at += (size_t)got;
   }
-  const int why = errno;
-  free(bytes);
-  (void)fclose(file);
-  errno = why;
   return NULL;
+}
+
+/* More elements than the tensor can have, for which no memory shall be taken. */
+static int is_too_large(const rlx_tensor_spec* wanted, const rlx_array* array) {
+  enum { kSmall = 1 << 24 }; /* bytes; a guard says more exactly what is wrong */
+  int64_t room = 1;
+  for (int32_t i = 0; i < wanted->ndim; ++i) {
+    const int64_t dim = wanted->dims[i];
+    if (dim < 0) return 0;
+    room = dim != 0 && room > INT64_MAX / dim ? INT64_MAX : room * dim;
+  }
+  return array->bytes > kSmall && rlx_array_elements(array) > room;
+}
+
+static const char* read_npy(int file, uint64_t size, const rlx_tensor_spec* wanted, rlx_array* array) {
+  enum { kLongestHead = (1 << 16) + 12 }; /* NumPy reads heads of 10,000 bytes */
+  const size_t beginning = size < kLongestHead ? (size_t)size : kLongestHead;
+  uint8_t* bytes = malloc(kLongestHead);
+  if (bytes == NULL) return kNoMemory;
+  const char* why = read_bytes(file, bytes, beginning);
+  size_t head = 0;
+  if (why == NULL) why = rlx_npy_parse_head(bytes, beginning, size, wanted, array, &head);
+  if (why == NULL && is_too_large(wanted, array)) why = "it has more elements than the tensor";
+  if (why == NULL && (array->data = malloc(array->bytes == 0 ? 1 : array->bytes)) == NULL) why = kNoMemory;
+  if (why == NULL) {
+    const size_t there = beginning - head < array->bytes ? beginning - head : array->bytes;
+    memcpy(array->data, bytes + head, there);
+    why = read_bytes(file, (uint8_t*)array->data + there, array->bytes - there);
+  }
+  free(bytes);
+  return why;
+}
+
+static const char* read_tensor_proto(int file, uint64_t size, rlx_array* array) {
+  if (size > INT32_MAX) return "it has more than 2 GiB, which no protobuf has";
+  uint8_t* bytes = malloc(size == 0 ? 1 : (size_t)size);
+  if (bytes == NULL) return kNoMemory;
+  const char* why = read_bytes(file, bytes, (size_t)size);
+  if (why == NULL) why = rlx_tensor_proto_parse(bytes, (size_t)size, array);
+  free(bytes);
+  return why;
 }
 
 static int ends_with(const char* text, const char* end) {
@@ -119,11 +150,14 @@ const char* rlx_array_read(const char* path, const rlx_tensor_spec* wanted, rlx_
   *array = kNone;
   const int npy = ends_with(path, ".npy");
   if (!npy && !ends_with(path, ".pb")) return "the extension selects no format; .npy and .pb can be read";
-  size_t size = 0;
-  uint8_t* bytes = read_file(path, &size);
-  if (bytes == NULL) return strerror(errno);
-  const char* why = npy ? rlx_npy_parse(bytes, size, wanted, array) : rlx_tensor_proto_parse(bytes, size, array);
-  free(bytes);
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* the opening of a pipe would wait */
+  if (file < 0) return strerror(errno);
+  struct stat status;
+  const char* why = fstat(file, &status) != 0  ? strerror(errno)
+                    : !S_ISREG(status.st_mode) ? "it is not a regular file"
+                    : npy                      ? read_npy(file, (uint64_t)status.st_size, wanted, array)
+                                               : read_tensor_proto(file, (uint64_t)status.st_size, array);
+  (void)close(file);
   if (why == NULL && !rlx_array_is_valid(array)) why = "it has a bool that is neither 0 nor 1";
   if (why == NULL) to_native(array);
   if (why != NULL) {

@@ -41,6 +41,10 @@ const char* rlx_npy_write(const char* path, const rlx_array* array);
 
 /* The two forms; `bytes` is the whole file. The elements are left little-endian. */
 const char* rlx_npy_parse(const uint8_t* bytes, size_t size, const rlx_tensor_spec* wanted, rlx_array* array);
+/* The head of a .npy: `bytes` are the first `size` of `total` bytes. `array` gets type, dims and the number of bytes
+ * that its elements take, all that are behind the `head` bytes of the head; no memory is taken for them. */
+const char* rlx_npy_parse_head(const uint8_t* bytes, size_t size, uint64_t total, const rlx_tensor_spec* wanted,
+                               rlx_array* array, size_t* head);
 const char* rlx_tensor_proto_parse(const uint8_t* bytes, size_t size, rlx_array* array);
 
 #endif

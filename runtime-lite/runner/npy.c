@@ -77,21 +77,14 @@ static const char* parse_shape(const char* text, rlx_array* array) {
   return NULL;
 }
 
-static const char* take_data(const uint8_t* data, size_t size, rlx_array* array) {
-  if (!rlx_array_size(array, &array->bytes)) return "its size overflows";
-  if (size != array->bytes) return "its number of bytes does not match its shape and type";
-  array->data = malloc(array->bytes == 0 ? 1 : array->bytes);
-  if (array->data == NULL) return "there is no memory for it";
-  memcpy(array->data, data, array->bytes);
-  return NULL;
-}
-
-const char* rlx_npy_parse(const uint8_t* bytes, size_t size, const rlx_tensor_spec* wanted, rlx_array* array) {
+const char* rlx_npy_parse_head(const uint8_t* bytes, size_t size, uint64_t total, const rlx_tensor_spec* wanted,
+                               rlx_array* array, size_t* head_bytes) {
   if (size < 12 || memcmp(bytes, kMagic, sizeof kMagic) != 0) return "it is not an .npy file";
   const size_t head = bytes[6] == 1 ? 10 : 12;
   size_t length = (size_t)bytes[8] | (size_t)bytes[9] << 8;
   if (bytes[6] != 1) length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
-  if (bytes[6] < 1 || bytes[6] > 3 || length > size - head) return "it is not an .npy file of version 1, 2 or 3";
+  if (bytes[6] < 1 || bytes[6] > 3 || length > size - head || size > total)
+    return "it is not an .npy file of version 1, 2 or 3";
   char* dict = malloc(length + 1);
   if (dict == NULL) return "there is no memory for it";
   memcpy(dict, bytes + head, length);
@@ -102,7 +95,20 @@ const char* rlx_npy_parse(const uint8_t* bytes, size_t size, const rlx_tensor_sp
   if (why == NULL && (fortran == NULL || strncmp(fortran, "False", 5) != 0) && array->ndim > 1)
     why = "it is in Fortran's order; save it with numpy.ascontiguousarray";
   free(dict);
-  return why != NULL ? why : take_data(bytes + head + length, size - head - length, array);
+  if (why == NULL && !rlx_array_size(array, &array->bytes)) why = "its size overflows";
+  *head_bytes = head + length;
+  if (why == NULL && total - *head_bytes != array->bytes) why = "its number of bytes does not match its shape and type";
+  return why;
+}
+
+const char* rlx_npy_parse(const uint8_t* bytes, size_t size, const rlx_tensor_spec* wanted, rlx_array* array) {
+  size_t head = 0;
+  const char* why = rlx_npy_parse_head(bytes, size, size, wanted, array, &head);
+  if (why != NULL) return why;
+  array->data = malloc(array->bytes == 0 ? 1 : array->bytes);
+  if (array->data == NULL) return "there is no memory for it";
+  memcpy(array->data, bytes + head, array->bytes);
+  return NULL;
 }
 
 /* Little-endian on every machine. */

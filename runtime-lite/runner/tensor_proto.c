@@ -143,6 +143,8 @@ const char* rlx_tensor_proto_parse(const uint8_t* bytes, size_t size, rlx_array*
   const char* why = read_head(c, array);
   if (why != NULL) return why;
   if (!rlx_array_size(array, &array->bytes)) return "its size overflows";
+  /* An element takes a byte at least: a small file cannot ask for much memory. */
+  if ((uint64_t)rlx_array_elements(array) > size) return "its number of elements does not match its shape";
   array->data = malloc(array->bytes == 0 ? 1 : array->bytes);
   if (array->data == NULL) return "there is no memory for it";
   size_t filled = 0;

@@ -4,6 +4,7 @@
  * before it. Files that are not of the test (libraries, /proc, /dev) are let through.
  *
  * SWAP=name and SWAP_TO=path: when a file whose path ends in that name is opened to be read, it becomes a link there.
+ * NO_OPENAT2: as on a kernel without openat2.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -106,14 +108,14 @@ char* mkdtemp(char* pattern) {
 static int is_tested(int flags) {
   return (flags & (O_WRONLY | O_RDWR)) != 0;
 }
-static void swap(const char* path) {
+static void swap(int folder, const char* path) {
   const char *name = getenv("SWAP"), *to = getenv("SWAP_TO");
   if (name == NULL || to == NULL || strlen(path) < strlen(name)) return;
   if (strcmp(path + strlen(path) - strlen(name), name) != 0) return;
-  if (unlink(path) == 0) (void)!symlink(to, path);
+  if (unlinkat(folder, path, 0) == 0) (void)!symlinkat(to, folder, path);
 }
 
-#define OPEN(name, ...)                                                       \
+#define OPEN(name, folder)                                                    \
   mode_t mode = 0;                                                            \
   if ((flags & (O_CREAT | __O_TMPFILE)) != 0) {                               \
     va_list more;                                                             \
@@ -126,27 +128,27 @@ static void swap(const char* path) {
     errno = EOPNOTSUPP;                                                       \
     return -1;                                                                \
   }                                                                           \
-  if (!is_tested(flags)) swap(path);                                          \
+  if (!is_tested(flags)) swap(folder, path);                                  \
   if (is_tested(flags) && fails("open")) return -1
 
 int open(const char* path, int flags, ...) {
   NEXT(int, open, const char*, int, ...);
-  OPEN(open);
+  OPEN(open, AT_FDCWD);
   return next(path, flags, mode);
 }
 int open64(const char* path, int flags, ...) {
   NEXT(int, open64, const char*, int, ...);
-  OPEN(open);
+  OPEN(open, AT_FDCWD);
   return next(path, flags, mode);
 }
 int openat(int folder, const char* path, int flags, ...) {
   NEXT(int, openat, int, const char*, int, ...);
-  OPEN(open);
+  OPEN(open, folder);
   return next(folder, path, flags, mode);
 }
 int openat64(int folder, const char* path, int flags, ...) {
   NEXT(int, openat64, int, const char*, int, ...);
-  OPEN(open);
+  OPEN(open, folder);
   return next(folder, path, flags, mode);
 }
 FILE* fopen(const char* path, const char* mode) {
@@ -156,4 +158,20 @@ FILE* fopen(const char* path, const char* mode) {
 FILE* fopen64(const char* path, const char* mode) {
   NEXT(FILE*, fopen64, const char*, const char*);
   return mode[0] != 'r' && fails("open") ? NULL : next(path, mode);
+}
+
+/* openat2, for which the C library has no function of its own. */
+long syscall(long number, ...) {
+  NEXT(long, syscall, long, ...);
+  long a[6];
+  va_list more;
+  va_start(more, number);
+  for (int i = 0; i < 6; ++i) a[i] = va_arg(more, long);
+  va_end(more);
+  if (number == SYS_openat2 && getenv("NO_OPENAT2") != NULL) {
+    errno = ENOSYS;
+    return -1;
+  }
+  if (number == SYS_openat2) swap((int)a[0], (const char*)a[1]);
+  return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "compiler/support/input_file.h"
+
 namespace relaxc::api {
 namespace {
 
@@ -22,6 +24,9 @@ Status read_file(const relax::MemoryFiles& memory, const std::string& path, Diag
                       std::strerror(errno));
   RELAXC_TRY(relax::FileRef file, relax::open_file(memory, path, nullptr, diag));
   files.push_back(file);
+  if (file->bytes().size() > kLargestSettings)
+    return diag.error(nullptr, Kind::io, "cannot read {}: it has more than {} bytes, which no file of settings has",
+                      path, kLargestSettings);
   const auto* text = reinterpret_cast<const char*>(file->bytes().data());
   json declared = json::parse(text, text + file->bytes().size(), nullptr, false);
   if (!declared.is_object())

@@ -23,6 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kLargestText = size_t{1} << 30;  ///< bytes; places in a text are numbers of 32 bits
+
 /// The names of all symbols, in their order.
 std::vector<std::string> symbol_names(const relax::Module& module) {
   std::set<std::string> names;
@@ -252,6 +254,11 @@ Result<relax::Module> read_input(const CompileOptions& options, const relax::OpT
         "--custom-op, --keep-initializers-as-inputs and --allow-external-outside are for ONNX models, and "
         "--custom-op for TFLite models");
   RELAXC_TRY(relax::FileRef source, relax::open_file(options.memory, options.input, nullptr, diag));
+  if (source->bytes().size() > kLargestText)
+    return diag.error(nullptr, Kind::io,
+                      "cannot read '{}': it has {} bytes, and a program in the text IR may have {}; give weights in a "
+                      "file of --params",
+                      options.input, source->bytes().size(), kLargestText);
   files.push_back(source);
   std::string text(reinterpret_cast<const char*>(source->bytes().data()), source->bytes().size());
   std::vector<relax::FileRef> params_files;

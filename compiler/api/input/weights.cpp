@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "compiler/support/input_file.h"
+#include "compiler/support/quote.h"
 #include "frontends/weights/bind.h"
 
 namespace relaxc::api {
@@ -37,8 +39,12 @@ Result<frontend::NumberedConstants> load_params(const CompileOptions& options, c
     return diag.error(where, Kind::missing_data,
                       "'{}' is not a file in the program's folder; the path must be relative to it, without '..'",
                       file);
-  std::string path = (fs::path(options.input).parent_path() / relative).string();
-  RELAXC_TRY(relax::FileRef mapped, relax::open_file(options.memory, path, where, diag));
+  fs::path folder = fs::path(options.input).parent_path();
+  std::string path = (folder / relative).string();
+  relax::FileRef mapped = relax::find_file(options.memory, path);
+  if (mapped == nullptr) {
+    RELAXC_TRY(mapped, relax::map_file(InputFile::beneath(folder.string(), file), path, where, diag));
+  }
   RELAXC_TRY(frontend::NamedConstants named, frontend::read_weights(mapped, where, diag));
   files.push_back(std::move(mapped));
   RELAXC_TRY(frontend::NumberedConstants numbered, frontend::numbered_constants(named, diag));
@@ -48,12 +54,7 @@ Result<frontend::NumberedConstants> load_params(const CompileOptions& options, c
 }
 
 std::string load_params_line(const std::string& name) {
-  std::string quoted;
-  for (char c : name) {
-    if (c == '\\' || c == '"') quoted += '\\';
-    quoted += c;
-  }
-  return "metadata = relaxc.load_params(\"" + quoted + "\")\n\n";
+  return "metadata = relaxc.load_params(" + relaxc::quoted(name) + ")\n\n";
 }
 
 namespace {

@@ -103,6 +103,10 @@ class Link {
       return diag_.error(nullptr, Kind::usage,
                          "{} for {} cannot be linked without the program it is for; write .o or .a",
                          what_.program ? "a program" : "a shared library", what_.triple);
+    if (!what_.runtime.empty() && llvm::sys::fs::exists(what_.runtime) && !llvm::sys::fs::is_directory(what_.runtime) &&
+        !llvm::sys::fs::is_regular_file(what_.runtime))
+      return diag_.error(nullptr, Kind::usage, "--runtime {}: it is neither a regular file nor a folder",
+                         what_.runtime);
     if (!what_.runtime.empty() && !llvm::sys::fs::exists(what_.runtime))
       return diag_.error(nullptr, Kind::usage, "--runtime {}: there is no such file or folder", what_.runtime);
     if (what_.runtime.empty())

@@ -17,6 +17,7 @@
 #include "compiler/driver/messages.h"
 #include "compiler/driver/progress.h"
 #include "compiler/interface/dlpack.h"
+#include "compiler/support/input_file.h"
 #include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
 #include "compiler/support/temporary_folder.h"
@@ -198,6 +199,8 @@ class Session::Opening {
   bool load_operators() {
     for (const std::string& library : options_.tool.libraries) {
       std::string path = fs::absolute(library).string();  // a bare name would be searched among the system's libraries
+      if (InputFile file = InputFile::at(path); !file)
+        return fails(fmt::format("--load {}: {}", library, file.fault()));
       void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
       if (handle == nullptr) return fails(fmt::format("--load {}: {}", library, dlerror()));
       state_->libraries.push_back(handle);
