@@ -124,13 +124,15 @@ class Tools(ProgramTest):
         python = ROOT / "build/venv/bin"
         if not (python / "python3").exists():
             self.skipTest("there is no onnxruntime")
-        self.write("p.onnx", wire.model([wire.node("Relu", ["x"], ["a/b"]), wire.node("Neg", ["a/b"], ["y"])],
+        # Names that no line, no archive and no argument of Python can have.
+        names = ["x", "a/b", "a\nb", "file", "../c", "y"]
+        self.write("p.onnx", wire.model([wire.node("Neg" if i else "Relu", [names[i]], [names[i + 1]], name=f"n{i}") for i in range(5)],
                                         [wire.value_info("x", (2, 3))], [wire.value_info("y", (2, 3))]))
         path = {"PATH": f"{python}:{os.environ['PATH']}"}
         done = self.relaxc("verify", "p.onnx", "--against", "onnxruntime", "--bisect", "--runtime", RUNTIME, environment=path)
         self.assertEqual(done.code, 0, done.err)
         self.assertRegex(done.out, r"onnxruntime +y +6 +0 +0 +0 +1\.0")
-        self.assertIn("no difference: the results of the function's 2 values agree with ONNX Runtime", done.out)
+        self.assertIn("no difference: the results of the function's 5 values agree with ONNX Runtime", done.out)
 
     def test_calls_custom_operators_of_a_library(self):
         grow = wire.node("Twice", ["x"], ["y"], domain="my.ops")

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "compiler/api/install.h"
 #include "compiler/support/temporary_folder.h"
@@ -30,8 +31,9 @@ Result<std::map<std::string, relax::HostTensor>> onnxruntime_values(const Option
   if (script.empty()) return refuse("onnxruntime_values.py was not installed with relaxc");
   TemporaryFolder folder;
   if (folder.path().empty()) return refuse("cannot make a temporary folder");
-  std::ofstream wanted(folder.path() / "names.txt");
-  for (const std::string& name : names) wanted << name << "\n";
+  // A name may hold anything, a newline too; one that is not UTF-8 is none of a model that ONNX's package reads.
+  std::ofstream wanted(folder.path() / "names.json");
+  wanted << nlohmann::json(names).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   wanted.close();
   for (size_t i = 0; i < inputs.size(); ++i)
     RELAXC_DO(write_npy(folder.path().string(), fmt::format("input_{}", i), *inputs[i], diag));
@@ -40,8 +42,10 @@ Result<std::map<std::string, relax::HostTensor>> onnxruntime_values(const Option
     return refuse("python3 with the packages onnx and onnxruntime could not run the model");
   RELAXC_TRY(frontend::NamedConstants values, frontend::read_weights(answer, nullptr, diag));
   std::map<std::string, relax::HostTensor> tensors;
-  for (const auto& [name, value] : values)
-    tensors.emplace(name, relax::HostTensor{value->dtype(), value->shape(), value->to_vector()});
+  for (size_t i = 0; i < names.size(); ++i)
+    if (auto found = values.find(std::to_string(i)); found != values.end())
+      tensors.emplace(names[i],
+                      relax::HostTensor{found->second->dtype(), found->second->shape(), found->second->to_vector()});
   return tensors;
 }
 

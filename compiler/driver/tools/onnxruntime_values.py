@@ -2,10 +2,12 @@
 
 Usage: onnxruntime_values.py MODEL FOLDER
 
-FOLDER has input_K.npy, the model's inputs in their order, and names.txt, the values that are asked for, one a line. Those
-of them that the model has are written to FOLDER/values.npz. Nothing is optimized, so that each node computes what it says.
+FOLDER has input_K.npy, the model's inputs in their order, and names.json, a list of the values that are asked for. Those of
+them that the model has are written to FOLDER/values.npz, each under its place in that list: a name may be one that no file
+can have. Nothing is optimized, so that each node computes what it says.
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -22,7 +24,8 @@ def main():
     constants = {tensor.name for tensor in model.graph.initializer}
     outputs = {value.name for value in model.graph.output}
     made = {name for node in model.graph.node for name in node.output}
-    wanted = [name for name in (folder / "names.txt").read_text().splitlines() if name in made or name in outputs]
+    names = json.loads((folder / "names.json").read_text())
+    wanted = [name for name in dict.fromkeys(names) if name in made or name in outputs]
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in wanted if name not in outputs)
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -31,7 +34,8 @@ def main():
     inputs = [value.name for value in model.graph.input if value.name not in constants]
     feed = {name: numpy.load(folder / f"input_{index}.npy") for index, name in enumerate(inputs)}
     results = dict(zip(wanted, session.run(wanted, feed), strict=True)) if wanted else {}
-    tensors = {name: value for name, value in results.items() if isinstance(value, numpy.ndarray) and value.dtype != object}
+    tensors = {str(names.index(name)): value for name, value in results.items()
+               if isinstance(value, numpy.ndarray) and value.dtype != object}
     numpy.savez(folder / "values.npz", **tensors)
 
 
