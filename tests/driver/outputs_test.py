@@ -30,9 +30,27 @@ class Outputs(ProgramTest):
                                           [wire.tensor("w", (4096,), os.urandom(16384))]))
 
     def test_a_full_disk(self):
-        for name in ("m.o", "m.c", "m.s", "m.ll"):
+        for name in ("m.o", "m.c", "m.s", "m.ll", "m.bc", "m.a", "m.so", "m"):
             with self.subTest(name):
-                self.refuses(1, f"cannot write {name}: ", "big.onnx", "-o", name, preexec=small_files)
+                self.refuses(1, f"cannot write {name}: ", "big.onnx", "-o", name, "--runtime", RUNTIME, preexec=small_files)
+        self.refuses(1, "cannot write m.safetensors: ", "big.onnx", "-o", "m.relax", preexec=small_files)
+        self.refuses(1, "cannot write m.weights: ", "big.onnx", "-o", "m.o", "--weights", "m.weights", preexec=small_files)
+
+    def test_a_full_disk_of_a_run(self):
+        def small():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 17, 1 << 17))
+        self.write("wide.onnx", wire.relu((1 << 16,)))
+        before = self.files()
+        done = self.relaxc("run", "wide.onnx", "--random", "-o", "out", "--runtime", RUNTIME, preexec=small)
+        self.assertEqual(done.code, 1, done.err)
+        self.assertIn("cannot write out/y.npy: ", done.err)
+        self.assertEqual([name for name in self.files() if name not in before], ["out"])
+
+    def test_a_full_disk_of_webassembly(self):
+        if shutil.which("clang") is None or shutil.which("wasm-ld") is None:
+            self.skipTest("there is no clang with lld")
+        self.refuses(1, "cannot write m.wasm: ", "relu.onnx", "-o", "m.mjs", "--runtime", Path(__file__).resolve().parents[2] / "runtime-lite",
+                     preexec=small_files)
 
     def test_a_standard_output_that_takes_no_more(self):
         for flags in (["--check=json"], ["--stop-after", "infer"]):

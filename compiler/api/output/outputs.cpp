@@ -3,11 +3,48 @@
 // The first file is the one that make looks at, so it takes its place last: if it is there and new, all of them are.
 // No signal comes between the first and the last; a process that is killed in these microseconds, or a machine that
 // loses power, can leave a new header beside an old object, and an old file under a name ".relaxc-….tmp".
+//
+// Two processes that write the same files at once take turns here, so that a header is not of one and the object of
+// the other: each locks the folders. The lock is advice and is waited for briefly, since a build may hold one on a
+// folder around relaxc (flock . relaxc …).
 #include "compiler/api/output/outputs.h"
 
+#include <sys/file.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <map>
+#include <thread>
 
 namespace relaxc::api {
+namespace {
+
+/// Locks on folders, in one order in all processes.
+class FolderLocks {
+ public:
+  void add(int folder) {
+    struct stat status {};
+    if (folder >= 0 && ::fstat(folder, &status) == 0) folders_.try_emplace({status.st_dev, status.st_ino}, folder);
+  }
+  void take() const {
+    constexpr int kMostTries = 200;  // files are put in place in less than a millisecond
+    for (const auto& [place, folder] : folders_)
+      for (int i = 0; i < kMostTries && ::flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ~FolderLocks() {
+    for (const auto& [place, folder] : folders_) ::flock(folder, LOCK_UN);
+  }
+  FolderLocks() = default;
+  FolderLocks(const FolderLocks&) = delete;
+
+ private:
+  std::map<std::pair<dev_t, ino_t>, int> folders_;
+};
+
+}  // namespace
 
 Failure Outputs::refuse(const std::string& path, const std::string& why) {
   return diag_.error(nullptr, Kind::io, "cannot write {}: {}", path, why);
@@ -59,6 +96,9 @@ Result<std::vector<relax::FileRef>> Outputs::contents() {
 
 Status Outputs::commit() {
   if (place_ == Place::kMemory) return Done{};
+  FolderLocks locks;
+  for (const Output& output : files_) locks.add(output.file.folder());
+  locks.take();
   SignalsBlocked quiet;
   for (auto output = files_.rbegin(); output != files_.rend(); ++output) {
     if (output->keep_if_same && output->file.same_as_before()) continue;

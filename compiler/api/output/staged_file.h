@@ -30,6 +30,8 @@ class StagedFile {
   void keep();
 
   const std::string& path() const { return path_; }
+  /// The open folder of the file; negative for one in memory.
+  int folder() const { return folder_; }
   /// Where to write by name: a path that leads to the file itself and not to what has its name.
   std::string writable_path() const;
   /// Whether the file at `path` holds the same bytes.
