@@ -135,7 +135,7 @@ class Memory {
   text(at) {
     if (at === 0) return "";
     const bytes = new Uint8Array(this.memory.buffer, at);
-    return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
+    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.slice(0, bytes.indexOf(0)));
   }
 
   bytes(at, count) {

@@ -147,6 +147,25 @@ int32_t rlx_call(const rlx_model* model, const rlx_function* f, rlx_context* con
   return status;
 }
 
+/* The bytes of the character at `at` if it is a control, a format character or a mark of the byte order, else 0. */
+static size_t invisible(const unsigned char* at) {
+  if (at[0] < 0x20 || at[0] == 0x7f) return at[0] != 0;
+  if (at[0] == 0xc2 && ((at[1] >= 0x80 && at[1] < 0xa0) || at[1] == 0xad)) return 2; /* U+0080 to U+009F, U+00AD */
+  const int bidirectional = at[0] == 0xe2 && ((at[1] == 0x80 && ((at[2] >= 0x8b && at[2] <= 0x8f) ||   /* U+200B on */
+                                                                 (at[2] >= 0xa8 && at[2] <= 0xae))) || /* U+2028 on */
+                                              (at[1] == 0x81 && at[2] >= 0xa0 && at[2] <= 0xaf));      /* U+2060 on */
+  return bidirectional || (at[0] == 0xef && at[1] == 0xbb && at[2] == 0xbf) ? 3 : 0;
+}
+
+void rlx_print_text(FILE* to, const char* text) {
+  const unsigned char* at = (const unsigned char*)text;
+  while (*at != 0) {
+    size_t hidden = invisible(at);
+    if (hidden == 0) (void)fputc(*at++, to);
+    for (; hidden > 0; --hidden) (void)fprintf(to, "\\x%02x", *at++);
+  }
+}
+
 void rlx_explain(const rlx_model* model, const rlx_function* f, int32_t status, const rlx_error* error) {
   (void)fprintf(stderr, "%s: error: ", model->name);
   if (error->code == status) {
@@ -154,7 +173,8 @@ void rlx_explain(const rlx_model* model, const rlx_function* f, int32_t status, 
     char* text = malloc(size);
     if (text != NULL) {
       (void)rlx_error_text(model, f, error, text, size);
-      (void)fprintf(stderr, "%s (%s)\n", text, rlx_status_name(status));
+      rlx_print_text(stderr, text);
+      (void)fprintf(stderr, " (%s)\n", rlx_status_name(status));
       free(text);
       return;
     }

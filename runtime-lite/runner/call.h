@@ -20,6 +20,10 @@ int32_t rlx_call(const rlx_model* model, const rlx_function* function, rlx_conte
 /* Frees the arena and the pools that rlx_call gave the context. */
 void rlx_free_memory(rlx_context* context);
 
+/* A text with names of the model or of the command line, in which a terminal finds nothing to obey: bytes of controls
+ * and of characters that change how others are shown are printed as \xNN. */
+void rlx_print_text(FILE* to, const char* text);
+
 /* What a status and its record mean, as one line on stderr. */
 void rlx_explain(const rlx_model* model, const rlx_function* function, int32_t status, const rlx_error* error);
 

@@ -33,7 +33,7 @@ static void print_dims(FILE* to, const rlx_function* f, const rlx_tensor_spec* s
     else if (dim == INT64_MIN)
       (void)fprintf(to, "?");
     else
-      (void)fprintf(to, "%s", f->symbols[-1 - dim].name);
+      rlx_print_text(to, f->symbols[-1 - dim].name);
   }
   (void)fprintf(to, "]");
 }
@@ -42,7 +42,9 @@ static void print_specs(const rlx_function* f, const char* role, const rlx_tenso
   for (uint32_t i = 0; i < count; ++i) {
     char text[24];
     const rlx_tensor_spec* spec = rlx_spec_at(kModel, specs, i);
-    (void)printf("  %s %s: %s ", role, spec->name, rlx_dtype_name(spec->dtype_code, spec->dtype_bits, text));
+    (void)printf("  %s ", role);
+    rlx_print_text(stdout, spec->name);
+    (void)printf(": %s ", rlx_dtype_name(spec->dtype_code, spec->dtype_bits, text));
     print_dims(stdout, f, spec);
     (void)printf("\n");
   }
@@ -62,11 +64,15 @@ static int help(const char* program) {
       kModel->name, kModel->producer, kModel->target);
   for (uint32_t i = 0; i < kModel->num_functions; ++i) {
     const rlx_function* f = rlx_function_at(kModel, i);
-    (void)printf("\n%s\n", f->name);
+    (void)printf("\n");
+    rlx_print_text(stdout, f->name);
+    (void)printf("\n");
     print_specs(f, "input ", f->inputs, f->num_inputs);
     print_specs(f, "output", f->outputs, f->num_outputs);
     for (uint32_t s = 0; s < f->num_symbols; ++s) {
-      (void)printf("  dim    %s: %" PRId64 "..", f->symbols[s].name, f->symbols[s].lower);
+      (void)printf("  dim    ");
+      rlx_print_text(stdout, f->symbols[s].name);
+      (void)printf(": %" PRId64 "..", f->symbols[s].lower);
       if (f->symbols[s].upper != INT64_MAX) (void)printf("%" PRId64, f->symbols[s].upper);
       (void)printf("\n");
     }
@@ -81,7 +87,9 @@ static int help(const char* program) {
 }
 
 static int usage(const char* program, const char* what, const char* value) {
-  (void)fprintf(stderr, "%s: error: %s%s; --help lists the flags\n", program, what, value);
+  (void)fprintf(stderr, "%s: error: %s", program, what);
+  rlx_print_text(stderr, value);
+  (void)fprintf(stderr, "; --help lists the flags\n");
   return USAGE;
 }
 
@@ -137,14 +145,18 @@ static int read_inputs(const arguments* a, const rlx_function* f, rlx_array* inp
     const rlx_tensor_spec* spec = rlx_spec_at(kModel, f->inputs, at);
     const char* why = rlx_array_read(path, spec, &inputs[at]);
     if (why != NULL) {
-      (void)fprintf(stderr, "%s: error: cannot read %s: %s\n", a->program, path, why);
+      (void)fprintf(stderr, "%s: error: cannot read ", a->program);
+      rlx_print_text(stderr, path);
+      (void)fprintf(stderr, ": %s\n", why);
       return INPUT_AT_FAULT;
     }
     if (inputs[at].code != spec->dtype_code || inputs[at].bits != spec->dtype_bits) {
       char found[24], wanted[24];
-      (void)fprintf(stderr, "%s: error: %s holds %s, but input '%s' is %s\n", a->program, path,
-                    rlx_dtype_name(inputs[at].code, inputs[at].bits, found), spec->name,
-                    rlx_dtype_name(spec->dtype_code, spec->dtype_bits, wanted));
+      (void)fprintf(stderr, "%s: error: ", a->program);
+      rlx_print_text(stderr, path);
+      (void)fprintf(stderr, " holds %s, but input '", rlx_dtype_name(inputs[at].code, inputs[at].bits, found));
+      rlx_print_text(stderr, spec->name);
+      (void)fprintf(stderr, "' is %s\n", rlx_dtype_name(spec->dtype_code, spec->dtype_bits, wanted));
       return INPUT_AT_FAULT;
     }
     given[at] = 1;
@@ -182,7 +194,8 @@ static void print_element(const rlx_array* array, size_t i) {
 /* "y: float32 [2, 3] = 1 2 3 4 5 6", at most eight elements. */
 static void print_output(const rlx_tensor_spec* spec, const rlx_array* array) {
   char text[24];
-  (void)printf("%s: %s [", spec->name, rlx_dtype_name(array->code, array->bits, text));
+  rlx_print_text(stdout, spec->name);
+  (void)printf(": %s [", rlx_dtype_name(array->code, array->bits, text));
   for (int32_t i = 0; i < array->ndim; ++i) (void)printf("%s%" PRId64, i == 0 ? "" : ", ", array->dims[i]);
   (void)printf("] =");
   const size_t count = (size_t)rlx_array_elements(array);
@@ -222,7 +235,11 @@ static int write_output(const arguments* a, const rlx_function* f, uint32_t inde
     (void)snprintf(path + start, room - (size_t)start, "%s.npy", name);
   for (char* c = path + start; *c != 0; ++c) *c = in_file_name(*c);
   const char* why = rlx_npy_write(path, array);
-  if (why != NULL) (void)fprintf(stderr, "%s: error: cannot write %s: %s\n", a->program, path, why);
+  if (why != NULL) {
+    (void)fprintf(stderr, "%s: error: cannot write ", a->program);
+    rlx_print_text(stderr, path);
+    (void)fprintf(stderr, ": %s\n", why);
+  }
   free(path);
   return why == NULL ? DONE : INPUT_AT_FAULT;
 }

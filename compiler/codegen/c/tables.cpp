@@ -13,15 +13,24 @@ namespace {
 using interface::Definition;
 using interface::FieldKind;
 
+/// One character of a literal between two of `quote`. An octal escape ends after three digits, so the next character
+/// cannot join it.
+std::string escaped(char c, char quote) {
+  auto byte = static_cast<unsigned char>(c);
+  bool plain = byte >= 0x20 && byte < 0x7f && c != quote && c != '\\' && c != '?';
+  return plain ? std::string(1, c) : fmt::format("\\{:03o}", static_cast<unsigned>(byte));
+}
+
+/// A literal; for more characters than C99 promises of one (5.2.4.1), an array of them.
 std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    bool plain = byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\' && c != '?';
-    // An octal escape ends after three digits, so the next character cannot join it.
-    out += plain ? std::string(1, c) : fmt::format("\\{:03o}", static_cast<unsigned>(byte));
+  constexpr size_t kLongest = 4095;
+  std::string out;
+  if (text.size() <= kLongest) {
+    for (char c : text) out += escaped(c, '"');
+    return "\"" + out + "\"";
   }
-  return out + "\"";
+  for (char c : text) out += "'" + escaped(c, '\'') + "', ";
+  return "(const char[]){" + out + "'\\0'}";
 }
 
 const char* type_of(FieldKind kind) {

@@ -136,7 +136,7 @@ std::string contents(const interface::Object& object, const Target& target) {
   std::string text =
       fmt::format("  target   {}, CPU {}\n  weights  {} bytes\n", target.triple, target.cpu, object.weights.bytes);
   for (const interface::Entry& entry : object.entries) {
-    text += fmt::format("{}\n", entry.name);
+    text += printable(entry.name) + "\n";
     for (const interface::Tensor& tensor : entry.inputs) text += "  input    " + printable(tensor_text(tensor)) + "\n";
     for (const interface::Tensor& tensor : entry.outputs) text += "  output   " + printable(tensor_text(tensor)) + "\n";
     for (const interface::Symbol& symbol : entry.symbols) text += "  dim      " + printable(symbol_text(symbol)) + "\n";
@@ -149,9 +149,9 @@ std::string contents(const interface::Object& object, const Target& target) {
 std::string work(const EntryProfile& profile) {
   std::string at;
   for (const auto& [name, value] : profile.symbols)
-    at += fmt::format("{}{} = {}", at.empty() ? ", " : " and ", name, value);
-  std::string text = fmt::format("{}{}: arena {} bytes\n  {:>5} {:>14} {:>14} {:>6}  kernel\n", profile.name, at,
-                                 profile.arena_bytes, "calls", "operations", "bytes", "share");
+    at += fmt::format("{}{} = {}", at.empty() ? ", " : " and ", printable(name), value);
+  std::string text = fmt::format("{}{}: arena {} bytes\n  {:>5} {:>14} {:>14} {:>6}  kernel\n", printable(profile.name),
+                                 at, profile.arena_bytes, "calls", "operations", "bytes", "share");
   for (const KernelCost& kernel : profile.kernels)
     text += fmt::format("  {:>5} {:>14.0f} {:>14.0f} {:>5.1f}%  {}\n", kernel.calls, kernel.flops + kernel.integer_ops,
                         kernel.bytes, 100 * kernel.share, printable(kernel.name));

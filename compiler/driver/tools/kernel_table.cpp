@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/support/quote.h"
+
 namespace relaxc::driver {
 namespace {
 
@@ -24,7 +26,7 @@ double least_seconds(const KernelCost& cost, const Limits& limits, int32_t cores
 std::string sources_text(const std::vector<std::string>& sources) {
   constexpr size_t kShown = 3;
   std::string text;
-  for (size_t i = 0; i < std::min(kShown, sources.size()); ++i) text += (i == 0 ? "" : ", ") + sources[i];
+  for (size_t i = 0; i < std::min(kShown, sources.size()); ++i) text += (i == 0 ? "" : ", ") + printable(sources[i]);
   return sources.size() > kShown ? text + fmt::format(" and {} more", sources.size() - kShown) : text;
 }
 
@@ -47,13 +49,14 @@ std::string kernel_table(const Timing& timing, const std::vector<KernelCost>& ke
     double once = time.seconds / runs, calls = static_cast<double>(time.calls) / runs;
     text += fmt::format("{:>5.1f}% {:>12.2f} {:>8.1f}", all == 0 ? 0 : 100 * time.seconds / all, 1e6 * once, calls);
     if (cost == kernels.end() || once == 0) {
-      text += fmt::format(" {:>9} {:>8} {:>8} {:>8}  {}\n", "-", "-", "-", "-", time.name);
+      text += fmt::format(" {:>9} {:>8} {:>8} {:>8}  {}\n", "-", "-", "-", "-", printable(time.name));
       continue;
     }
     std::string from = sources_text(cost->sources);
     text += fmt::format(" {:>9.2f} {:>8.2f} {:>8.2f} {:>7.1f}%  {}{}{}\n", 1e-9 * cost->flops / once,
                         1e-9 * cost->integer_ops / once, 1e-9 * cost->bytes / once,
-                        100 * least_seconds(*cost, limits, cores) / once, time.name, from.empty() ? "" : ": ", from);
+                        100 * least_seconds(*cost, limits, cores) / once, printable(time.name),
+                        from.empty() ? "" : ": ", from);
   }
   double outside = std::max(0.0, all - inside);
   text += fmt::format("{:>5.1f}% {:>12.2f} {:>8} {:>9} {:>8} {:>8} {:>8}  outside of kernels\n",

@@ -1,0 +1,204 @@
+"""Files whose bytes were changed, cut or made to ask for much: compiled or refused within 10 s and 1 GB, by a message and never
+by a crash. `Sample` is for every run, `Every` for the long one. tests/fuzz tries readers alone; here all passes run.
+
+Usage: hostile_bytes_test.py RELAXC RUNTIME Sample|Every"""
+
+import random
+import resource
+import struct
+import subprocess
+import zipfile
+from pathlib import Path
+
+import program
+import wire
+from program import RELAXC, RUNTIME, ProgramTest
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS, MEMORY = 10, 1 << 30
+LINEAR = """@R.function
+def main(x: R.Tensor(("n", 3), "float32"), w: R.Tensor((3, 2), "float32")):
+    R.func_attr({"num_input": 1})
+    return R.matmul(x, w)
+"""
+
+
+def seeds():
+    """Small models of both formats by name."""
+    folders = [ROOT / "tests/fuzz/corpus/import_onnx", ROOT / "tests/fuzz/corpus/import_tflite"]
+    found = {path.name: path.read_bytes() for folder in folders for path in sorted(folder.iterdir())}
+    found["digits.onnx"] = (ROOT / "examples/digits/digits.onnx").read_bytes()
+    found["streaming.onnx"] = wire.streaming()
+    found["open.onnx"] = wire.model(
+        [wire.node("Softmax", ["x"], ["a"]), wire.node("Reshape", ["a", "s"], ["b"]), wire.node("Concat", ["b", "b"], ["y"], attributes=[
+            wire.int_attribute("axis", 0)])], [wire.value_info("x", ("n", "k"))], [wire.value_info("y", ("p", "q"))],
+        [wire.tensor("s", (2,), struct.pack("<2q", -1, 4), wire.INT64)])
+    return {name: content for name, content in found.items() if content and name != "text.onnx"}
+
+
+def mutated(content, numbers):
+    """One to three small changes."""
+    data = bytearray(content)
+    for _ in range(numbers.choice((1, 1, 1, 2, 3))):
+        if not data:
+            break
+        at, other = numbers.randrange(len(data)), numbers.randrange(len(data))
+        how = numbers.randrange(7)
+        if how == 0:
+            del data[at:]
+        elif how == 1:
+            data[at] ^= 1 << numbers.randrange(8)
+        elif how == 2:
+            data[at] = numbers.choice((0, 1, 0x7f, 0x80, 0xff))
+        elif how == 3:
+            del data[at:at + numbers.randrange(1, 9)]
+        elif how == 4:
+            data[at:at] = data[other:other + numbers.randrange(1, 40)]
+        elif how == 5:
+            data[at:at] = numbers.choice((b"\xff" * 9 + b"\x01", b"\xff\xff\xff\xff\x07", b"\x00\x00\x00\x80", b"\x80" * 12))
+        else:
+            data[at:at + 4] = struct.pack("<i", numbers.choice((-1, 2**31 - 1, -2**31, 65536, len(data))))
+    return bytes(data)
+
+
+def limits():
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+
+
+class HostileBytes(ProgramTest):
+    def answer(self, *arguments, codes=(0, 1)):
+        done = subprocess.run([RELAXC, *map(str, arguments)], cwd=self.path, capture_output=True, text=True, errors="replace",
+                              timeout=SECONDS, preexec_fn=limits, check=False)
+        self.assertIn(done.returncode, codes, done.stderr)
+        self.assertEqual("error: " in done.stderr, done.returncode != 0, done.stderr)
+        return done
+
+    def is_compiled(self, name, content):
+        """Changes of what is refused anyway find little."""
+        self.write(name, content)
+        return self.relaxc(name, "--check", "--untrusted").code == 0
+
+    def try_mutations(self, count, seed):
+        numbers, compiled, models = random.Random(seed), 0, seeds()
+        names = [name for name in sorted(models) if self.is_compiled(name, models[name])]
+        self.assertGreater(len(names), 5)
+        for i in range(count):
+            name = numbers.choice(names)
+            content = mutated(models[name], numbers)
+            form = numbers.choice(("m.o", "m.c", "m.relax"))
+            with self.subTest(i=i, name=name):
+                self.write(name, content)
+                before = self.files()
+                done = self.answer(name, "-O1", "-o", form, "--name", "m", "--untrusted")
+                compiled += done.returncode == 0
+                if done.returncode != 0:
+                    self.assertEqual(self.files(), before)
+            for file in self.path.glob("m.*"):
+                file.unlink()
+        print(f"{count} models, {compiled} of them compiled")
+        self.assertGreater(compiled, 0)
+        self.assertLess(compiled, count)
+
+
+class Sample(HostileBytes):
+    def test_mutated_models(self):
+        self.try_mutations(100, 11)
+
+    def test_nests_of_json(self):
+        for opening, closing in (("[", "]"), ('{"a":', "}")):
+            for depth in (100, 100_000, 1_000_000):
+                nest = opening * depth + "1" + closing * depth
+                for text in (nest, opening * depth, '{"target": "cortex-m4", "about": ' + nest + "}"):
+                    self.write("deep.json", text)
+                    with self.subTest(opening=opening, depth=depth, text=text[:40]):
+                        self.answer("relu.onnx", "-o", "m.o", "--target", "./deep.json", codes=(0, 1, 2))
+                        self.answer("relu.onnx", "-o", "m.o", "--custom-op", "deep.json", codes=(1, 2))
+        for opening, depth in (("[", 1_000_000), ('{"a":', 1_000_000)):
+            head = (opening * depth).encode()
+            self.write("deep.safetensors", struct.pack("<Q", len(head)) + head)
+            self.write("linear.relax", LINEAR)
+            self.answer("linear.relax", "--params", "deep.safetensors", "-o", "m.o", codes=(1,))
+        self.write("deep.txt", "relaxc schedules 1\nkernel a\n" + "  x " + "[" * 1_000_000)
+        self.answer("relu.onnx", "-o", "m.o", "--schedules", "deep.txt", codes=(1,))
+
+    def test_bombs_of_zip(self):
+        self.write("linear.relax", LINEAR)
+        head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }\n"
+        array = b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + bytes(24)
+        with zipfile.ZipFile(self.path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+            with archive.open("w.npy", "w", force_zip64=True) as member:
+                for _ in range(400):
+                    member.write(bytes(1 << 20))
+        with zipfile.ZipFile(self.path / "many.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+            for i in range(300):
+                archive.writestr(f"{i}.npy", array + bytes(1 << 20))
+        with zipfile.ZipFile(self.path / "nested.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("w.npy", (self.path / "bomb.npz").read_bytes())
+        with zipfile.ZipFile(self.path / "whole.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("w.npy", array)
+        whole = (self.path / "whole.npz").read_bytes()
+        self.compiles("linear.relax", "--params", "whole.npz", "-o", "m.o")
+        claims = [("bomb.npz", None), ("many.npz", None), ("nested.npz", None)]
+        entry = whole.index(b"PK\1\2")
+        for offset, size in ((20, 4), (24, 4), (42, 4), (28, 2), (30, 2)):  # packed and whole size, place, lengths of name and extra
+            for value in (0, 1, (1 << 8 * size) - 1, (1 << 8 * size) - 2, 1 << (8 * size - 1)):
+                at = entry + offset
+                claims.append((f"claim_{offset}_{value}.npz", whole[:at] + value.to_bytes(size, "little") + whole[at + size:]))
+        for name, content in claims:
+            with self.subTest(name):
+                if content is not None:
+                    self.write(name, content)
+                if content != whole:
+                    self.answer("linear.relax", "--params", name, "-o", "k.o", codes=(1,))
+
+    def test_places_of_external_data(self):
+        self.write("w.bin", bytes(64))
+        huge = (2**63 - 1, 2**63, 2**64 - 1, 2**64 - 8, 2**64, 2**100, -1, 56, 57, 60)
+        for offset in (0, *huge):
+            for length in (8, *huge):
+                with self.subTest(offset=offset, length=length):
+                    data = wire.external_tensor("w", (2,), "w.bin", offset=offset, length=length)
+                    self.write("m.onnx", wire.model([wire.node("Add", ["x", "w"], ["y"])], [wire.value_info("x", (2,))],
+                                                    [wire.value_info("y", (2,))], [data]))
+                    fits = length == 8 and offset in (0, 56)
+                    self.answer("m.onnx", "--check", codes=(0,) if fits else (1,))
+
+    def test_nests_of_protobuf(self):
+        """Subgraphs in subgraphs, types of sequences of sequences, and unknown groups."""
+        for depth in (3, 20, 40, 1000, 20_000):
+            graph = wire.fields(1, [wire.node("Relu", ["x"], ["y"])]) + wire.field(12, wire.value_info("y", (2,)))
+            info = wire.field(1, wire.field(1, wire.FLOAT))
+            for _ in range(min(depth, 5000)):
+                branch = wire.field(1, "then_branch") + wire.field(6, graph) + wire.field(20, 5)
+                graph = wire.field(1, wire.node("If", ["c"], ["y"], attributes=[branch])) + wire.field(12, wire.value_info("y", (2,)))
+                info = wire.field(4, wire.field(1, info))
+            group = b"\x0b" * depth + b"\x0c" * depth
+            for content in (wire.field(1, 8) + wire.field(7, graph) + wire.field(8, wire.field(2, 16)),
+                            wire.field(1, 8) + wire.field(7, wire.field(11, wire.field(1, "x") + wire.field(2, info))) + wire.field(8, wire.field(2, 16)),
+                            wire.field(1, 8) + group + wire.relu((2,))):
+                self.write("deep.onnx", content)
+                with self.subTest(depth=depth, size=len(content)):
+                    self.answer("deep.onnx", "-o", "m.o", "--untrusted")
+
+    def test_arrays_that_were_changed(self):
+        head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n"
+        arrays = {"x.npy": b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + bytes(24), "x.pb": wire.tensor("x", (2, 3), bytes(24))}
+        numbers = random.Random(5)
+        self.write("relu.onnx", wire.relu((2, 3)))
+        self.compiles("relu.onnx", "-o", "m", "--runtime", RUNTIME, "--cc", self.linker())
+        for i in range(150):
+            name = numbers.choice(list(arrays))
+            self.write(name, mutated(arrays[name], numbers))
+            with self.subTest(i=i, name=name):
+                done = subprocess.run(["./m", name], cwd=self.path, capture_output=True, timeout=SECONDS, preexec_fn=limits, check=False)
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                self.assertEqual(b"error: " in done.stderr, done.returncode == 1)
+
+
+class Every(HostileBytes):
+    def test_mutated_models(self):
+        self.try_mutations(10_000, 12)
+
+
+if __name__ == "__main__":
+    program.main()
