@@ -185,7 +185,8 @@ def main():
             lines.append("| " + " | ".join([model.parent.name, *cells, *[""] * (11 - len(cells))]) + " |")
             print(lines[-1], flush=True)
     if given.page:
-        given.page.write_text(PAGE + "\n".join(lines) + "\n")
+        sections = given.page.read_text().partition("\n## ") if given.page.exists() else ("", "", "")
+        given.page.write_text(PAGE + "\n".join(lines) + "\n" + "".join(sections[1:]))
     return 0 if fine else 1
 
 

@@ -9,7 +9,9 @@
 #include "compiler/api/output/selftest.h"
 #include "compiler/api/output/write_text.h"
 #include "compiler/api/report/write_reports.h"
+#include "compiler/api/row_budget.h"
 #include "compiler/ops/op_table.h"
+#include "compiler/transform/passes.h"
 #include "compiler/transform/tvm_dialect.h"
 
 namespace relaxc::api {
@@ -24,6 +26,7 @@ class Compilation {
     Diagnostics& diag = diag_;
     RELAXC_DO(prepare());
     RELAXC_DO(read());
+    fit_ram();
     made_->object.hooks = options_.hooks;
     if (writes_for_tvm())
       RELAXC_DO(lower_for_tvm());
@@ -77,6 +80,38 @@ class Compilation {
     RELAXC_TRY(relax::FileRef file, relax::map_file(path, nullptr, diag));
     files.push_back(std::move(file));
     return Done{};
+  }
+
+  /// Finds out how far layers have to be taken apart into rows, by compiling the program several times. What there is
+  /// to say about it, the compilation itself says.
+  void fit_ram() {
+    const std::string option(kStreamRowsBudget.name);
+    const bool runs_whole = goal_ != Goal::kText && options_.passes.stop_after.empty();
+    if (options_.ram_budget == 0 || numbers_.count(option) != 0 || !runs_whole) return;
+    CompileOptions quiet = options_;
+    quiet.passes = PassOptions();
+    quiet.passes.disabled = options_.passes.disabled;
+    quiet.passes.bisect_limit = options_.passes.bisect_limit;
+    quiet.passes.verify = quiet.verify_semantics = false;
+    quiet.passes.show = [](const std::string&) {};
+    quiet.remark = quiet.passes.show;
+    numbers_[option] = find_row_budget(options_.ram_budget, [&](int64_t bytes) { return memory_with(quiet, bytes); });
+  }
+
+  std::optional<uint64_t> memory_with(const CompileOptions& options, int64_t row_budget) {
+    Diagnostics quiet;
+    std::vector<relax::FileRef> files;
+    frontend::Findings findings;
+    Result<relax::Module> module = read_input(options, ops_, quiet, files, findings);
+    if (!module) return std::nullopt;
+    if (watch_.edit) watch_.edit(*module);
+    PassNumbers numbers = numbers_;
+    numbers[std::string(kStreamRowsBudget.name)] = row_budget;
+    interface::Object object;
+    object.hooks = options.hooks;
+    if (!run_pipeline(options, numbers, ops_, made_->target, *module, object, nullptr, {}, {}, quiet))
+      return std::nullopt;
+    return memory_of(object);
   }
 
   TellBounds bounds() const { return made_->plan.emit == Emit::kExecutable ? TellBounds() : watch_.bounds; }

@@ -13,6 +13,7 @@ namespace {
 constexpr OperandDef kTensors[] = {{"tensors", OperandDef::kVariadic}};
 constexpr OperandDef kSplit[] = {{"x"}, {"sizes", OperandDef::kOptional}};
 constexpr AttrDef kAxis[] = {{"axis", AttrType::kInt, false, "0"}};
+constexpr AttrDef kConcat[] = {{"axis", AttrType::kInt, false, "0"}, {"in_place", AttrType::kBool, false, "False"}};
 constexpr AttrDef kSplitAttrs[] = {
     {"axis", AttrType::kInt, false, "0"}, {"sections", AttrType::kInt, false, "0"}, {"indices", AttrType::kInts}};
 
@@ -177,10 +178,10 @@ Result<std::vector<Value*>> expand_split(relax::GraphBuilder& b, const Op& op) {
 constexpr OpDef kOps[] = {
     {.name = "concat",
      .operands = kTensors,
-     .attrs = kAxis,
+     .attrs = kConcat,
      .infer = infer_concat,
      .define = define_concat,
-     .doc = "the tensors one after another along axis"},
+     .doc = "the tensors one after another along axis; in_place: made there however early, where they are contiguous"},
     {.name = "stack",
      .operands = kTensors,
      .attrs = kAxis,

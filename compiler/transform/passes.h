@@ -22,6 +22,9 @@ inline constexpr PassOption kMixedPrecisionOptions[] = {kMixedPrecisionDType};
 inline constexpr PassOption kQuantizedIo{"quantized_io.on", 0, 0,
                                          "1: inputs and outputs that are quantized stay integers"};
 inline constexpr PassOption kQuantizedIoOptions[] = {kQuantizedIo};
+inline constexpr PassOption kStreamRowsBudget{"stream_rows.budget", 0, 0,
+                                              "bytes of tensors of a block at one time; 0: any. --ram-budget sets it"};
+inline constexpr PassOption kStreamRowsOptions[] = {kStreamRowsBudget};
 inline constexpr PassOption kFuseMembers{"fuse_ops.members", 64, 1, "most operators of one kernel"};
 inline constexpr PassOption kFuseOpsOptions[] = {kFuseMembers};
 inline constexpr PassOption kHorizontalFusionTensors{"horizontal_fusion.tensors", 16, 2,
@@ -89,6 +92,9 @@ Result<Changed> fold_constants_early(relax::Module&, PassContext&);
 /// Computes quantizations of integers by multiplications and shifts on targets without vectors: where float32 gives the
 /// same results, and everywhere without a floating-point unit, where results next to a tie may differ. Needs kTyped.
 Result<Changed> fixed_point_quantization(relax::Module&, PassContext&);
+/// Runs chains of layers a few rows at a time where the block would need more bytes than the option `budget` allows, or
+/// as few as can be if it cannot be met. Only where dims are known. Bits stay. Needs kTyped.
+Result<Changed> stream_rows(relax::Module&, PassContext&);
 /// Turns products of quantized tensors by constant weights into sums of products of bytes. Results differ from those
 /// of exact arithmetic on the stored integers by at most one quantum. Needs kTyped.
 Result<Changed> recognize_quantization(relax::Module&, PassContext&);

@@ -4,6 +4,7 @@
 #include "compiler/api/flags/flag_checks.h"
 #include "compiler/api/flags/flag_values.h"
 #include "compiler/api/output/output_formats.h"
+#include "compiler/api/report/budget.h"
 
 namespace relaxc::api {
 namespace {
@@ -24,6 +25,13 @@ CLI::callback_t collect(std::vector<T>& list, std::optional<T> (*parse)(const st
     }
     return true;
   };
+}
+
+/// The bytes of a budget.
+uint64_t budget_of(const char* flag, const char* form, const std::string& given) {
+  std::optional<uint64_t> parsed = parse_bytes(given);
+  if (!parsed || *parsed == 0) refuse(flag, form, given);
+  return *parsed;
 }
 
 /// Pools with a size are beside the arena; one without is the arena.
@@ -119,6 +127,15 @@ void add_optimization_flags(CLI::App& app, CompileOptions& o) {
       ->type_name("DTYPE");
   repeated(app.add_option("--pass-option", o.pass_options, "set an option of a pass: fold_constants.budget=0"),
            "PASS.NAME=N");
+  app.add_option_function<std::string>(
+         "--ram-budget",
+         [&o](const std::string& given) {
+           o.ram_budget =
+               given == "min" ? kLeastRam : budget_of("--ram-budget", "bytes, as in 16384, 64K or 2M, or min", given);
+         },
+         "run layers a few rows at a time if the arena and the pools take more, and fail if they still do: 8K; min: as "
+         "little as can be")
+      ->type_name("BYTES");
   app.add_option("--opt-bisect-limit", o.passes.bisect_limit,
                  "run only the first N optional passes, and list which ran")
       ->check(between(0, INT64_MAX))
@@ -189,20 +206,14 @@ void add_file_flags(CLI::App& app, CompileOptions& o) {
       ->type_name("FILE");
 }
 
-void add_budget_flags(CLI::App& app, CompileOptions& o) {
-  auto budget = [&](const char* flag, uint64_t& bytes, const char* text) {
-    app.add_option_function<std::string>(
-           flag,
-           [flag, &bytes](const std::string& given) {
-             std::optional<uint64_t> parsed = parse_bytes(given);
-             if (!parsed || *parsed == 0) refuse(flag, "bytes, as in 16384, 64K or 2M", given);
-             bytes = *parsed;
-           },
-           text)
-        ->type_name("BYTES");
-  };
-  budget("--flash-budget", o.flash_budget, "fail if the object takes more flash: 64K");
-  budget("--ram-budget", o.ram_budget, "fail if the arena and the pools take more: 8K");
+void add_flash_budget(CLI::App& app, CompileOptions& o) {
+  app.add_option_function<std::string>(
+         "--flash-budget",
+         [&o](const std::string& given) {
+           o.flash_budget = budget_of("--flash-budget", "bytes, as in 16384, 64K or 2M", given);
+         },
+         "fail if the object takes more flash: 64K")
+      ->type_name("BYTES");
 }
 
 /// How code is made and linked.
@@ -254,7 +265,7 @@ void add_c_flags(CLI::App& app, CompileOptions& o) {
 
 void add_output_flags(CLI::App& app, CompileOptions& o) {
   add_file_flags(app, o);
-  add_budget_flags(app, o);
+  add_flash_budget(app, o);
   add_build_flags(app, o);
   add_c_flags(app, o);
 }

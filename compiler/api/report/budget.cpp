@@ -2,7 +2,8 @@
 //
 // Flash is what is loaded: every section of the object, which is an upper bound, since a linker that collects garbage
 // drops the generic call and its tables where only the typed call is used. RAM is the arena and the pools; stack and
-// the program's own tensors are the program's.
+// the program's own tensors are the program's. A budget of RAM was looked for before (row_budget.h), so that what does
+// not fit is as small as it gets.
 #include "compiler/api/report/budget.h"
 
 #include <algorithm>
@@ -76,10 +77,12 @@ Status check_ram(const CompileOptions& options, const interface::Object& object,
                         "the arena of '{}' has no bound, so it fits no budget; bound it with --dim", entry.name);
     uint64_t bytes = entry.arena_max;
     for (const interface::Pool& pool : entry.pools) bytes += pool.bytes;
-    if (bytes > options.ram_budget)
-      return diag.error(
-          nullptr, Kind::unsupported, "the {} of '{}' takes {} bytes of RAM, {} more than its budget of {}",
-          entry.pools.empty() ? "arena" : "memory", entry.name, bytes, bytes - options.ram_budget, options.ram_budget);
+    if (bytes <= options.ram_budget) continue;
+    Failure failure = diag.error(
+        nullptr, Kind::unsupported, "the {} of '{}' takes {} bytes of RAM, {} more than its budget of {}",
+        entry.pools.empty() ? "arena" : "memory", entry.name, bytes, bytes - options.ram_budget, options.ram_budget);
+    diag.note(nullptr, "this is the least that was found; --ram-budget=min compiles it");
+    return failure;
   }
   return Done{};
 }

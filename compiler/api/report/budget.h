@@ -8,6 +8,9 @@
 
 namespace relaxc::api {
 
+/// The --ram-budget "min": as little as can be.
+inline constexpr uint64_t kLeastRam = UINT64_MAX;
+
 /// Reports an object whose sections take more than --flash-budget, or whose arena takes more than --ram-budget, with
 /// what takes most.
 Status check_budgets(const CompileOptions& options, const interface::Object& object,

@@ -4,7 +4,7 @@
 // write it there at once. So before a region is lowered, every operand that is made by a kernel of that region, and is
 // not promised to another place, is given its place in the result; the result's memory comes into being with the first
 // of them. What cannot be placed (an input, a constant, an operand that is twice) is copied when the concatenation
-// is reached.
+// is reached. An operand that is made long before is copied too, unless the concatenation asks for it in place.
 //
 // A result that is a state's memory is not written before the concatenation: the state may still be read. One that the
 // state grows into is: what is new is behind what was there.
@@ -42,8 +42,9 @@ bool overwrites_state(const HostParts& host, const Op& concat) {
          });
 }
 
-/// What makes the operand, seen through views, if it can be given its place in `concat`; null: it cannot.
-Value* placeable(const HostParts& host, const Region& region, Value* made, const std::set<const Op*>& near) {
+/// What makes the operand, seen through views, if it can be given its place in `concat`; null: it cannot. `near`: what
+/// may make it; null: anything.
+Value* placeable(const HostParts& host, const Region& region, Value* made, const std::set<const Op*>* near) {
   bool promised = host.destinations.of(*made) != nullptr;
   while (made->op != nullptr && is_view(*made->op)) {
     made = made->op->operand(0);
@@ -54,7 +55,8 @@ Value* placeable(const HostParts& host, const Region& region, Value* made, const
   if (host.destinations.part_of(*made) != nullptr) return nullptr;
   bool writes = producer->kind == OpKind::kLoop ? host.destinations.can_write(*made, region) == producer
                                                 : producer->kind == OpKind::kCallTir && producer->binds.empty();
-  return (writes || contiguous_parts(*producer)) && near.count(producer) != 0 ? made : nullptr;
+  const bool is_near = near == nullptr || near->count(producer) != 0;
+  return (writes || contiguous_parts(*producer)) && is_near ? made : nullptr;
 }
 
 }  // namespace
@@ -65,11 +67,12 @@ void choose_parts(HostParts& host, const Region& region) {
     std::optional<std::vector<Expr>> offsets = contiguous_parts(*op);
     if (!offsets || !op->requirements.empty() || !symbols.of_entry(relax_dims(op->result()->info))) continue;
     if (overwrites_state(host, *op)) continue;
-    std::set<const Op*> near = kernels_before(region, *op);
+    const bool anywhere = op->attrs.flag("in_place");
+    const std::set<const Op*> near = anywhere ? std::set<const Op*>() : kernels_before(region, *op);
     for (size_t i = 0; i < offsets->size(); ++i) {
       // Where a part begins must be known when it is made, which may be before the data is there.
       if (!symbols.of_entry(symbols.known((*offsets)[i]))) continue;
-      if (Value* made = placeable(host, region, op->operand(i), near))
+      if (Value* made = placeable(host, region, op->operand(i), anywhere ? nullptr : &near))
         host.destinations.place(*made, {op, (*offsets)[i]});
     }
   }

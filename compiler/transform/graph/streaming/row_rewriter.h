@@ -1,0 +1,59 @@
+// row_rewriter.h: a chain of stages, written out as operators on a few rows each.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "compiler/relax/builder.h"
+#include "compiler/transform/graph/streaming/row_schedule.h"
+
+namespace relaxc::streaming {
+
+/// Appends what a chain computes to a block, run by run.
+///
+/// The rows of a value that are in memory are one tensor: the last rows of the tensor before it, which are copied, and
+/// the new ones, which their kernels write there, since it is a concatenation in place. Readers get slices, which are
+/// views. Results that are read behind the chain are such concatenations too, of all rows.
+class RowRewriter {
+ public:
+  RowRewriter(relax::GraphBuilder& builder, const Stages& stages, Chain chain, const RowSchedule& schedule)
+      : b_(builder), stages_(stages), chain_(chain), schedule_(schedule) {}
+
+  /// Replaces the uses of results behind the chain, and takes its operators out of the graph. Fails as deduction does.
+  Status run();
+
+ private:
+  /// The rows of a value that are in memory.
+  struct Kept {
+    Rows rows;
+    relax::Value* value = nullptr;
+    Rows made;                      ///< by the last run
+    relax::Value* fresh = nullptr;  ///< these alone
+  };
+  using Made = std::map<const relax::Value*, relax::Value*>;
+
+  Status run_stage(const Run& run);
+  Status keep(const Run& run, const relax::Value& value, relax::Value* old, relax::Value* fresh);
+  Result<relax::Value*> old_rows(const Run& run, const relax::Value& value);
+  Result<relax::Value*> run_op(const RowOp& op, Rows rows, const Made& made);
+  Result<relax::Value*> padded(const RowOp& op, Rows rows, std::vector<relax::Value*> operands, Rows wanted);
+  Result<relax::Value*> accumulated(const RowOp& op, Rows rows, std::vector<relax::Value*> operands);
+  Result<relax::Value*> read(relax::Value* value, Rows rows);
+  Result<relax::Value*> slice(relax::Value* value, Rows rows);
+  Result<relax::Value*> concatenated(std::vector<relax::Value*> parts);
+  relax::Value* filter_rows(const relax::Value& filter, Rows rows);
+  Status replace_results();
+
+  relax::GraphBuilder& b_;
+  const Stages& stages_;
+  const Chain chain_;
+  const RowSchedule& schedule_;
+  std::map<const relax::Value*, Kept> kept_;                                // looked up only
+  std::map<const relax::Value*, std::vector<relax::Value*>> results_;       // of all runs; looked up only
+  std::map<const relax::Value*, relax::Value*> sums_;                       // looked up only
+  std::map<std::tuple<uint32_t, int64_t, int64_t>, relax::Value*> slices_;  ///< by id of the value and rows
+  std::vector<relax::Value*> filters_;                                      ///< rows of filters that were made
+};
+
+}  // namespace relaxc::streaming

@@ -1,0 +1,63 @@
+// stages.h: a block as the kernels that fusion will make of it, with the rows that they read of each other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "compiler/transform/graph/streaming/row_op.h"
+
+namespace relaxc::streaming {
+
+/// Operators that will be one kernel: one of any kind and the maps behind it.
+struct Stage {
+  /// What it reads of a value that another stage, or no stage, makes.
+  struct Read {
+    relax::Value* value = nullptr;
+    int64_t stage = -1;  ///< that makes it; -1: an argument or a constant
+    RowRead rows;
+  };
+
+  std::vector<relax::Op*> ops;
+  std::vector<RowOp> row_ops;                      ///< the same, if all rows are known
+  bool streams = false;                            ///< it can be computed a few rows at a time
+  bool accumulates = false;                        ///< it has no rows as a result
+  int64_t rows = 0;                                ///< of all of its results; of what it accumulates
+  std::vector<Read> reads;                         ///< by rows
+  std::vector<relax::Value*> wholes;               ///< read otherwise: weights, and all operands if it does not stream
+  std::vector<relax::Value*> results;              ///< that something else reads
+  int64_t first_user = INT64_MAX, last_user = -1;  ///< stages that read a result; INT64_MAX: the function returns it
+};
+
+/// The stages of a block in an order in which they can run.
+class Stages {
+ public:
+  Stages(arith::Context& context, const relax::Block& block);
+
+  const std::vector<Stage>& all() const { return stages_; }
+  size_t size() const { return stages_.size(); }
+  const Stage& operator[](size_t i) const { return stages_[i]; }
+  /// The stage that makes the value; -1: none does.
+  int64_t maker(const relax::Value& value) const;
+  /// Operations that can be in front of all others: constants, shapes and scalars without symbols.
+  const std::vector<relax::Op*>& free_ops() const { return free_ops_; }
+
+ private:
+  void place(relax::Op& op);
+  void move_to_readers(size_t at);
+  std::optional<size_t> only_reader(const relax::Op& op, const std::map<const relax::Op*, size_t>& moving) const;
+  int64_t bytes_between(const Stage& stage, const std::vector<size_t>& moved) const;
+  void move(size_t from, size_t to, std::vector<size_t> ops);
+  int64_t latest_maker(const relax::Op& op) const;
+  void find_results();
+  void find_reads(Stage& stage, int64_t at);
+
+  arith::Context& context_;
+  std::vector<Stage> stages_;
+  std::vector<relax::Op*> free_ops_;
+  std::map<const relax::Op*, int64_t> stage_of_;  // looked up only
+};
+
+}  // namespace relaxc::streaming
