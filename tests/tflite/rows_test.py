@@ -30,7 +30,7 @@ def compiled(relaxc, model, flags, folder, through_c):
     library = folder / "libmodel.so"
     if through_c:
         run([relaxc, model, "-o", folder / "model.c", *flags], check=True)
-        run(["cc", "-std=c99", "-O1", "-ffp-contract=off", "-fPIC", "-shared", f"-I{RUNTIME}/include", "model.c",
+        run(["cc", "-std=c99", "-O1", "-Wno-psabi", "-ffp-contract=off", "-fPIC", "-shared", f"-I{RUNTIME}/include", "model.c",
              relaxc.parents[1] / "lib/librelax_rt.a", "-lm", "-o", library], cwd=folder, check=True)
     else:
         run([relaxc, model, "-o", library, "--name", "model", *flags], check=True)
