@@ -8,31 +8,31 @@
 namespace relaxc::tflite {
 
 Value* FixedPoint::right(Value* x, int64_t by) {
-  return by == 0 ? x : node_.call("right_shift", {x, node_.like(x, static_cast<double>(by))});
+  return by == 0 ? x : f_.call("right_shift", {x, f_.like(x, static_cast<double>(by))});
 }
 
 Value* FixedPoint::left_saturated(Value* x, int64_t by) {
-  Value* wide = node_.multiply(node_.as(x, DType::i(64)), static_cast<double>(int64_t{1} << by));
-  return node_.i32(node_.clamp(wide, INT32_MIN, INT32_MAX));
+  Value* wide = f_.multiply(f_.as(x, DType::i(64)), static_cast<double>(int64_t{1} << by));
+  return f_.i32(f_.clamp(wide, INT32_MIN, INT32_MAX));
 }
 
 /// One number if all are the same, else a vector along the last axis.
 Value* FixedPoint::numbers(DType dtype, const std::vector<int64_t>& values) {
   bool same = std::all_of(values.begin(), values.end(), [&](int64_t value) { return value == values[0]; });
-  return same ? node_.number(dtype, static_cast<double>(values.at(0))) : node_.list(dtype, values);
+  return same ? f_.number(dtype, static_cast<double>(values.at(0))) : f_.list(dtype, values);
 }
 
 Value* FixedPoint::times(Value* a, Value* b) {
   DType i64 = DType::i(64);
-  Value* product = node_.multiply(node_.as(a, i64), node_.as(b, i64));
-  return node_.i32(right(node_.add(product, static_cast<double>(1 << 30)), 31));
+  Value* product = f_.multiply(f_.as(a, i64), f_.as(b, i64));
+  return f_.i32(right(f_.add(product, static_cast<double>(1 << 30)), 31));
 }
 
 Value* FixedPoint::halved(Value* x, Value* by, Value* mask, Value* half_mask) {
-  Value* rest = node_.call("bitwise_and", {x, mask});
-  Value* most = node_.subtract(half_mask, right(x, 31));  // one more of negative numbers
-  Value* up = node_.i32(node_.call("less", {most, rest}));
-  return node_.add(node_.call("right_shift", {x, by}), up);
+  Value* rest = f_.call("bitwise_and", {x, mask});
+  Value* most = f_.subtract(half_mask, right(x, 31));  // one more of negative numbers
+  Value* up = f_.i32(f_.call("less", {most, rest}));
+  return f_.add(f_.call("right_shift", {x, by}), up);
 }
 
 Value* FixedPoint::scale(Value* x, const std::vector<Multiplier>& m) {
@@ -48,7 +48,7 @@ Value* FixedPoint::scale(Value* x, const std::vector<Multiplier>& m) {
     return std::all_of(list.begin(), list.end(), [is](int64_t one) { return one == is; });
   };
   DType i32 = DType::i(32);
-  if (!all(lefts, 1)) x = node_.multiply(x, numbers(i32, lefts));
+  if (!all(lefts, 1)) x = f_.multiply(x, numbers(i32, lefts));
   Value* high = times(x, numbers(DType::i(64), mantissas));
   if (all(rights, 0)) return high;
   return halved(high, numbers(i32, rights), numbers(i32, masks), numbers(i32, half_masks));
@@ -63,8 +63,8 @@ Value* FixedPoint::scale_reduced(Value* x, const std::vector<Multiplier>& m) {
     halves.push_back(int64_t{1} << (shifts.back() - 1));
   }
   DType i64 = DType::i(64);
-  Value* product = node_.multiply(node_.as(x, i64), numbers(i64, mantissas));
-  return node_.i32(node_.call("right_shift", {node_.add(product, numbers(i64, halves)), numbers(i64, shifts)}));
+  Value* product = f_.multiply(f_.as(x, i64), numbers(i64, mantissas));
+  return f_.i32(f_.call("right_shift", {f_.add(product, numbers(i64, halves)), numbers(i64, shifts)}));
 }
 
 Value* FixedPoint::scale_whole(Value* x, const std::vector<double>& m) {
@@ -83,40 +83,39 @@ Value* FixedPoint::scale_whole(Value* x, const std::vector<double>& m) {
     halves.push_back(int64_t{1} << (shifts.back() - 1));
   }
   DType i64 = DType::i(64);
-  Value *wide = node_.as(x, i64), *size = node_.call("abs", {wide});
-  Value* high = node_.multiply(size, numbers(i64, upper));
-  Value* low = right(node_.multiply(size, numbers(i64, lower)), 31);
-  Value* sum = node_.add(node_.add(high, low), numbers(i64, halves));
-  Value* rounded = node_.i32(node_.call("right_shift", {sum, numbers(i64, shifts)}));
-  return node_.where(node_.call("less", {x, node_.like(x, 0)}), node_.call("negative", {rounded}), rounded);
+  Value *wide = f_.as(x, i64), *size = f_.call("abs", {wide});
+  Value* high = f_.multiply(size, numbers(i64, upper));
+  Value* low = right(f_.multiply(size, numbers(i64, lower)), 31);
+  Value* sum = f_.add(f_.add(high, low), numbers(i64, halves));
+  Value* rounded = f_.i32(f_.call("right_shift", {sum, numbers(i64, shifts)}));
+  return f_.where(f_.call("less", {x, f_.like(x, 0)}), f_.call("negative", {rounded}), rounded);
 }
 
 Value* FixedPoint::scale_whole_in_float(Value* x, const std::vector<double>& m) {
   DType f64 = DType::f(64);
   bool same = std::all_of(m.begin(), m.end(), [&](double real) { return real == m[0]; });
-  Value* product = node_.multiply(node_.as(x, f64), same ? node_.number(f64, m.at(0)) : node_.reals64(m));
-  Value* whole = node_.call("trunc", {product});
-  Value* rest = node_.call("abs", {node_.subtract(product, whole)});
-  Value* step = node_.where(node_.call("less", {rest, node_.like(rest, 0.5)}), node_.like(product, 0),
-                            node_.call("sign", {product}));
-  return node_.i32(node_.add(whole, step));
+  Value* product = f_.multiply(f_.as(x, f64), same ? f_.number(f64, m.at(0)) : f_.reals64(m));
+  Value* whole = f_.call("trunc", {product});
+  Value* rest = f_.call("abs", {f_.subtract(product, whole)});
+  Value* step = f_.where(f_.call("less", {rest, f_.like(rest, 0.5)}), f_.like(product, 0), f_.call("sign", {product}));
+  return f_.i32(f_.add(whole, step));
 }
 
 Value* FixedPoint::scale(Value* x, Value* mantissa, Value* shift) {
-  Value* zero = node_.like(shift, 0);
-  x = node_.call("left_shift", {x, node_.maximum(shift, zero)});
-  Value* by = node_.maximum(node_.subtract(zero, shift), zero);
-  Value* power = node_.call("left_shift", {node_.number(DType::i(64), 1), by});
-  Value* mask = node_.i32(node_.add(power, -1));
+  Value* zero = f_.like(shift, 0);
+  x = f_.call("left_shift", {x, f_.maximum(shift, zero)});
+  Value* by = f_.maximum(f_.subtract(zero, shift), zero);
+  Value* power = f_.call("left_shift", {f_.number(DType::i(64), 1), by});
+  Value* mask = f_.i32(f_.add(power, -1));
   return halved(times(x, mantissa), by, mask, right(mask, 1));
 }
 
 Value* FixedPoint::leading_zeros(Value* x) {
-  Value *rest = node_.as(x, DType::i(64)), *count = node_.like(x, 0);
+  Value *rest = f_.as(x, DType::i(64)), *count = f_.like(x, 0);
   for (int64_t by : {16, 8, 4, 2, 1}) {
-    Value* small = node_.call("less", {rest, node_.like(rest, static_cast<double>(int64_t{1} << (32 - by)))});
-    rest = node_.where(small, node_.multiply(rest, static_cast<double>(1 << by)), rest);
-    count = node_.add(count, node_.where(small, node_.like(count, static_cast<double>(by)), node_.like(count, 0)));
+    Value* small = f_.call("less", {rest, f_.like(rest, static_cast<double>(int64_t{1} << (32 - by)))});
+    rest = f_.where(small, f_.multiply(rest, static_cast<double>(1 << by)), rest);
+    count = f_.add(count, f_.where(small, f_.like(count, static_cast<double>(by)), f_.like(count, 0)));
   }
   return count;
 }
@@ -124,34 +123,34 @@ Value* FixedPoint::leading_zeros(Value* x) {
 /// Three steps of Newton's method in 29 fractional bits, from 48/17 - 32/17 * d of the halved d = 1 + x.
 Value* FixedPoint::reciprocal(Value* x) {
   constexpr int32_t k48Over17 = 1515870810, kMinus32Over17 = -1010580540;
-  Value* sum = node_.add(node_.as(x, DType::i(64)), static_cast<double>(int64_t{INT32_MAX} + 1));
-  Value* half = node_.i32(right(sum, 1));
-  Value* guess = node_.add(times(half, kMinus32Over17), k48Over17);
+  Value* sum = f_.add(f_.as(x, DType::i(64)), static_cast<double>(int64_t{INT32_MAX} + 1));
+  Value* half = f_.i32(right(sum, 1));
+  Value* guess = f_.add(times(half, kMinus32Over17), k48Over17);
   for (int round = 0; round < 3; ++round) {
-    Value* error = node_.subtract(node_.like(x, 1 << 29), times(half, guess));
-    guess = node_.add(guess, left_saturated(times(guess, error), 2));
+    Value* error = f_.subtract(f_.like(x, 1 << 29), times(half, guess));
+    guess = f_.add(guess, left_saturated(times(guess, error), 2));
   }
   return left_saturated(guess, 1);
 }
 
 std::pair<Value*, Value*> FixedPoint::inverse_root(Value* x) {
-  Value* large = node_.call("greater_equal", {x, node_.like(x, 1 << 29)});
-  Value* small = node_.call("less_equal", {x, node_.like(x, 1)});
-  Value* scaled = node_.where(large, right(x, 2), node_.maximum(x, node_.like(x, 1)));
-  Value* pairs = node_.add(right(node_.add(leading_zeros(scaled), -1), 1), -1);
-  Value* shift = node_.subtract(node_.where(large, node_.like(x, 12), node_.like(x, 11)), pairs);
-  Value* half = right(node_.call("left_shift", {scaled, node_.multiply(pairs, 2)}), 1);
-  half = right(node_.add(half, 1), 1);
-  Value* root = node_.like(x, 1 << 28);
+  Value* large = f_.call("greater_equal", {x, f_.like(x, 1 << 29)});
+  Value* small = f_.call("less_equal", {x, f_.like(x, 1)});
+  Value* scaled = f_.where(large, right(x, 2), f_.maximum(x, f_.like(x, 1)));
+  Value* pairs = f_.add(right(f_.add(leading_zeros(scaled), -1), 1), -1);
+  Value* shift = f_.subtract(f_.where(large, f_.like(x, 12), f_.like(x, 11)), pairs);
+  Value* half = right(f_.call("left_shift", {scaled, f_.multiply(pairs, 2)}), 1);
+  half = right(f_.add(half, 1), 1);
+  Value* root = f_.like(x, 1 << 28);
   for (int round = 0; round < 5; ++round) {
     Value* cube = left_saturated(times(times(root, root), root), 6);
-    root = left_saturated(node_.subtract(times(root, (1 << 28) + (1 << 27)), times(half, cube)), 3);
+    root = left_saturated(f_.subtract(times(root, (1 << 28) + (1 << 27)), times(half, cube)), 3);
   }
   root = times(root, 1518500250);  // the root of 1/2
-  Value* zero = node_.like(shift, 0);
-  root = node_.call("left_shift", {root, node_.maximum(node_.subtract(zero, shift), zero)});
-  shift = node_.subtract(zero, node_.maximum(shift, zero));
-  return {node_.where(small, node_.like(root, INT32_MAX), root), node_.where(small, zero, shift)};
+  Value* zero = f_.like(shift, 0);
+  root = f_.call("left_shift", {root, f_.maximum(f_.subtract(zero, shift), zero)});
+  shift = f_.subtract(zero, f_.maximum(shift, zero));
+  return {f_.where(small, f_.like(root, INT32_MAX), root), f_.where(small, zero, shift)};
 }
 
 }  // namespace relaxc::tflite

@@ -15,13 +15,14 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/tflite/node.h"
+#include "frontends/tflite/formula.h"
+#include "frontends/tflite/quantization.h"
 
 namespace relaxc::tflite {
 
 class FixedPoint {
  public:
-  explicit FixedPoint(Node& node) : node_(node) {}
+  explicit FixedPoint(Formula& formula) : f_(formula) {}
 
   /// x times one multiplier, or one for each place along the last axis, rounded doubly; x and the result are int32.
   Value* scale(Value* x, const std::vector<Multiplier>& m);
@@ -36,7 +37,7 @@ class FixedPoint {
 
   /// a * b / 2^31 to nearest, ties up.
   Value* times(Value* a, Value* b);
-  Value* times(Value* a, int32_t b) { return times(a, node_.like(a, b)); }
+  Value* times(Value* a, int32_t b) { return times(a, f_.like(a, b)); }
   /// How many bits of x, above 0, are 0 above its highest set bit.
   Value* leading_zeros(Value* x);
   /// 1 / (1 + x) of x in 0..1, both of 31 fractional bits.
@@ -52,7 +53,7 @@ class FixedPoint {
   Value* halved(Value* x, Value* by, Value* mask, Value* half_mask);
   Value* numbers(DType dtype, const std::vector<int64_t>& values);
 
-  Node& node_;
+  Formula& f_;
 };
 
 }  // namespace relaxc::tflite

@@ -1,0 +1,60 @@
+// operands.h: what the file says of one operator: its tensors, their quantization and contents, and its options.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "frontends/tflite/formula.h"
+#include "frontends/tflite/model.h"
+
+namespace relaxc::tflite {
+
+class Operands {
+ public:
+  /// Errors go to `report`.
+  Operands(Report& report, Importer& importer, const Subgraph& graph, const Operator& op)
+      : graph(graph), op(op), report_(report), importer_(importer) {}
+
+  const Subgraph& graph;
+  const Operator& op;
+
+  size_t inputs() const { return op.inputs.size(); }
+  size_t outputs() const { return op.outputs.size(); }
+  bool has(size_t i) const { return i < inputs() && op.inputs[i] >= 0; }
+  const Tensor& in(size_t i) const { return graph.tensors[static_cast<size_t>(op.inputs.at(i))]; }
+  const Tensor& out(size_t i = 0) const { return graph.tensors[static_cast<size_t>(op.outputs.at(i))]; }
+  TensorType type(size_t i = 0) const { return in(i).type; }
+  /// int8, uint8 or int16 with a scale.
+  bool quantized(size_t i = 0) const;
+  /// Scale and zero point of a tensor with one of each; fails where it has another number of them.
+  float scale_of(const Tensor& tensor);
+  int64_t zero_of(const Tensor& tensor);
+  DType dtype_of(const Tensor& tensor);
+
+  Value* input(size_t i);
+  Value* optional_input(size_t i) { return has(i) ? input(i) : nullptr; }
+  std::vector<Value*> all_inputs();
+  /// The data of an input that is known when compiling; null if it is none.
+  relax::ConstantRef constant(size_t i);
+  /// The integers of a constant input; nothing if it is none.
+  std::optional<Ints> known_ints(size_t i);
+  /// The same; fails, saying that `what` must be a constant, if it is none.
+  Ints constant_ints(size_t i, std::string_view what);
+  std::vector<double> constant_numbers(size_t i, std::string_view what);
+
+  /// The options, with defaults where the file has none.
+  template <typename T>
+  const T& options() const {
+    const T* found = op.raw->builtin_options_as<T>();
+    return found == nullptr ? *reinterpret_cast<const T*>(empty_table()) : *found;
+  }
+
+ private:
+  static const void* empty_table();
+
+  Report& report_;
+  Importer& importer_;
+};
+
+}  // namespace relaxc::tflite
