@@ -95,7 +95,7 @@ class Composites {
  private:
   relax::GraphBuilder& b() { return importer_.builder(); }
   Expr index(int64_t value) { return importer_.module().context().index(value); }
-  Expr simplify(Expr e) { return importer_.simplify(e); }
+  Expr simplify(Expr e) { return importer_.sizes().simplify(e); }
   Expr normal(const Sequence& sequence, Expr position, bool behind);
   Result<Value*> flat(Value* value);
   Result<Value*> row(Value* item);

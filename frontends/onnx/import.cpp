@@ -41,7 +41,7 @@ OpenSqueeze meant_squeeze(const LoadedModel& model, ImportOptions options, const
     importer.open_squeeze = choice;
     bool done = bool(importer.run());
     met = importer.squeezed_open_dim;
-    return done && importer.wrong_ranks == 0;
+    return done && importer.wrong_ranks() == 0;
   };
   bool met = false, kept = fits(OpenSqueeze::kKept, met);
   if (!met || kept == fits(OpenSqueeze::kRemoved, met)) return OpenSqueeze::kNotOne;

@@ -2,22 +2,22 @@
 //
 // A node that cannot be converted marks its outputs as failed, and nodes that need them are passed over, so one import
 // reports every reason and none twice. Values of known contents (known.h) get a tensor only when a converter asks for
-// one. What goes in and out of the model is in importer_interface.cpp; order, functions and subgraphs are in
-// importer_graphs.cpp.
+// one. Functions and subgraphs are in importer_graphs.cpp; how one node is
+// converted, what goes in and out of the model, and what is known of sizes have classes of their own.
 #include "frontends/onnx/importer.h"
 
-#include "frontends/onnx/check_node.h"
+#include "frontends/onnx/composite.h"
+#include "frontends/onnx/model_interface.h"
 #include "frontends/onnx/parameters.h"
-#include "frontends/onnx/string_permutation.h"
-#include "frontends/onnx/strings.h"
+#include "frontends/onnx/unreached_nodes.h"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 namespace relaxc::frontend {
 
 using google::protobuf::RepeatedPtrField;
+using onnx::GraphProto;
 using onnx::NodeProto;
 using onnx::ValueInfoProto;
 
@@ -54,7 +54,7 @@ GraphImporter::GraphImporter(const LoadedModel& model, const ImportOptions& opti
       module_(module),
       ops_(ops),
       diag(diag),
-      converters_(converter_table()),
+      conversion_(*this, *model.proto, options, diag),
       budget_(*model.proto, options, diag) {}
 
 Status GraphImporter::run() {
@@ -67,7 +67,7 @@ Status GraphImporter::run() {
                  proto.ir_version(), kNewestIr);
   scope_ = &scope;
   function_ = module_.add_function(options_.function);
-  simplifier_ = std::make_unique<arith::Simplifier>(function_->facts);
+  sizes_ = std::make_unique<SizeReasoning>(*function_);
   function_->location = file_;
   relax::Block* block = function_->make_block(&function_->body(), true);
   relax::GraphBuilder builder(module_, ops_, block, diag);
@@ -75,13 +75,15 @@ Status GraphImporter::run() {
   builder_ = &builder;
   size_t errors = diag.error_count();
   Parameters parameters(options_, *function_, builder, module_.context(), file_, diag);
-  bool typed = bool(define_parameters(proto.graph(), parameters));
+  ModelInterface interface(*this, proto, options_, file_);
+  bool typed = bool(interface.define_parameters(proto.graph(), parameters));
   initializers(proto.graph());
   if (typed) static_cast<void>(bool(parameters.unused_overrides()));
   nodes(proto.graph().node(), names_of(proto.graph().output()));
-  for (const ValueInfoProto& value : proto.graph().value_info()) check_declared(value, false);
-  static_cast<void>(bool(results(proto.graph())));
-  check_rest();
+  for (const ValueInfoProto& value : proto.graph().value_info()) interface.check_declared(value, false);
+  static_cast<void>(bool(interface.add_results(proto.graph())));
+  wrong_ranks_ = interface.wrong_ranks();
+  if (!budget_.is_exceeded()) UnreachedNodes(*this, conversion_, proto, options_, visited_).check();
   if (diag.error_count() > errors) return diag.failed();
   return Done{};
 }
@@ -138,14 +140,6 @@ Result<Value*> GraphImporter::materialize(const Known& known) {
   return value;
 }
 
-arith::Prover& GraphImporter::prover() {
-  if (prover_ == nullptr || prover_revision_ != function_->facts.revision()) {
-    prover_ = std::make_unique<arith::Prover>(module_.context(), function_->facts);
-    prover_revision_ = function_->facts.revision();
-  }
-  return *prover_;
-}
-
 Result<Value*> GraphImporter::materialize(const std::string& name) {
   NamedValue* slot = find(name);
   if (slot == nullptr) return diag.error(builder_->location, Kind::unbound_name, "'{}' is not made by any node", name);
@@ -164,22 +158,29 @@ Result<Value*> GraphImporter::materialize(const std::string& name) {
   return value;
 }
 
-void GraphImporter::nodes(const RepeatedPtrField<NodeProto>& nodes, std::vector<std::string> outputs) {
-  NodeList list{{}, std::move(outputs)};
-  for (int number : order(nodes)) list.nodes.emplace_back(&nodes[number], number);
-  convert_all(std::move(list));
-}
-
-/// In order; what is left to do stands in reverse, so that the next one is taken off the end.
-void GraphImporter::convert_all(NodeList list) {
-  std::reverse(list.nodes.begin(), list.nodes.end());
-  NodeList* before = std::exchange(scope_->rest, &list);
-  while (!list.nodes.empty() && !budget_.is_exceeded()) {
-    auto [node, number] = list.nodes.back();
-    list.nodes.pop_back();
-    convert(*node, number);
+void GraphImporter::initializers(const GraphProto& graph) {
+  bool open = scope_->parent == nullptr && options_.keep_initializers_as_inputs;
+  for (const onnx::TensorProto& tensor : graph.initializer()) {
+    if (open && scope_->slots.count(tensor.name()) != 0) continue;  // its input is a parameter
+    if (tensor.data_type() == onnx::TensorProto::STRING) {
+      std::optional<NamedValue> strings = tensor_strings(*builder_, tensor);
+      if (!strings)
+        diag.error(file_, Kind::malformed_model, "'{}' does not have as many strings as its shape needs",
+                   tensor.name());
+      define(tensor.name(), strings ? *std::move(strings) : NamedValue{nullptr, std::nullopt, true}, file_);
+      continue;
+    }
+    Result<relax::ConstantRef> data = tensor_constant(tensor, files(), file_, diag);
+    NamedValue slot;
+    slot.failed = !data;
+    if (data) slot.value = builder_->constant(*std::move(data), tensor.name());
+    define(tensor.name(), std::move(slot), file_);
   }
-  scope_->rest = before;
+  for (const onnx::SparseTensorProto& sparse : graph.sparse_initializer()) {
+    diag.error(file_, Kind::unsupported, "sparse initializer '{}' is not supported; store it densely",
+               sparse.values().name());
+    define(sparse.values().name(), NamedValue{nullptr, std::nullopt, true}, file_);
+  }
 }
 
 void GraphImporter::fail_outputs(const NodeProto& node) {
@@ -204,29 +205,6 @@ bool GraphImporter::operands_ready(const NodeProto& node, Location where) {
   return ready;
 }
 
-/// What the node reads, as far as it is known.
-void GraphImporter::find_operands(const NodeProto& node, Location where) {
-  if (options_.findings == nullptr) return;
-  NodeFinding& finding = options_.findings->nodes[where];
-  finding.domain = node.domain().empty() ? "ai.onnx" : node.domain();
-  for (const std::string& name : node.input()) {
-    OperandFinding& operand = finding.inputs.emplace_back(OperandFinding{name, "unknown", {}, {}});
-    NamedValue* slot = name.empty() ? nullptr : find(name);
-    if (name.empty() || (slot != nullptr && slot->absent)) operand.form = "none";
-    if (slot == nullptr || slot->failed || slot->absent) continue;
-    operand.form = slot->composite != nullptr ? std::string(form_of(*slot)) : "tensor";
-    if (slot->value != nullptr) {
-      const auto* tensor = slot->value->info->as<TensorInfo>();
-      if (tensor == nullptr || !tensor->shape || !tensor->dtype) continue;
-      operand.dtype = to_string(*tensor->dtype);
-      for (Expr extent : *tensor->shape) operand.shape.push_back(arith::to_string(extent));
-    } else if (slot->known) {
-      operand.dtype = to_string(slot->known->dtype);
-      for (int64_t extent : slot->known->shape) operand.shape.push_back(std::to_string(extent));
-    }
-  }
-}
-
 void GraphImporter::convert(const NodeProto& proto, int number) {
   std::string domain = domain_of(proto.domain());
   auto opset = scope_->opsets.find(domain);
@@ -242,77 +220,13 @@ void GraphImporter::convert(const NodeProto& proto, int number) {
   Location before = builder_->location;
   builder_->location = where;
   size_t errors = diag.error_count();
-  find_operands(proto, where);
+  conversion_.find_operands(proto, where);
   bool ready = operands_ready(proto, where);
-  if (!convert_ready(node, ready)) {
-    if (ready && diag.error_count() > errors) note_inputs(proto);
+  if (!conversion_.convert(node, ready)) {
+    if (ready && diag.error_count() > errors) conversion_.note_inputs(proto);
     fail_outputs(proto);
   }
   builder_->location = before;
-}
-
-/// The node by what there is for its operator; what there is none for is reported though its operands are not `ready`.
-bool GraphImporter::convert_ready(Node& node, bool ready) {
-  const NodeProto& proto = node.proto;
-  std::string domain = domain_of(proto.domain());
-  if (const CustomOp* custom = find_custom(options_, proto))
-    return ready && check_attributes(node, innermost()) && convert_custom_op(*custom, node);
-  if (const onnx::FunctionProto* function = find_function(*model_.proto, proto))
-    return ready && call_function(*function, node);
-  if (node.opset == 0) {
-    diag.error(node.location, Kind::malformed_model, "the {} imports no opset of domain '{}'",
-               calls_.empty() ? "model" : "function", domain.empty() ? "ai.onnx" : domain);
-    return false;
-  }
-  if (const Converter* converter = converters_.find(domain, proto.op_type()))
-    return ready && convert_checked(*converter, node);
-  diag.error(node.location, Kind::unknown_operator,
-             "there is no converter for this operator; --custom-op '{}::{}=* -> like(0)' makes it a call of a C "
-             "function, with "
-             "a rule that says what its results are",
-             domain.empty() ? "ai.onnx" : domain, proto.op_type());
-  if (auto near = nearest_operator(converters_, domain, proto.op_type())) diag.note(nullptr, "did you mean {}?", *near);
-  return false;
-}
-
-/// What the node is given, for the error before.
-void GraphImporter::note_inputs(const NodeProto& proto) {
-  std::string types;
-  for (const std::string& name : proto.input()) {
-    NamedValue* slot = name.empty() ? nullptr : find(name);
-    std::string type = slot == nullptr || slot->value == nullptr ? "" : ": " + relax::to_string(slot->value->info);
-    types += (types.empty() ? "" : ", ") + (name.empty() ? std::string("none") : name + type);
-  }
-  if (!types.empty()) diag.note(nullptr, "inputs: {}", types);
-}
-
-/// The node by its converter, if it is one of its operator.
-Status GraphImporter::convert_checked(const Converter& converter, Node& node) {
-  std::optional<Signature> signature = signatures_.find(converter.domain, converter.name, node.opset);
-  // What is refused altogether says why, whatever the node looks like.
-  if (signature && converter.note != "refused") RELAXC_DO(check_node(node, *signature, innermost()));
-  return convert_with(converter, node);
-}
-
-Status GraphImporter::convert_with(const Converter& converter, Node& node) {
-  if (node.opset < converter.since)
-    return node.error(Kind::unsupported, "opset {} of this operator is not supported; {} and later are", node.opset,
-                      converter.since);
-  bool strings = false;
-  for (size_t i = 0; i < node.inputs(); ++i) strings = strings || is_strings(node, i);
-  bool positions = strings && converter.strings != Converter::Strings::kOwn;
-  try {
-    if (!positions && converter.fold != nullptr && converter.fold(node)) return Done{};
-    RELAXC_DO(positions ? convert_on_positions(converter, node) : converter.convert(node));
-  } catch (const std::logic_error&) {  // of a container: a place that is not there, a length that none has
-    return node.error(Kind::rank_mismatch,
-                      "an input or attribute does not have the rank or length that the operator takes");
-  }
-  for (size_t i = 0; i < node.outputs(); ++i)
-    if (node.wants(i) && scope_->slots.count(node.proto.output(static_cast<int>(i))) == 0)
-      return node.error(Kind::unsupported, "output {} ('{}') is not supported", i,
-                        node.proto.output(static_cast<int>(i)));
-  return Done{};
 }
 
 }  // namespace relaxc::frontend

@@ -6,15 +6,15 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "compiler/arith/prover.h"
 #include "compiler/relax/builder_scope.h"
-#include "frontends/onnx/converter.h"
 #include "frontends/onnx/import.h"
 #include "frontends/onnx/load.h"
 #include "frontends/onnx/node_budget.h"
-#include "frontends/onnx/signature.h"
+#include "frontends/onnx/node_conversion.h"
+#include "frontends/onnx/size_reasoning.h"
 #include "frontends/onnx/small_constants.h"
 
 namespace relaxc::frontend {
@@ -66,7 +66,8 @@ class GraphImporter {
   /// one is refused, and those that were found not to fit what depends on them although the other one does.
   std::set<std::pair<std::string, bool>> given_up, misfits;
   int64_t converted() const { return budget_.converted(); }  ///< nodes, those of functions as often as they are called
-  int wrong_ranks = 0;  ///< outputs and values of the graph whose declared rank is not what the nodes give
+  /// Outputs and values of the graph whose declared rank is not what the nodes give.
+  int wrong_ranks() const { return wrong_ranks_; }
 
   /// The values of `graph`'s outputs, with its nodes converted at `block` and its inputs bound to `arguments`. For the
   /// bodies of control flow; `block` null: at the insertion point.
@@ -80,6 +81,8 @@ class GraphImporter {
   Result<std::vector<NamedValue>> inline_dependents(const onnx::NodeProto& node, std::vector<NamedValue> made,
                                                     const NodeList& dependents, relax::Block* block);
 
+  /// Gives a name of the innermost scope its value; reports a second one.
+  void define(const std::string& name, NamedValue slot, Location where);
   NamedValue* find(const std::string& name);
   /// The slot of `name` in the innermost scope: a copy of an outer one if need be, since what is emitted inside a
   /// region cannot be used outside of it.
@@ -88,6 +91,20 @@ class GraphImporter {
   Result<Value*> materialize(const std::string& name);
   Result<Value*> materialize(const Known& known);
 
+  /// While it lives, names are those of `scope`.
+  class Within {
+   public:
+    Within(GraphImporter& importer, Scope& scope)
+        : importer_(importer), outer_(std::exchange(importer.scope_, &scope)) {}
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
+    ~Within() { importer_.scope_ = outer_; }
+
+   private:
+    GraphImporter& importer_;
+    Scope* outer_;
+  };
+
   /// While it lives, what is emitted goes to the end of `block`.
   struct Inside : relax::BuilderScope {
     Inside(GraphImporter& importer, relax::Block* block)
@@ -95,10 +112,7 @@ class GraphImporter {
   };
 
   relax::GraphBuilder& builder() { return *builder_; }
-  /// By what is known of the function's symbols.
-  Expr simplify(Expr e) { return simplifier_->simplify(e); }
-  /// Answers by the same and remembers: of n sizes that are each made of the one before, none is looked through twice.
-  arith::Prover& prover();
+  SizeReasoning& sizes() { return *sizes_; }
   relax::Module& module() { return module_; }
   relax::Function& function() { return *function_; }
   Diagnostics& diagnostics() { return diag; }
@@ -106,48 +120,31 @@ class GraphImporter {
   ModelFiles& files() { return *model_.files; }
   const relax::OpTable& ops() const { return ops_; }
   SmallConstants& small_constants() { return small_constants_; }
-  /// Dims that occur bare in `info` are sizes: not negative.
-  void add_size_facts(relax::Info info);
+  /// The model-local function being inlined; null outside of functions.
+  const onnx::FunctionProto* innermost() const { return calls_.empty() ? nullptr : calls_.back(); }
+  /// The body of a model-local function in place of its call.
+  Status call_function(const onnx::FunctionProto& function, Node& node);
 
  private:
-  friend class Node;
-  friend class UnreachedNodes;
   Status opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports, Scope& scope);
-  Status define_parameters(const onnx::GraphProto& graph, Parameters& parameters);
   void initializers(const onnx::GraphProto& graph);
-  void define(const std::string& name, NamedValue slot, Location where);
-  std::vector<int> order(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
-  void report_cycle(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, const std::vector<int>& missing);
   void nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, std::vector<std::string> outputs);
+  void report_cycle(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, const std::vector<int>& cyclic);
   void convert_all(NodeList list);
   std::vector<NamedValue> given(const std::vector<std::string>& outputs, bool as_tensors);
   void convert(const onnx::NodeProto& node, int number);
-  bool convert_ready(Node& node, bool ready);
-  void note_inputs(const onnx::NodeProto& proto);
   bool operands_ready(const onnx::NodeProto& node, Location where);
-  Status convert_checked(const Converter& converter, Node& node);
-  Status convert_with(const Converter& converter, Node& node);
-  Status call_function(const onnx::FunctionProto& function, Node& node);
-  void find_operands(const onnx::NodeProto& node, Location where);
   void fail_outputs(const onnx::NodeProto& node);
-  /// Checks the nodes that were not converted (importer_rest.cpp).
-  void check_rest();
-  void check_declared(const onnx::ValueInfoProto& declared, bool output);
-  Result<std::vector<Value*>> result(const std::string& name);
-  Status results(const onnx::GraphProto& graph);
 
   const LoadedModel& model_;
   const ImportOptions& options_;
   relax::Module& module_;
   const relax::OpTable& ops_;
   Diagnostics& diag;
-  ConverterTable converters_;
-  SignatureTable signatures_;
+  NodeConversion conversion_;
   SmallConstants small_constants_;
   relax::Function* function_ = nullptr;
-  std::unique_ptr<arith::Simplifier> simplifier_;  ///< by the facts of function_
-  std::unique_ptr<arith::Prover> prover_;          ///< the same, as they were at
-  uint64_t prover_revision_ = 0;
+  std::unique_ptr<SizeReasoning> sizes_;  ///< of function_
   relax::GraphBuilder* builder_ = nullptr;
   Scope* scope_ = nullptr;
   Location file_ = nullptr;
@@ -156,8 +153,7 @@ class GraphImporter {
   std::set<const onnx::NodeProto*> visited_;       ///< asked for membership only
 
   int dependents_ = 0;  ///< how many times inline_dependents is in itself
-
-  const onnx::FunctionProto* innermost() const { return calls_.empty() ? nullptr : calls_.back(); }
+  int wrong_ranks_ = 0;
 };
 
 }  // namespace relaxc::frontend

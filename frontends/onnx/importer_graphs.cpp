@@ -1,11 +1,10 @@
 // importer_graphs.cpp: graphs as wholes: the order of their nodes, model-local functions, the bodies of control flow.
 #include <algorithm>
-#include <iterator>
-#include <queue>
 #include <utility>
 
 #include "frontends/onnx/check_node.h"
 #include "frontends/onnx/importer.h"
+#include "frontends/onnx/node_order.h"
 
 namespace relaxc::frontend {
 
@@ -19,104 +18,52 @@ namespace {
 /// Every level of dependents is converted twice.
 constexpr int kDeepestDependents = 6;
 
-/// Names that a node reads, those that its subgraphs take from outside included: what a subgraph makes itself is its
-/// own, even where the graph around it has another value of that name.
-void collect_reads(const NodeProto& node, std::set<std::string>& reads) {
-  for (const std::string& name : node.input())
-    if (!name.empty()) reads.insert(name);
-  auto graph_reads = [&](const GraphProto& graph) {
-    std::set<std::string> inside, own;
-    for (const ValueInfoProto& input : graph.input()) own.insert(input.name());
-    for (const onnx::TensorProto& tensor : graph.initializer()) own.insert(tensor.name());
-    for (const NodeProto& inner : graph.node()) {
-      collect_reads(inner, inside);
-      own.insert(inner.output().begin(), inner.output().end());
-    }
-    for (const ValueInfoProto& output : graph.output()) inside.insert(output.name());
-    std::set_difference(inside.begin(), inside.end(), own.begin(), own.end(), std::inserter(reads, reads.end()));
-  };
-  for (const onnx::AttributeProto& attribute : node.attribute()) {
-    if (attribute.has_g()) graph_reads(attribute.g());
-    for (const GraphProto& graph : attribute.graphs()) graph_reads(graph);
-  }
-}
-
-/// Who waits for whom.
-struct Makers {
-  std::vector<std::vector<int>> users;  ///< of each node: the nodes that read what it makes
-  std::vector<int> missing;             ///< of each node: how many nodes it waits for
-};
-
-Makers makers_of(const RepeatedPtrField<NodeProto>& nodes) {
-  std::map<std::string, int> maker;
-  for (int i = 0; i < nodes.size(); ++i)
-    for (const std::string& output : nodes[i].output())
-      if (!output.empty()) maker.try_emplace(output, i);
-  auto count = static_cast<size_t>(nodes.size());
-  Makers out{std::vector<std::vector<int>>(count), std::vector<int>(count, 0)};
-  for (int i = 0; i < nodes.size(); ++i) {
-    std::set<std::string> reads;
-    collect_reads(nodes[i], reads);
-    std::set<int> makers;
-    for (const std::string& name : reads)
-      if (auto found = maker.find(name); found != maker.end()) makers.insert(found->second);
-    for (int from : makers) {
-      out.users[static_cast<size_t>(from)].push_back(i);
-      ++out.missing[static_cast<size_t>(i)];
-    }
-  }
-  return out;
-}
-
-/// The nodes that wait for nothing, and so on, lower numbers first; `missing` keeps what the others wait for.
-std::vector<int> sorted(Makers& makers) {
-  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
-  for (size_t i = 0; i < makers.missing.size(); ++i)
-    if (makers.missing[i] == 0) ready.push(static_cast<int>(i));
-  std::vector<int> order;
-  while (!ready.empty()) {
-    int next = ready.top();
-    ready.pop();
-    order.push_back(next);
-    for (int user : makers.users[static_cast<size_t>(next)])
-      if (--makers.missing[static_cast<size_t>(user)] == 0) ready.push(user);
-  }
-  return order;
-}
-
 }  // namespace
 
-/// Node numbers in an order in which everything is made before it is used; the given order where it is one. Nodes on a
-/// cycle are reported and left out.
-std::vector<int> GraphImporter::order(const RepeatedPtrField<NodeProto>& nodes) {
-  Makers makers = makers_of(nodes);
-  std::vector<int> order = sorted(makers);
-  if (static_cast<int>(order.size()) != nodes.size()) {
-    report_cycle(nodes, makers.missing);
-    return order;
+/// Converts all nodes of a graph in an order in which everything is made before it is used. Nodes on a cycle are
+/// reported and left out.
+void GraphImporter::nodes(const RepeatedPtrField<NodeProto>& nodes, std::vector<std::string> outputs) {
+  const NodeOrder found = order_of(nodes);
+  if (!found.cyclic.empty()) report_cycle(nodes, found.cyclic);
+  NodeList list{{}, std::move(outputs)};
+  bool sorted = !found.cyclic.empty();  // then the order says nothing
+  for (int number : found.order) {
+    const auto place = static_cast<int>(list.nodes.size());
+    if (!sorted && number != place) {
+      diag.warning(file_, Kind::malformed_model,
+                   "nodes are not in topological order: '{}' comes too early; they are "
+                   "sorted",
+                   label(nodes[place], place));
+      sorted = true;
+    }
+    list.nodes.emplace_back(&nodes[number], number);
   }
-  for (int i = 0; i < nodes.size(); ++i) {
-    if (order[static_cast<size_t>(i)] == i) continue;
-    diag.warning(file_, Kind::malformed_model,
-                 "nodes are not in topological order: '{}' comes too early; they are "
-                 "sorted",
-                 label(nodes[i], i));
-    break;
-  }
-  return order;
+  convert_all(std::move(list));
 }
 
-/// Reports the nodes that still miss something, and lets what they would give fail.
-void GraphImporter::report_cycle(const RepeatedPtrField<NodeProto>& nodes, const std::vector<int>& missing) {
+/// Lets what nodes on a cycle would give fail.
+void GraphImporter::report_cycle(const RepeatedPtrField<NodeProto>& nodes, const std::vector<int>& cyclic) {
+  constexpr size_t kMostShown = 8;
   std::string names;
-  int shown = 0;
-  for (int i = 0; i < nodes.size(); ++i) {
-    if (missing[static_cast<size_t>(i)] == 0) continue;
-    if (++shown <= 8) names += (names.empty() ? "'" : ", '") + label(nodes[i], i) + "'";
-    fail_outputs(nodes[i]);
+  for (size_t i = 0; i < cyclic.size(); ++i) {
+    const NodeProto& node = nodes[cyclic[i]];
+    if (i < kMostShown) names += (names.empty() ? "'" : ", '") + label(node, cyclic[i]) + "'";
+    fail_outputs(node);
   }
   diag.error(file_, Kind::malformed_model, "the graph has a cycle; these nodes are on it or depend on it: {}{}", names,
-             shown > 8 ? " and " + std::to_string(shown - 8) + " more" : "");
+             cyclic.size() > kMostShown ? " and " + std::to_string(cyclic.size() - kMostShown) + " more" : "");
+}
+
+/// In order; what is left to do stands in reverse, so that the next one is taken off the end.
+void GraphImporter::convert_all(NodeList list) {
+  std::reverse(list.nodes.begin(), list.nodes.end());
+  NodeList* before = std::exchange(scope_->rest, &list);
+  while (!list.nodes.empty() && !budget_.is_exceeded()) {
+    auto [node, number] = list.nodes.back();
+    list.nodes.pop_back();
+    convert(*node, number);
+  }
+  scope_->rest = before;
 }
 
 /// The body of a model-local function in place of its call.
@@ -143,13 +90,13 @@ Status GraphImporter::call_function(const onnx::FunctionProto& function, Node& n
   for (const auto& attribute : node.proto.attribute())
     if (const onnx::AttributeProto* given = node.attribute(attribute.name()))
       scope.attributes[attribute.name()] = given;
-  Scope* outer = scope_;
-  scope_ = &scope;
-  calls_.push_back(&function);
   size_t errors = diag.error_count();
-  nodes(function.node(), {function.output().begin(), function.output().end()});
-  calls_.pop_back();
-  scope_ = outer;
+  {
+    Within within(*this, scope);
+    calls_.push_back(&function);
+    nodes(function.node(), {function.output().begin(), function.output().end()});
+    calls_.pop_back();
+  }
   if (diag.error_count() > errors) return diag.failed();
   for (int i = 0; i < function.output_size() && i < node.proto.output_size(); ++i) {
     auto made = scope.slots.find(function.output(i));
@@ -184,8 +131,7 @@ Result<NodeList> GraphImporter::take_dependents(const NodeProto& node) {
   NodeList& rest = *scope_->rest;
   NodeList taken, left{{}, rest.outputs};
   for (size_t i = rest.nodes.size(); i-- > 0;) {
-    std::set<std::string> reads;
-    collect_reads(*rest.nodes[i].first, reads);
+    const std::set<std::string> reads = reads_of(*rest.nodes[i].first);
     bool depends = std::any_of(reads.begin(), reads.end(), [&](const auto& name) { return made.count(name) != 0; });
     (depends ? taken : left).nodes.push_back(rest.nodes[i]);
     if (depends) made.insert(rest.nodes[i].first->output().begin(), rest.nodes[i].first->output().end());
@@ -204,7 +150,7 @@ Result<std::vector<NamedValue>> GraphImporter::inline_dependents(const NodeProto
   scope.opsets = scope_->opsets;
   scope.attributes = scope_->attributes;
   Inside inside(*this, block);
-  Scope* outer = std::exchange(scope_, &scope);
+  Within within(*this, scope);
   for (size_t i = 0; i < made.size() && static_cast<int>(i) < node.output_size(); ++i)
     if (const std::string& name = node.output(static_cast<int>(i)); !name.empty()) scope.slots[name] = made[i];
   size_t errors = diag.error_count();
@@ -212,7 +158,6 @@ Result<std::vector<NamedValue>> GraphImporter::inline_dependents(const NodeProto
   convert_all(dependents);
   --dependents_;
   std::vector<NamedValue> results = given(dependents.outputs, true);
-  scope_ = outer;
   bool failed = std::any_of(results.begin(), results.end(), [](const NamedValue& slot) { return slot.failed; });
   if (failed || diag.error_count() > errors) return diag.failed();
   return results;
@@ -226,8 +171,7 @@ Result<std::vector<NamedValue>> GraphImporter::inline_graph(const GraphProto& gr
   scope.attributes = scope_->attributes;
   std::optional<Inside> inside;
   if (block != nullptr) inside.emplace(*this, block);
-  Scope* outer = scope_;
-  scope_ = &scope;
+  Within within(*this, scope);
   size_t errors = diag.error_count();
   std::set<std::string> initialized;
   for (const auto& tensor : graph.initializer()) initialized.insert(tensor.name());
@@ -238,7 +182,6 @@ Result<std::vector<NamedValue>> GraphImporter::inline_graph(const GraphProto& gr
   initializers(graph);
   nodes(graph.node(), names_of(graph.output()));
   std::vector<NamedValue> results = given(names_of(graph.output()), block != nullptr);
-  scope_ = outer;
   if (diag.error_count() > errors) return diag.failed();
   bool failed = std::any_of(results.begin(), results.end(), [](const NamedValue& slot) { return slot.failed; });
   if (failed) return diag.failed();

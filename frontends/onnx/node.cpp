@@ -199,7 +199,7 @@ const arith::Facts& Node::facts() {
 
 Result<std::vector<Value*>> Node::call_many(OpName op, std::vector<Value*> operands, Attrs attrs) {
   RELAXC_TRY(std::vector<Value*> values, builder().call_many(op, std::move(operands), std::move(attrs)));
-  for (Value* value : values) importer_.add_size_facts(value->info);
+  for (Value* value : values) importer_.sizes().add_facts(value->info);
   return importer_.small_constants().evaluated(builder(), std::move(values));
 }
 
@@ -223,15 +223,15 @@ Status Node::set(size_t index, Result<Value*> value) {
 }
 
 Expr Node::simplify(Expr e) {
-  return importer_.simplify(e);
+  return importer_.sizes().simplify(e);
 }
 
 arith::Truth Node::decide(Expr condition) {
-  return importer_.prover().decide(condition);
+  return importer_.sizes().prover().decide(condition);
 }
 
 arith::Range Node::bounds(Expr e) {
-  return importer_.prover().bounds(e);
+  return importer_.sizes().prover().bounds(e);
 }
 
 bool Node::set_known(size_t index, Known known) {

@@ -112,7 +112,7 @@ Result<bool> fill_branches(Node& node, Op* op, const Branches& branches) {
     op->regions[0]->yield->add_operand(x[i]);
     op->regions[1]->yield->add_operand(y[i]);
     results.push_back(function.make_result(op, {}, infos[i]));
-    node.importer().add_size_facts(infos[i]);
+    node.importer().sizes().add_facts(infos[i]);
   }
   RELAXC_DO(set_rebuilt(node, 0, likes, results));
   return true;

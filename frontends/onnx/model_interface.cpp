@@ -1,10 +1,9 @@
-// importer_interface.cpp: what goes into a model and comes out of it: parameters, initializers, results.
+// model_interface.cpp: what goes into a model and comes out of it: parameters and results.
 //
 // What a model declares of results and inner values is compared with what was deduced.
-#include <algorithm>
+#include "frontends/onnx/model_interface.h"
 
 #include "frontends/onnx/composite.h"
-#include "frontends/onnx/importer.h"
 #include "frontends/onnx/parameters.h"
 
 namespace relaxc::frontend {
@@ -13,7 +12,7 @@ using onnx::GraphProto;
 using onnx::ValueInfoProto;
 using relax::Info;
 
-Status GraphImporter::define_parameters(const GraphProto& graph, Parameters& parameters) {
+Status ModelInterface::define_parameters(const GraphProto& graph, Parameters& parameters) {
   std::set<std::string> initialized;
   for (const auto& tensor : graph.initializer()) initialized.insert(tensor.name());
   bool ok = true;
@@ -25,10 +24,10 @@ Status GraphImporter::define_parameters(const GraphProto& graph, Parameters& par
     }
     Result<NamedValue> slot = parameters.add(input.type(), input.name());
     ok = ok && bool(slot);
-    define(input.name(), slot ? *std::move(slot) : NamedValue{nullptr, std::nullopt, true}, file_);
+    importer_.define(input.name(), slot ? *std::move(slot) : NamedValue{nullptr, std::nullopt, true}, file_);
   }
   // Before IR version 4 every initializer had to be an input.
-  if (!fixed.empty() && model_.proto->ir_version() >= 4 && options_.findings != nullptr)
+  if (!fixed.empty() && model_.ir_version() >= 4 && options_.findings != nullptr)
     options_.findings->remarks.push_back(fmt::format(
         "inputs that have a default become constants: '{}'{}; --keep-initializers-as-inputs keeps them inputs",
         fixed[0], fixed.size() > 1 ? fmt::format(" and {} more", fixed.size() - 1) : ""));
@@ -36,43 +35,10 @@ Status GraphImporter::define_parameters(const GraphProto& graph, Parameters& par
   return Done{};
 }
 
-void GraphImporter::initializers(const GraphProto& graph) {
-  bool open = scope_->parent == nullptr && options_.keep_initializers_as_inputs;
-  for (const onnx::TensorProto& tensor : graph.initializer()) {
-    if (open && scope_->slots.count(tensor.name()) != 0) continue;  // its input is a parameter
-    if (tensor.data_type() == onnx::TensorProto::STRING) {
-      std::optional<NamedValue> strings = tensor_strings(*builder_, tensor);
-      if (!strings)
-        diag.error(file_, Kind::malformed_model, "'{}' does not have as many strings as its shape needs",
-                   tensor.name());
-      define(tensor.name(), strings ? *std::move(strings) : NamedValue{nullptr, std::nullopt, true}, file_);
-      continue;
-    }
-    Result<relax::ConstantRef> data = tensor_constant(tensor, files(), file_, diag);
-    NamedValue slot;
-    slot.failed = !data;
-    if (data) slot.value = builder_->constant(*std::move(data), tensor.name());
-    define(tensor.name(), std::move(slot), file_);
-  }
-  for (const onnx::SparseTensorProto& sparse : graph.sparse_initializer()) {
-    diag.error(file_, Kind::unsupported, "sparse initializer '{}' is not supported; store it densely",
-               sparse.values().name());
-    define(sparse.values().name(), NamedValue{nullptr, std::nullopt, true}, file_);
-  }
-}
-
-void GraphImporter::add_size_facts(Info info) {
-  const auto* tensor = info->as<TensorInfo>();
-  if (tensor == nullptr || !tensor->shape) return;
-  for (Expr extent : *tensor->shape)
-    if (const auto* var = extent.as<arith::VarNode>())
-      function_->facts.bound(arith::Var(var), arith::Range::at_least(0));
-}
-
 /// What the model says of a value against what was deduced. Exporters leave stale shapes behind often enough that only
 /// a wrong element type of an output is an error.
-void GraphImporter::check_declared(const ValueInfoProto& declared, bool output) {
-  NamedValue* slot = find(declared.name());
+void ModelInterface::check_declared(const ValueInfoProto& declared, bool output) {
+  NamedValue* slot = importer_.find(declared.name());
   if (slot == nullptr || slot->failed || slot->value == nullptr || !declared.type().has_tensor_type()) return;
   const auto* tensor = slot->value->info->as<TensorInfo>();
   if (tensor == nullptr || !tensor->shape || !tensor->dtype) return;
@@ -91,7 +57,7 @@ void GraphImporter::check_declared(const ValueInfoProto& declared, bool output) 
   }
   if (!type.has_shape()) return;
   bool wrong = static_cast<size_t>(type.shape().dim_size()) != tensor->shape->size();
-  wrong_ranks += wrong ? 1 : 0;
+  wrong_ranks_ += wrong ? 1 : 0;
   for (int i = 0; !wrong && i < type.shape().dim_size(); ++i) {
     const int64_t* extent = (*tensor->shape)[static_cast<size_t>(i)].constant();
     const auto& said = type.shape().dim(i);
@@ -112,13 +78,13 @@ std::vector<std::string> suffixes_of(const NamedValue& slot) {
 }  // namespace
 
 /// The tensors that one output consists of.
-Result<std::vector<Value*>> GraphImporter::result(const std::string& name) {
-  const NamedValue slot = *find(name);
+Result<std::vector<Value*>> ModelInterface::result(const std::string& name) {
+  const NamedValue slot = *importer_.find(name);
   if (slot.composite == nullptr) {
-    RELAXC_TRY(Value * value, materialize(name));
+    RELAXC_TRY(Value * value, importer_.materialize(name));
     return std::vector<Value*>{value};
   }
-  RELAXC_TRY(std::vector<Value*> values, Composites(*this).flatten(slot));
+  RELAXC_TRY(std::vector<Value*> values, Composites(importer_).flatten(slot));
   std::vector<std::string> suffixes = suffixes_of(slot);
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i]->name.empty()) values[i]->name = name + suffixes[i];
@@ -127,13 +93,13 @@ Result<std::vector<Value*>> GraphImporter::result(const std::string& name) {
 
 /// Values and their names; a value that passes through an Identity has the name that it was made under, so the names
 /// that the model declares are an attribute of the function.
-Status GraphImporter::results(const GraphProto& graph) {
+Status ModelInterface::add_results(const GraphProto& graph) {
   std::vector<Value*> values;
   std::vector<std::string> names;
   bool ok = graph.output_size() > 0;
   if (!ok) diag.error(file_, Kind::malformed_model, "the graph has no outputs");
   for (const ValueInfoProto& output : graph.output()) {
-    NamedValue* slot = find(output.name());
+    NamedValue* slot = importer_.find(output.name());
     if (slot == nullptr) {
       diag.error(file_, Kind::unbound_name, "output '{}' of the graph is not made by any node", output.name());
       ok = false;
@@ -143,14 +109,15 @@ Status GraphImporter::results(const GraphProto& graph) {
       Result<std::vector<Value*>> tensors = result(output.name());
       ok = ok && bool(tensors);
       if (tensors) values.insert(values.end(), tensors->begin(), tensors->end());
-      for (const std::string& suffix : suffixes_of(*find(output.name()))) names.push_back(output.name() + suffix);
+      for (const std::string& suffix : suffixes_of(*importer_.find(output.name())))
+        names.push_back(output.name() + suffix);
       check_declared(output, true);
     }
   }
   if (!ok) return diag.failed();
-  Value* result = values.size() == 1 ? values[0] : builder_->tuple(values);
-  function_->body().yield->add_operand(result);
-  function_->output_names = std::move(names);
+  Value* result = values.size() == 1 ? values[0] : importer_.builder().tuple(values);
+  importer_.function().body().yield->add_operand(result);
+  importer_.function().output_names = std::move(names);
   return Done{};
 }
 

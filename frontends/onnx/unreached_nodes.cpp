@@ -1,13 +1,12 @@
-// importer_rest.cpp: the nodes of a file that no import reaches: branches that a constant leaves out, bodies of loops
+// unreached_nodes.cpp: the nodes of a file that no import reaches: branches that a constant leaves out, bodies of loops
 // that never run, functions that are never called.
 //
 // They mean nothing to the program that is compiled, but a file with a malformed one is malformed, and says so here as
 // every other runtime does. What is checked is what can be checked without a conversion: operators, arguments,
 // attributes (check_node.h), and that names are made somewhere.
-#include <algorithm>
+#include "frontends/onnx/unreached_nodes.h"
 
 #include "frontends/onnx/check_node.h"
-#include "frontends/onnx/importer.h"
 
 namespace relaxc::frontend {
 
@@ -16,7 +15,7 @@ using onnx::GraphProto;
 using onnx::NodeProto;
 
 /// Names that nodes of one graph see, those of the graphs around it included.
-struct Visible {
+struct UnreachedNodes::Visible {
   const Visible* outer = nullptr;
   std::set<std::string_view> names;
   const onnx::FunctionProto* function = nullptr;
@@ -29,37 +28,19 @@ struct Visible {
   }
 };
 
-/// Needs what the importer knows of the model: its tables, and which nodes were visited.
-class UnreachedNodes {
- public:
-  explicit UnreachedNodes(GraphImporter& importer) : importer_(importer), model_(*importer.model_.proto) {}
-
-  void check();
-
- private:
-  void check_graph(const GraphProto& graph, const Visible* outer);
-  void check_nodes(const RepeatedPtrField<NodeProto>& nodes, Visible& visible);
-  void check_node(const NodeProto& proto, int number, const Visible& visible);
-
-  GraphImporter& importer_;
-  const onnx::ModelProto& model_;
-};
-
 void UnreachedNodes::check() {
-  if (importer_.budget_.is_exceeded()) return;
   check_graph(model_.graph(), nullptr);
   for (const onnx::FunctionProto& function : model_.functions()) {
     Visible visible;
     visible.function = &function;
-    visible.called = function.node_size() > 0 && importer_.visited_.count(&function.node(0)) != 0;
+    visible.called = function.node_size() > 0 && visited_.count(&function.node(0)) != 0;
     visible.names.insert(function.input().begin(), function.input().end());
     Scope scope;
     scope.function = true;
     for (const auto& import : function.opset_import()) scope.opsets[domain_of(import.domain())] = import.version();
     for (const auto& attribute : function.attribute_proto()) scope.attributes[attribute.name()] = &attribute;
-    Scope* outer = std::exchange(importer_.scope_, &scope);
+    GraphImporter::Within within(importer_, scope);
     check_nodes(function.node(), visible);
-    importer_.scope_ = outer;
   }
 }
 
@@ -76,7 +57,7 @@ void UnreachedNodes::check_graph(const GraphProto& graph, const Visible* outer) 
 void UnreachedNodes::check_nodes(const RepeatedPtrField<NodeProto>& nodes, Visible& visible) {
   for (const NodeProto& node : nodes) visible.names.insert(node.output().begin(), node.output().end());
   for (int i = 0; i < nodes.size(); ++i) {
-    if (importer_.visited_.count(&nodes[i]) == 0) check_node(nodes[i], i, visible);
+    if (visited_.count(&nodes[i]) == 0) check_node(nodes[i], i, visible);
     for (const onnx::AttributeProto& attribute : nodes[i].attribute()) {
       if (attribute.has_g()) check_graph(attribute.g(), &visible);
       for (const GraphProto& graph : attribute.graphs()) check_graph(graph, &visible);
@@ -86,34 +67,31 @@ void UnreachedNodes::check_nodes(const RepeatedPtrField<NodeProto>& nodes, Visib
 
 void UnreachedNodes::check_node(const NodeProto& proto, int number, const Visible& visible) {
   std::string domain = domain_of(proto.domain());
-  auto opset = importer_.scope_->opsets.find(domain);
-  int64_t version = opset == importer_.scope_->opsets.end() ? 0 : opset->second;
-  Location where = importer_.module_.sources().at(
+  auto opset = importer_.scope().opsets.find(domain);
+  int64_t version = opset == importer_.scope().opsets.end() ? 0 : opset->second;
+  Location where = importer_.module().sources().at(
       NodeOrigin{importer_.files().path(), label(proto, number), qualified(proto), version});
   for (const std::string& name : proto.input())
     if (!name.empty() && !visible.has(name))
-      importer_.diag.error(where, Kind::unbound_name,
-                           "input '{}' is not made by a node and is not an input or initializer of the graph", name);
+      importer_.diagnostics().error(where, Kind::unbound_name,
+                                    "input '{}' is not made by a node and is not an input or initializer of the graph",
+                                    name);
   Node node(importer_, proto, version, where);
-  if (find_custom(importer_.options_, proto) != nullptr)
-    return static_cast<void>(bool(check_attributes(node, visible.function)));
+  if (find_custom(options_, proto) != nullptr) return static_cast<void>(bool(check_attributes(node, visible.function)));
   if (const onnx::FunctionProto* callee = find_function(model_, proto))
     return static_cast<void>(bool(check_call(node, *callee, visible.function)));
   if (version == 0) {
-    importer_.diag.error(where, Kind::malformed_model, "the {} imports no opset of domain '{}'",
-                         visible.function == nullptr ? "model" : "function", domain.empty() ? "ai.onnx" : domain);
+    importer_.diagnostics().error(where, Kind::malformed_model, "the {} imports no opset of domain '{}'",
+                                  visible.function == nullptr ? "model" : "function",
+                                  domain.empty() ? "ai.onnx" : domain);
     return;
   }
-  const Converter* converter = importer_.converters_.find(domain, proto.op_type());
-  std::optional<Signature> signature = importer_.signatures_.find(domain, proto.op_type(), version);
+  const Converter* converter = tables_.converters().find(domain, proto.op_type());
+  std::optional<Signature> signature = tables_.signatures().find(domain, proto.op_type(), version);
   if (converter == nullptr && !signature && domain.empty())
-    importer_.diag.error(where, Kind::unknown_operator, "there is no operator of this name");
+    importer_.diagnostics().error(where, Kind::unknown_operator, "there is no operator of this name");
   if (signature && (converter == nullptr || converter->note != "refused"))
     static_cast<void>(bool(frontend::check_node(node, *signature, visible.function, visible.called)));
-}
-
-void GraphImporter::check_rest() {
-  UnreachedNodes(*this).check();
 }
 
 }  // namespace relaxc::frontend
