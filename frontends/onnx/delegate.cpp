@@ -10,10 +10,8 @@ namespace relaxc::frontend {
 Status Node::convert_as(std::string_view op, int64_t as_opset) {
   onnx::NodeProto as = proto;
   as.set_op_type(std::string(op));
-  const Converter* converter = importer_.converters_.find("", op);
-  RELAXC_CHECK(converter != nullptr, "no converter for " + std::string(op));
-  Node node(importer_, as, as_opset, location);
-  return importer_.convert_with(*converter, node);
+  Node node(importer(), as, as_opset, location);
+  return importer().conversion().convert_as(op, node);
 }
 
 Result<Value*> Node::apply(std::string_view op, int64_t as_opset, const std::vector<Value*>& values) {
@@ -24,21 +22,17 @@ Result<Value*> Node::apply(std::string_view op, int64_t as_opset, const std::vec
   const std::string output = wants(0) ? proto.output(0) : "result";
   as.add_output(output);
   Scope scope;
-  scope.parent = importer_.scope_;
-  scope.attributes = importer_.scope_->attributes;
+  scope.parent = &importer().scope();
+  scope.attributes = importer().scope().attributes;
   for (Value* value : values) {
     std::string name = value == nullptr ? "" : "operand " + std::to_string(as.input_size());
     if (value != nullptr) scope.slots[name] = NamedValue{value, std::nullopt, false};
     as.add_input(name);
   }
-  const Converter* converter = importer_.converters_.find("", op);
-  RELAXC_CHECK(converter != nullptr, "no converter for " + std::string(op));
-  Node node(importer_, as, as_opset, location);
-  importer_.scope_ = &scope;
-  Status done = importer_.convert_with(*converter, node);
-  Result<Value*> made = done ? importer_.materialize(output) : Result<Value*>(diag.failed());
-  importer_.scope_ = scope.parent;
-  return made;
+  Node node(importer(), as, as_opset, location);
+  GraphImporter::Within within(importer(), scope);
+  RELAXC_DO(importer().conversion().convert_as(op, node));
+  return importer().materialize(output);
 }
 
 }  // namespace relaxc::frontend

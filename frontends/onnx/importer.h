@@ -113,6 +113,7 @@ class GraphImporter {
 
   relax::GraphBuilder& builder() { return *builder_; }
   SizeReasoning& sizes() { return *sizes_; }
+  NodeConversion& conversion() { return conversion_; }
   relax::Module& module() { return module_; }
   relax::Function& function() { return *function_; }
   Diagnostics& diagnostics() { return diag; }

@@ -69,6 +69,12 @@ void NodeConversion::note_inputs(const NodeProto& proto) {
   if (!types.empty()) diag.note(nullptr, "inputs: {}", types);
 }
 
+Status NodeConversion::convert_as(std::string_view op, Node& node) {
+  const Converter* converter = converters_.find("", op);
+  RELAXC_CHECK(converter != nullptr, "no converter for " + std::string(op));
+  return convert_with(*converter, node);
+}
+
 /// The node by its converter, if it is one of its operator.
 Status NodeConversion::convert_checked(const Converter& converter, Node& node) {
   std::optional<Signature> signature = signatures_.find(converter.domain, converter.name, node.opset);

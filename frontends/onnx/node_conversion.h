@@ -16,6 +16,8 @@ class NodeConversion {
   /// The node by what there is for its operator; what there is none for is reported though its operands are not
   /// `ready`. False: its outputs have no values.
   bool convert(Node& node, bool ready);
+  /// The node as operator `op` of ai.onnx, whatever it is called.
+  Status convert_as(std::string_view op, Node& node);
   /// Tells the options' findings what the node reads, as far as it is known.
   void find_operands(const onnx::NodeProto& node, Location where);
   /// What the node is given, for the error before.
