@@ -4,6 +4,7 @@
 // as a tensor. Dims of operands bind the rule's names; what a name stands for already is guarded.
 #include "frontends/onnx/custom_op.h"
 
+#include "frontends/onnx/custom_results.h"
 #include "frontends/onnx/importer.h"
 
 namespace relaxc::frontend {
@@ -151,23 +152,9 @@ class CustomNode {
     if (node_.outputs() > op_.results.size())
       return node_.error(Kind::wrong_arity, "its rule gives {} results, the node takes {}", op_.results.size(),
                          node_.outputs());
-    std::vector<relax::Info> infos;
-    for (const RuleTensor& rule : op_.results) {
-      if (rule.like >= 0) {
-        infos.push_back(values_[static_cast<size_t>(rule.like)]->info);
-        continue;
-      }
-      if (!rule.dtype && values_.empty())
-        return node_.error(Kind::dtype_mismatch,
-                           "its rule gives no dtype for a result, and there is no operand to take it from");
-      std::vector<Expr> dims;
-      for (const RuleDim& dim : rule.dims) {
-        RELAXC_TRY(Expr extent, evaluate(dim));
-        dims.push_back(extent);
-      }
-      infos.push_back(
-          relax::tensor_info(node_.context(), std::move(dims), rule.dtype ? *rule.dtype : values_[0]->dtype()));
-    }
+    auto extent = [&](const RuleDim& dim) { return evaluate(dim); };
+    RELAXC_TRY(std::vector<relax::Info> infos,
+               custom_results(op_, node_.context(), values_, extent, node_.location, diag));
     relax::Op* call = node_.builder().append(relax::OpKind::kCallExternal, passed_);
     call->callee = op_.function;
     if (!found_.empty()) call->attrs.set("returned", true);

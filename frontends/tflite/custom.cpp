@@ -4,6 +4,7 @@
 // the operator's own format, so there is one attribute: `custom_options`, a tensor of uint8.
 #include <map>
 
+#include "frontends/onnx/custom_results.h"
 #include "frontends/tflite/importer.h"
 
 namespace relaxc::tflite {
@@ -107,24 +108,14 @@ class CustomNode {
   }
 
   Status results() {
-    std::vector<relax::Info> infos;
-    for (const RuleTensor& rule : op_.results) {
-      if (rule.like >= 0) {
-        infos.push_back(values_[static_cast<size_t>(rule.like)]->info);
-        continue;
-      }
-      if (!rule.dtype && values_.empty())
-        return node_.error(Kind::dtype_mismatch,
-                           "its rule gives no dtype for a result, and there is no operand to take it from");
-      std::vector<arith::Expr> dims;
-      for (const RuleDim& dim : rule.dims) {
-        RELAXC_TRY(int64_t extent, evaluate(dim));
-        if (extent < 0) return node_.error(Kind::invalid_value, "a dim of a result would be {}", extent);
-        dims.push_back(node_.importer.module().context().index(extent));
-      }
-      infos.push_back(relax::tensor_info(node_.importer.module().context(), std::move(dims),
-                                         rule.dtype ? *rule.dtype : values_[0]->dtype()));
-    }
+    arith::Context& context = node_.importer.module().context();
+    auto extent = [&](const RuleDim& dim) -> Result<arith::Expr> {
+      RELAXC_TRY(int64_t size, evaluate(dim));
+      if (size < 0) return node_.error(Kind::invalid_value, "a dim of a result would be {}", size);
+      return context.index(size);
+    };
+    RELAXC_TRY(std::vector<relax::Info> infos,
+               frontend::custom_results(op_, context, values_, extent, node_.location, diag));
     relax::Op* call = node_.builder().append(relax::OpKind::kCallExternal, passed_);
     call->callee = op_.function;
     for (size_t i = 0; i < infos.size(); ++i) {
