@@ -13,7 +13,7 @@
 #include <llvm/IR/Module.h>
 
 #include "compiler/arith/expr.h"
-#include "targets/target.h"
+#include "targets/byte_tile.h"
 
 namespace relaxc::codegen_llvm {
 
@@ -27,6 +27,7 @@ struct Capabilities {
   bool rounding = false;  ///< floor, ceil, trunc, round-to-even
   DotProducts dots;
   BFloatDots bfloat_dots;
+  ByteTileForm byte_tiles = ByteTileForm::kNone;
   bool byte_matrices = false;
   bool byte_permutes = false;     ///< picks bytes from two vectors of 64 (AVX-512 VBMI)
   bool halves = false;            ///< products of pairs of 16-bit numbers in a word are added to a sum (smlad)

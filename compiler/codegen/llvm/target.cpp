@@ -389,6 +389,7 @@ Capabilities capabilities_of(const Target& target, const llvm::TargetMachine& ma
   out.rounding = triple.isAArch64() || (triple.isX86() && info.checkFeatures("+sse4.1"));
   out.dots = target.dots;
   out.bfloat_dots = target.bfloat_dots;
+  out.byte_tiles = byte_tile_form(target);
   out.byte_matrices = target.byte_matrices;
   out.halves = has_halves(triple, info);
   out.lane_sums = triple.isThumb() && has_helium(info);

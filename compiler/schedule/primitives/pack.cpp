@@ -21,7 +21,7 @@ Legal<Pack::Facts> Pack::legal(const Tree& tree) const {
   std::vector<int64_t> all = order;
   all.push_back(axis);
   std::sort(all.begin(), all.end());
-  bool fits = panel > (packing.words_axis < 0 ? 1 : 0) && panel <= 4096 && all.size() == buffer->shape.size();
+  bool fits = panel > 0 && panel <= 4096 && all.size() == buffer->shape.size();
   for (size_t i = 0; i < all.size(); ++i) fits &= all[i] == static_cast<int64_t>(i);
   RELAXC_REQUIRE(fits, fmt::format("panels of {} along axis {}, order [{}] do not fit a tensor of {} axes", panel, axis,
                                    fmt::join(order, ", "), buffer->shape.size()));

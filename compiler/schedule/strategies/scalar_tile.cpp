@@ -4,7 +4,8 @@
 // pixels, take half or a quarter of the loads, and all of their sums stay in registers. Where the target multiplies
 // pairs of 16-bit numbers (Arm's DSP extension), bytes along the sum come four at a time: a word of each operand is
 // widened once for the whole tile. Helium sums eight products of lanes in a general register: its tiles are of the same
-// form, with eight bytes for four, where sums are long enough for their consumers to be done one by one.
+// form, with eight bytes for four, where sums are long enough for their consumers to be done one by one. Thumb's first
+// version multiplies in eight registers, and adds in others: four sums of runs of bytes (parts/run_tile.cpp).
 //
 // Method: the register tile of Goto & van de Geijn 2008 with registers of one element; Lai et al. 2018 (CMSIS-NN) have
 // the tile of 2x2 for SMLAD. The order of each sum is the written one, except in words, where it makes no difference.
@@ -23,6 +24,7 @@
 #include "compiler/schedule/strategies/parts/pack_constants.h"
 #include "compiler/schedule/strategies/parts/packed_word_sum.h"
 #include "compiler/schedule/strategies/parts/reduction_view.h"
+#include "compiler/schedule/strategies/parts/run_tile.h"
 #include "compiler/schedule/strategies/parts/scalar_reduction.h"
 #include "compiler/schedule/strategies/parts/tile_loops.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
@@ -107,6 +109,11 @@ TileSize size_for(const Draft& draft, const TileAxes& axes) {
   return {1, 4};
 }
 
+/// Of sums that are added in registers which take nothing else.
+TileSize run_tile(const TileAxes& axes) {
+  return axes.rows != 0 ? TileSize{2, 2} : TileSize{1, 4};
+}
+
 class Tiling {
  public:
   Tiling(Draft& draft, const TileAxes& axes, const TileSize& size)
@@ -115,6 +122,10 @@ class Tiling {
   Legal<> run() {
     RELAXC_LEGAL(pack_along(draft_, axes_.columns, size_.columns, packed_));
     if (axes_.rows != 0) RELAXC_LEGAL(pack_along(draft_, axes_.rows, size_.rows, packed_));
+    return run_packed();
+  }
+  /// Constants are in the order of the tile already.
+  Legal<> run_packed() {
     RELAXC_LEGAL(cut());
     for (uint32_t loop : loops_) {
       RELAXC_LEGAL(apply(tree_, Unroll{loop}));
@@ -225,12 +236,16 @@ struct ScalarTile {
     RELAXC_LEGAL(apply(draft.tree, StageLoads{draft.reduction.block, 0}));
     RELAXC_LEGAL(scalar_replace_results(draft));
     if (axes.rows == 0) RELAXC_LEGAL(unroll_taps(draft));
-    TileSize size = size_for(draft, axes);
+    RELAXC_STEP(const bool in_runs, takes_runs(draft, axes.rows, axes.columns));
+    TileSize size = in_runs ? run_tile(axes) : size_for(draft, axes);
     RELAXC_STEP(const int64_t wide, widened(draft, axes));
     if (wide > 0) size = {wide, 1};
     if (!draft.considered.empty() && draft.considered.back().taken)
       draft.considered.back().plan += fmt::format("; {} by {}", size.rows, size.columns);
-    if (wide == 0) RELAXC_LEGAL(Tiling(draft, axes, size).run());
+    if (wide == 0 && in_runs)
+      RELAXC_LEGAL(Tiling(draft, axes, size).run_packed());
+    else if (wide == 0)
+      RELAXC_LEGAL(Tiling(draft, axes, size).run());
     RELAXC_FITS(ReductionView(draft).words_are_packed(), "the constant that is read in words could not be packed");
     return Done{};
   }

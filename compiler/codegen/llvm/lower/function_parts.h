@@ -4,6 +4,7 @@
 // subscript is a value, and a value may be a load), so they are made together.
 #pragma once
 
+#include "compiler/codegen/llvm/lower/byte_tile.h"
 #include "compiler/codegen/llvm/lower/expressions.h"
 #include "compiler/codegen/llvm/lower/loops.h"
 #include "compiler/codegen/llvm/lower/statements.h"
@@ -32,7 +33,8 @@ struct FunctionParts {
   Expressions expressions{frame, lanes, bindings, values, checks, places, memory, externals};
   Calls calls{frame, places, values, checks, failures, externals};
   Statements statements{frame, lanes, bindings, values, checks, failures, places, memory, interleaved, calls, loops};
-  Loops loops{frame, lanes, bindings, values, checks, failures, places, interleaved, statements};
+  ByteTiles byte_tiles{frame, lanes, memory};
+  Loops loops{frame, lanes, bindings, values, checks, failures, places, interleaved, byte_tiles, statements};
 };
 
 }  // namespace relaxc::codegen_llvm

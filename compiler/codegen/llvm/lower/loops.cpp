@@ -1,6 +1,7 @@
 // loops.cpp: serial, unrolled and vectorized loops.
 #include "compiler/codegen/llvm/lower/loops.h"
 
+#include "compiler/codegen/llvm/lower/byte_tile.h"
 #include "compiler/codegen/llvm/lower/checks.h"
 #include "compiler/codegen/llvm/lower/interleaved.h"
 #include "compiler/codegen/llvm/lower/statements.h"
@@ -36,6 +37,7 @@ void Loops::lower(const tir::For& s) {
   IndexTypes& types = lanes_.indices();
   if (lanes_.count() == 0 && !checks_.are_on() && tasks_.can_run(s))
     return tasks_.lower(s, types.resized(min, types.widest()), types.resized(extent, types.widest()));
+  if (s.loop_kind == tir::LoopKind::kSerial && !checks_.are_on() && byte_tiles_.lower(s)) return;
   lower_serial(s, min, extent);
 }
 

@@ -9,6 +9,7 @@
 
 namespace relaxc::codegen_llvm {
 
+class ByteTiles;
 class InterleavedStores;
 class OverflowChecks;
 class Statements;
@@ -17,7 +18,8 @@ class Values;
 class Loops {
  public:
   Loops(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Values& values, OverflowChecks& checks,
-        Failures& failures, Places& places, InterleavedStores& interleaved, Statements& statements)
+        Failures& failures, Places& places, InterleavedStores& interleaved, ByteTiles& byte_tiles,
+        Statements& statements)
       : frame_(frame),
         b_(frame.builder()),
         lanes_(lanes),
@@ -25,6 +27,7 @@ class Loops {
         values_(values),
         checks_(checks),
         interleaved_(interleaved),
+        byte_tiles_(byte_tiles),
         statements_(statements),
         tasks_(frame, bindings, places, failures) {}
 
@@ -63,6 +66,7 @@ class Loops {
   Values& values_;
   OverflowChecks& checks_;
   InterleavedStores& interleaved_;
+  ByteTiles& byte_tiles_;
   Statements& statements_;
   ParallelLoops tasks_;
   std::vector<Exits> around_;  ///< of the loops that the code is in, outermost first

@@ -9,8 +9,10 @@
 namespace relaxc::schedule {
 namespace {
 
-/// The next constant that is not packed; its buffer is null if there is none.
-Pack next_packing(const Draft& draft, uint32_t loop, int64_t panel, const std::vector<BufferRef>& packed) {
+/// The next constant that is not packed; its buffer is null if there is none. Panels of one element only put the axes
+/// in order, which is done where `in_order` asks for it, and where words must be packed.
+Pack next_packing(const Draft& draft, uint32_t loop, int64_t panel, bool in_order,
+                  const std::vector<BufferRef>& packed) {
   const ReductionView view(draft);
   const std::vector<uint32_t>& reduced = draft.reduction.reduced;
   Pack step{};
@@ -19,7 +21,7 @@ Pack next_packing(const Draft& draft, uint32_t loop, int64_t panel, const std::v
     const auto axis = view.packable_axis(access, view.var(loop));
     const bool done = std::find(packed.begin(), packed.end(), access.buffer) != packed.end();
     if (!axis || step.buffer != nullptr || access.indices.size() < 2 || done) return;
-    if (panel < 2 && view.original(access.buffer) != draft.reduction.words) return;
+    if (panel < 2 && !in_order && view.original(access.buffer) != draft.reduction.words) return;
     step.buffer = access.buffer, step.axis = static_cast<int64_t>(*axis), step.panel = panel;
     for (size_t i = 0; i < access.indices.size(); ++i) {
       const auto at = std::find_if(reduced.begin(), reduced.end(),
@@ -32,16 +34,24 @@ Pack next_packing(const Draft& draft, uint32_t loop, int64_t panel, const std::v
   return step;
 }
 
-}  // namespace
-
-Legal<> pack_along(Draft& draft, uint32_t loop, int64_t panel, std::vector<BufferRef>& packed) {
+Legal<> pack_all(Draft& draft, uint32_t loop, int64_t panel, bool in_order, std::vector<BufferRef>& packed) {
   while (panel >= 1) {
-    const Pack step = next_packing(draft, loop, panel, packed);
+    const Pack step = next_packing(draft, loop, panel, in_order, packed);
     if (step.buffer == nullptr) break;
     RELAXC_STEP(const BufferRef made, apply(draft.tree, step));
     packed.push_back(made);
   }
   return Done{};
+}
+
+}  // namespace
+
+Legal<> pack_along(Draft& draft, uint32_t loop, int64_t panel, std::vector<BufferRef>& packed) {
+  return pack_all(draft, loop, panel, false, packed);
+}
+
+Legal<> pack_in_order(Draft& draft, uint32_t loop, std::vector<BufferRef>& packed) {
+  return pack_all(draft, loop, 1, true, packed);
 }
 
 }  // namespace relaxc::schedule

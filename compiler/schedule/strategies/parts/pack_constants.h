@@ -7,5 +7,7 @@ namespace relaxc::schedule {
 
 /// Packs all constants that can be packed along the loop; `packed` gets what they have become.
 Legal<> pack_along(Draft& draft, uint32_t loop, int64_t panel, std::vector<BufferRef>& packed);
+/// The same without panels: an element of the loop after the other, each with what is summed side by side.
+Legal<> pack_in_order(Draft& draft, uint32_t loop, std::vector<BufferRef>& packed);
 
 }  // namespace relaxc::schedule

@@ -1,0 +1,34 @@
+// byte_tile.h: the loop that sums products of bytes for a tile of results, in assembly.
+//
+// The problem: the sums of a tile of 2x2 or 4x4 results fit the registers of a Cortex-M0+ or of RISC-V beside their
+// operands, and LLVM spills a third of them. Thumb's first version adds to registers beyond the eight that it
+// multiplies in, which LLVM's allocator does not use; on RISC-V, LLVM multiplies all pairs before it adds the first.
+//
+// The method: the innermost loop of such sums becomes one inline assembly statement, whose operands are the sums and
+// the addresses of the first bytes. It is found by its form, so that the same loop is plain code for any other target.
+// Loops directly around it that go on where it ends are part of it.
+#pragma once
+
+#include "compiler/codegen/llvm/lower/byte_tile_text.h"
+#include "compiler/codegen/llvm/lower/memory.h"
+
+namespace relaxc::codegen_llvm {
+
+class ByteTiles {
+ public:
+  ByteTiles(Frame& frame, LaneArithmetic& lanes, Memory& memory)
+      : frame_(frame), b_(frame.builder()), lanes_(lanes), memory_(memory) {}
+
+  /// Whether the loop was such a one, and is done.
+  bool lower(const tir::For& s);
+
+ private:
+  llvm::Value* address_of(const arith::Load& first);
+
+  Frame& frame_;
+  llvm::IRBuilder<>& b_;
+  LaneArithmetic& lanes_;
+  Memory& memory_;
+};
+
+}  // namespace relaxc::codegen_llvm
