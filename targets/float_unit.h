@@ -14,7 +14,8 @@ bool calls_float_functions(const Target& target);
 /// have none, and RISC-V without M.
 bool has_high_product(const Target& target);
 
-/// Whether an instruction adds eight products of 16-bit numbers to a general register (Helium's vmladava).
+/// Whether an instruction adds the products of all lanes of two vectors to a general register (Helium's vmladava):
+/// sixteen of bytes of one sign, eight of 16-bit numbers.
 bool sums_products_of_lanes(const Target& target);
 
 }  // namespace relaxc

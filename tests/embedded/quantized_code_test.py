@@ -22,7 +22,7 @@ FLOATS = re.compile(r"__aeabi_(f|d|c?[fd]cmp|u?[il]2[fd]|u?l2)\w*$|__\w*[sd]f\w*
 
 INSTRUCTIONS = {  # sums of products, bytes that are widened for them, and what stores their results
     "cortex-m4": ["smlad", "pkhbt", "ldrd", "vcvtr.s32.f32", "usat"],
-    "cortex-m55": ["vmlava.s16", "vcvtr.s32.f32", "usat"],
+    "cortex-m55": ["vmlav.s8", "vmlava.s16", "vcvtn.s32.f32"],
 }
 
 

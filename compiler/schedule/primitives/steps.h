@@ -28,6 +28,7 @@
 #include "compiler/schedule/primitives/online_softmax.h"
 #include "compiler/schedule/primitives/pack.h"
 #include "compiler/schedule/primitives/pad_to.h"
+#include "compiler/schedule/primitives/pair_terms.h"
 #include "compiler/schedule/primitives/parallel.h"
 #include "compiler/schedule/primitives/pool_rows.h"
 #include "compiler/schedule/primitives/prefetch.h"
@@ -47,6 +48,7 @@
 #include "compiler/schedule/primitives/tensorize_dot8.h"
 #include "compiler/schedule/primitives/tile.h"
 #include "compiler/schedule/primitives/tile_matrix_dots.h"
+#include "compiler/schedule/primitives/tile_sums.h"
 #include "compiler/schedule/primitives/unroll.h"
 #include "compiler/schedule/primitives/use_fma.h"
 #include "compiler/schedule/primitives/vectorize.h"
@@ -59,9 +61,9 @@ namespace relaxc::schedule {
 using Step =
     std::variant<BindAxes, CacheRead, CacheWindow, CacheWrite, Chunk, Collapse, ComputeAt, DecomposeReduction,
                  Distribute, DropUnitLoop, FactorOut, Fuse, FusedConvPoolTiling, Inline, Jam, JamInner, LiftAllocs,
-                 MergeRows, FocusNests, OnlineSoftmax, Pack, PadTo, Parallel, PoolRows, Prefetch, Reassociate,
-                 ReduceInLanes, Reorder, ReverseComputeAt, ScalarReplace, FocusSection, SimplifySubscripts, Split,
-                 StageLoads, StripMineNests, StripMineRows, TensorizeBFloatDot, TensorizeDot4, TensorizeDot8, Tile,
-                 TileMatrixDots, Unroll, UseFma, Vectorize, FocusWhole, WidenBytes, Winograd>;
+                 MergeRows, FocusNests, OnlineSoftmax, Pack, PadTo, PairTerms, Parallel, PoolRows, Prefetch,
+                 Reassociate, ReduceInLanes, Reorder, ReverseComputeAt, ScalarReplace, FocusSection, SimplifySubscripts,
+                 Split, StageLoads, StripMineNests, StripMineRows, TensorizeBFloatDot, TensorizeDot4, TensorizeDot8,
+                 Tile, TileMatrixDots, TileSums, Unroll, UseFma, Vectorize, FocusWhole, WidenBytes, Winograd>;
 
 }  // namespace relaxc::schedule

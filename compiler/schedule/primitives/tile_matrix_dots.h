@@ -1,7 +1,7 @@
 // tile_matrix_dots.h: the step `tile_matrix_dots`.
 #pragma once
 
-#include "compiler/schedule/primitives/step.h"
+#include "compiler/schedule/primitives/sum_tile.h"
 
 namespace relaxc::schedule {
 
@@ -20,13 +20,8 @@ struct TileMatrixDots {
   static auto fields(auto& self) { return std::tie(self.row, self.column); }
 
   using Made = Done;
-  struct Facts {
-    std::vector<BufferRef> locals = {};  ///< of an element of the result
-    BufferRef sum = nullptr;             ///< one of them
-    Expr init = {};
-    Stmt sums = {};                ///< the loops of the sum
-    std::vector<Stmt> after = {};  ///< what follows
-    bool columns_first = false;    ///< lanes 0 and 1 are of one column
+  struct Facts : SumTile {
+    bool columns_first = false;  ///< lanes 0 and 1 are of one column
   };
   Legal<Facts> legal(const Tree& tree) const;
   Made apply(Tree& tree, const Facts& facts) const;

@@ -3,9 +3,8 @@
 // An element by itself loads two operands for each product. Elements that share operands, such as two outputs of two
 // pixels, take half or a quarter of the loads, and all of their sums stay in registers. Where the target multiplies
 // pairs of 16-bit numbers (Arm's DSP extension), bytes along the sum come four at a time: a word of each operand is
-// widened once for the whole tile. Helium sums eight products of lanes in a general register: its tiles are of the same
-// form, with eight bytes for four, where sums are long enough for their consumers to be done one by one. Thumb's first
-// version multiplies in eight registers, and adds in others: four sums of runs of bytes (parts/run_tile.cpp).
+// widened once for the whole tile. Thumb's first version multiplies in eight registers, and adds in others: four sums of
+// runs of bytes (parts/run_tile.cpp).
 //
 // Method: the register tile of Goto & van de Geijn 2008 with registers of one element; Lai et al. 2018 (CMSIS-NN) have
 // the tile of 2x2 for SMLAD. The order of each sum is the written one, except in words, where it makes no difference.
@@ -18,7 +17,6 @@
 #include "compiler/schedule/primitives/simplify_subscripts.h"
 #include "compiler/schedule/primitives/stage_loads.h"
 #include "compiler/schedule/primitives/tensorize_dot4.h"
-#include "compiler/schedule/primitives/tensorize_dot8.h"
 #include "compiler/schedule/primitives/unroll.h"
 #include "compiler/schedule/strategies/parts/estimate.h"
 #include "compiler/schedule/strategies/parts/pack_constants.h"
@@ -30,18 +28,14 @@
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/parts/wide_tile.h"
 #include "compiler/schedule/strategies/strategy.h"
-#include "targets/float_unit.h"
 
 namespace relaxc::schedule {
 namespace {
 
 // Judgement: no property of a machine says these.
-constexpr int64_t kMostTaps = 5;                         ///< that are straight-line code
-constexpr int32_t kFewRegisters = 12;                    ///< less hold two sums beside operands and addresses
-constexpr int32_t kManyRegisters = 24;                   ///< as many hold sixteen
-constexpr int64_t kShortestRun = 16, kShortestSum = 64;  ///< of products, for sums of lanes
-
-constexpr double kProductsOfOctet = 8;  ///< that the instructions for a run of eight bytes add, by their definition
+constexpr int64_t kMostTaps = 5;        ///< that are straight-line code
+constexpr int32_t kFewRegisters = 12;   ///< less hold two sums beside operands and addresses
+constexpr int32_t kManyRegisters = 24;  ///< as many hold sixteen
 
 /// Loops of the result whose iterations share an operand; 0: there is none.
 struct TileAxes {
@@ -171,57 +165,6 @@ class Tiling {
   std::vector<BufferRef> packed_;
 };
 
-Legal<ReductionForm> match_octets(const Draft& draft) {
-  RELAXC_FITS(sums_products_of_lanes(*draft.target), "the target does not add products of lanes to one sum");
-  RELAXC_STEP(ReductionForm form, reduction_in(draft));
-  RELAXC_FITS(form.room, "constants cannot be packed where nests may be duplicated");
-  RELAXC_FITS(!form.spatial.empty(), "the result is a single element");
-  const auto* store = analysis::as_nest(form.group.reduction).block->body.as<tir::Store>();
-  RELAXC_FITS(store != nullptr && store->buffer->dtype == DType::i(32), "it does not sum products in int32");
-  return form;
-}
-
-double octet_cycles(const Draft& draft, const ReductionForm& form) {
-  return terms_of(form.group.reduction) / kProductsOfOctet / draft.target->fma_per_cycle;
-}
-
-struct OctetTile {
-  ReductionForm form;
-
-  static std::string text() { return "two by two sums of eight products of bytes at a time, in general registers"; }
-  Legal<> carry_out(Draft& draft) const {
-    draft.reduction = form;
-    RELAXC_LEGAL(reorder_axes(draft));
-    RELAXC_FITS(ReductionView(draft).updates(), "it is not a sum");
-    RELAXC_LEGAL(fuse_neighbours(draft.tree, draft.reduction.spatial));
-    RELAXC_LEGAL(fuse_neighbours(draft.tree, draft.reduction.reduced));
-    const TileAxes axes = axes_of(draft);
-    RELAXC_FITS(axes.columns != 0, "no two elements share an operand");
-    RELAXC_STEP(const WordsOf of, match_packed_words(draft, kByteOctets, "bytes, eight of them,"));
-    RELAXC_FITS(of.extent >= kShortestRun && products(draft) >= kShortestSum, "the sums are too short");
-    RELAXC_STEP(const BufferRef words,
-                apply(draft.tree, TensorizeDot8{draft.reduction.block, draft.reduction.reduced.back()}));
-    RELAXC_LEGAL(read_packed_words(draft, of, words));
-    RELAXC_LEGAL(apply(draft.tree, StageLoads{draft.reduction.block, 0}));
-    RELAXC_LEGAL(scalar_replace_results(draft));
-    RELAXC_LEGAL(Tiling(draft, axes, axes.rows != 0 ? TileSize{2, 2} : TileSize{1, 4}).run());
-    RELAXC_FITS(ReductionView(draft).words_are_packed(), "the constant that is read in words could not be packed");
-    return Done{};
-  }
-
- private:
-  static int64_t products(const Draft& draft) {
-    int64_t count = 1;
-    for (uint32_t loop : draft.reduction.reduced)
-      if (const int64_t* extent = ReductionView(draft).extent(loop)) count *= *extent;
-    return count;
-  }
-};
-
-Legal<OctetTile> plan_octets(const Draft&, const ReductionForm& form) {
-  return OctetTile{form};
-}
-
 struct ScalarTile {
   ReductionForm form;
 
@@ -282,13 +225,6 @@ std::span<const Strategy> scalar_tile_strategies() {
                       "together, their sums in registers; by products of pairs of 16-bit numbers where the target has "
                       "them.",
                .propose = propose<match_scalars, kForExplanation<cycles>, plan>},
-      Strategy{.name = "lane_sums",
-               .stage = Stage::kNests,
-               .priority = 47,
-               .doc =
-                   "Long sums of products of bytes by a constant, where the target adds eight products of lanes to a "
-                   "general register: tiles of 2x2 sums, the constant packed in words.",
-               .propose = propose<match_octets, kForExplanation<octet_cycles>, plan_octets>},
   };
   return kRows;
 }

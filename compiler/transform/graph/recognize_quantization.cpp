@@ -29,6 +29,7 @@
 #include "compiler/transform/graph/quantization/requantization.h"
 #include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
+#include "targets/float_unit.h"
 
 namespace relaxc {
 namespace {
@@ -87,7 +88,8 @@ class QuantizationRecognition {
       : module_(module),
         context_(context),
         products_(module, context.ops, context.diag,
-                  context.target.dots.of(context.target.vector_bits) != DotProduct::kNone) {}
+                  {.whole_words = context.target.dots.of(context.target.vector_bits) != DotProduct::kNone,
+                   .data = sums_products_of_lanes(context.target) ? DType::i(8) : DType::u(8)}) {}
 
   /// Products of bytes.
   Result<Changed> multiply(Function& function) {

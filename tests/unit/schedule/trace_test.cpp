@@ -85,6 +85,13 @@ Target with_pairs() {
   return target;
 }
 
+/// Helium: products of all lanes are added to a general register.
+Target with_lane_sums() {
+  Target target = testing::narrow_target();
+  target.triple = "thumbv8.1m.main-unknown-none-eabihf", target.vector_registers = 8, target.has_fma = true;
+  return target;
+}
+
 /// NEON with products of matrices of bytes, and of bfloat16.
 Target with_matrices() {
   Target target = testing::narrow_target();
@@ -182,7 +189,7 @@ std::vector<Case> cases(arith::Context& context) {
   add(scaled_blocks(context));
   add(chained(context));
   add(testing::spatial(context, n, index(3), index(4), index(5)));
-  add(testing::matmul_of_bytes(context, index(6), index(35), index(8)), true);
+  add(testing::matmul_of_bytes(context, index(6), index(35), index(24)), true);
   add(many_results(context, 34));  // two sections
   add(filtered(context));
   add(testing::wide_matmul(context, n, index(11), index(6), DType::bf16(), DType::bf16(), DType::f(32)), true);
@@ -238,7 +245,7 @@ std::string trace_of(arith::Context& context, const Case& from, const Target& ta
 TEST_CASE("a trace that is applied again gives the same kernel") {
   arith::Context context;
   for (const Target& target :
-       {testing::wide_target(), testing::narrow_target(), with_dots(), with_matrices(), with_pairs()})
+       {testing::wide_target(), testing::narrow_target(), with_dots(), with_matrices(), with_pairs(), with_lane_sums()})
     for (const Case& one : cases(context)) {
       Case made = one;
       std::vector<schedule::PackedParam> packed, again_packed;
@@ -459,7 +466,7 @@ TEST_CASE("rules and tests use every primitive, so that each is read back from w
   std::set<std::string_view> unused;
   for (const schedule::StepInfo& primitive : schedule::primitives()) unused.insert(primitive.name);
   for (const Target& target :
-       {testing::wide_target(), testing::narrow_target(), with_dots(), with_matrices(), with_pairs()})
+       {testing::wide_target(), testing::narrow_target(), with_dots(), with_matrices(), with_pairs(), with_lane_sums()})
     for (const Case& one : cases(context)) {
       const std::string text = trace_of(context, one, target);
       for (const schedule::StepText& step : schedule::steps_of(text))

@@ -49,7 +49,7 @@ std::optional<Lanes> DotProducts::of_bytes(const arith::Binary& e) {
 }
 
 std::optional<Lanes> DotProducts::of_scalars(const arith::Binary& e) {
-  if (numeric_.capabilities().lane_sums) return of_octets(e);
+  if (numeric_.capabilities().lane_sums) return of_lane_sums(e);
   std::optional<Lanes> out = of_halves(e);
   return out ? out : of_pairs_in_memory(e);
 }
@@ -99,24 +99,56 @@ std::optional<Lanes> DotProducts::of_pairs_in_memory(const arith::Binary& e) {
   return Lanes{sum, 0, nullptr};
 }
 
-/// A single sum, where the instruction set has vmladava: eight bytes of each operand, widened where they are loaded.
-/// Its form for 16 bytes takes operands of one sign alone.
-std::optional<Lanes> DotProducts::of_octets(const arith::Binary& e) {
-  const std::optional<Dot8> found = e.dtype == DType::i(32) ? arith::as_dot8(e.b) : std::nullopt;
-  const arith::Load* bytes = found ? tir::octet_of(*found) : nullptr;
-  const auto* word = found ? found->b.as<arith::Load>() : nullptr;
-  if (bytes == nullptr || word == nullptr) return std::nullopt;
-  auto* octet = llvm::FixedVectorType::get(b_.getInt8Ty(), 8);
-  auto* halves = llvm::FixedVectorType::get(b_.getInt16Ty(), 8);
-  auto widened_bytes = [&](const arith::Load& load, bool is_signed) {
-    const Lanes offset = memory_.offset_of(load.buffer, load.indices);
-    Value* narrow = b_.CreateAlignedLoad(octet, memory_.address(load.buffer, offset), llvm::Align(1));
-    return is_signed ? b_.CreateSExt(narrow, halves) : b_.CreateZExt(narrow, halves);
+namespace {
+
+/// Whether `next` is the load of the element `step` behind that of `first`.
+bool follows(const arith::Load& next, const arith::Load& first, int64_t step) {
+  if (next.buffer != first.buffer || first.indices.empty()) return false;
+  const auto place = [](const arith::Load& load) {
+    return tir::element_offset(load.indices[0].context(), *load.buffer, load.indices);
   };
-  Value *a = widened_bytes(*bytes, bytes->dtype.is_int()), *b = widened_bytes(*word, found->signed_b);
-  Value *sum = values_.value(e.a).scalar, *no = b_.getInt32(0);
-  sum = b_.CreateIntrinsic(llvm::Intrinsic::arm_mve_vmldava, {halves}, {no, no, no, sum, a, b});
-  return Lanes{sum, 0, nullptr};
+  return arith::prove_equal(place(next), place(first) + step);
+}
+
+}  // namespace
+
+std::optional<DotProducts::Eight> DotProducts::eight_of(Expr e) {
+  const std::optional<Dot8> dot = arith::as_dot8(e);
+  const arith::Load* bytes = dot ? tir::octet_of(*dot) : nullptr;
+  const auto* word = dot ? dot->b.as<arith::Load>() : nullptr;
+  if (bytes == nullptr || word == nullptr) return std::nullopt;
+  return Eight{bytes, word, dot->signed_b};
+}
+
+/// A single sum, where the instruction set has vmladava: of one or two eights of bytes, which it takes at once where
+/// they are side by side in both operands and have one sign.
+std::optional<Lanes> DotProducts::of_lane_sums(const arith::Binary& e) {
+  if (e.dtype != DType::i(32)) return std::nullopt;
+  const auto* two = e.b.as<arith::Add>();
+  const std::optional<Eight> high = two != nullptr ? eight_of(two->b) : std::nullopt;
+  const std::optional<Eight> low = eight_of(high ? two->a : e.b);
+  if (!low) return std::nullopt;
+  Value* sum = values_.value(e.a).scalar;
+  const bool one_sign = low->bytes->dtype.is_int() == low->signed_word;
+  if (high && one_sign && high->signed_word == low->signed_word && follows(*high->bytes, *low->bytes, 8) &&
+      follows(*high->word, *low->word, 1))
+    return Lanes{lane_sum(sum, *low, 16), 0, nullptr};
+  sum = lane_sum(sum, *low, 8);
+  return Lanes{high ? lane_sum(sum, *high, 8) : sum, 0, nullptr};
+}
+
+/// Eights are widened where they are loaded.
+Value* DotProducts::lane_sum(Value* sum, const Eight& first, unsigned count) {
+  auto* narrow = llvm::FixedVectorType::get(b_.getInt8Ty(), count);
+  auto* lanes = count == 16 ? narrow : llvm::FixedVectorType::get(b_.getInt16Ty(), count);
+  auto loaded = [&](const arith::Load& load, bool is_signed, unsigned alignment) {
+    const Lanes offset = memory_.offset_of(load.buffer, load.indices);
+    Value* vector = b_.CreateAlignedLoad(narrow, memory_.address(load.buffer, offset), llvm::Align(alignment));
+    return is_signed ? b_.CreateSExt(vector, lanes) : b_.CreateZExt(vector, lanes);
+  };
+  Value *a = loaded(*first.bytes, first.bytes->dtype.is_int(), 1), *b = loaded(*first.word, first.signed_word, 8);
+  Value *no = b_.getInt32(0), *is_unsigned = b_.getInt32(count == 16 && !first.signed_word ? 1 : 0);
+  return b_.CreateIntrinsic(llvm::Intrinsic::arm_mve_vmldava, {lanes}, {is_unsigned, no, no, sum, a, b});
 }
 
 /// The unsigned bytes: one word for all lanes where they are side by side, else a vector of words that are put together

@@ -3,7 +3,8 @@
 // vpdpbusd and usdot add four products to a 32-bit sum without rounding or saturating. ARM's older sdot takes signed
 // bytes alone. Without either, bytes are widened to 16 bits and pmaddwd adds pairs of their products in 32 bits;
 // pmaddubsw would do it in one step less, but it saturates sums of two products at 16 bits silently. What fits none is
-// computed as it is written. A single sum takes two or eight products at once by smlad and Helium's vmladava.
+// computed as it is written. A single sum takes two products at once by smlad, and
+// eight or sixteen by Helium's vmladava.
 #pragma once
 
 #include <optional>
@@ -27,6 +28,12 @@ class DotProducts {
   std::optional<Lanes> sum(const arith::Binary& e);
 
  private:
+  /// Eight bytes in place by a word of eight.
+  struct Eight {
+    const arith::Load *bytes = nullptr, *word = nullptr;
+    bool signed_word = true;
+  };
+
   std::optional<Lanes> of_bytes(const arith::Binary& e);
   std::optional<Lanes> of_bfloats(const arith::Binary& e);
   llvm::Intrinsic::ID intrinsic_of(DotProduct kind) const;
@@ -36,7 +43,9 @@ class DotProducts {
   std::optional<Lanes> of_scalars(const arith::Binary& e);
   std::optional<Lanes> of_pairs_in_memory(const arith::Binary& e);
   std::optional<Lanes> of_halves(const arith::Binary& e);
-  std::optional<Lanes> of_octets(const arith::Binary& e);
+  std::optional<Lanes> of_lane_sums(const arith::Binary& e);
+  static std::optional<Eight> eight_of(arith::Expr e);
+  llvm::Value* lane_sum(llvm::Value* sum, const Eight& first, unsigned count);
   llvm::Value* of_same_sign(llvm::Value* sum, llvm::Value* a, llvm::Value* b);
 
   llvm::IRBuilder<>& b_;

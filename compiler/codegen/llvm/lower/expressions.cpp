@@ -92,22 +92,35 @@ std::optional<StoredFloat> as_stored_float(const arith::Cast& e) {
 
 }  // namespace
 
-/// vcvtr gives the nearest int32, the largest or smallest one of what is beyond; the zero point is added with
-/// saturation, so that what is then cut is the same. LLVM makes ssat and usat of bounds that are those of a dtype.
+/// vcvtr and, for lanes, vcvtn give the nearest int32, the largest or smallest one of what is beyond; the zero point is
+/// added with saturation, so that what is then cut is the same. LLVM makes ssat and usat of bounds that are those of a
+/// dtype.
 std::optional<Lanes> Expressions::stored_float(const arith::Cast& e) {
-  if (!numeric_.capabilities().rounded_integers || lanes_.count() != 0) return {};
+  constexpr uint32_t kHeliumLanes = 4;
+  const bool in_lanes = numeric_.capabilities().lane_sums && lanes_.count() == kHeliumLanes;
+  if (!in_lanes && (!numeric_.capabilities().rounded_integers || lanes_.count() != 0)) return {};
   if (!e.dtype.is_integer() || e.dtype.bits > 16) return {};
   const std::optional<StoredFloat> stored = as_stored_float(e);
   if (!stored) return {};
-  auto* i32 = b_.getInt32Ty();
-  Value* whole =
-      b_.CreateIntrinsic(llvm::Intrinsic::arm_vcvtr, {b_.getFloatTy()}, {values_.value(stored->value).scalar});
-  Value* x = b_.CreateBitCast(whole, i32);
-  const auto number = [&](int64_t n) { return llvm::ConstantInt::getSigned(i32, n); };
+  const Lanes real = values_.value(stored->value);
+  if (in_lanes && real.vector == nullptr) return {};
+  Value* x = in_lanes ? nearest_integers(real.vector) : nearest_integer(real.scalar);
+  const auto number = [&](int64_t n) { return llvm::ConstantInt::getSigned(x->getType(), n); };
   if (stored->zero != 0) x = b_.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_sat, x, number(stored->zero));
   x = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, number(stored->low + stored->zero));
   x = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, number(stored->high + stored->zero));
+  if (in_lanes) return Lanes{nullptr, 0, numeric_.cast(DType::i(32), e.dtype, x)};
   return Lanes{b_.CreateTrunc(x, numeric_.register_type(e.dtype)), 0, nullptr};
+}
+
+Value* Expressions::nearest_integer(Value* real) {
+  Value* whole = b_.CreateIntrinsic(llvm::Intrinsic::arm_vcvtr, {b_.getFloatTy()}, {real});
+  return b_.CreateBitCast(whole, b_.getInt32Ty());
+}
+
+Value* Expressions::nearest_integers(Value* reals) {
+  auto* whole = llvm::FixedVectorType::get(b_.getInt32Ty(), lanes_.count());
+  return b_.CreateIntrinsic(llvm::Intrinsic::arm_mve_vcvtn, {whole, reals->getType()}, {b_.getInt32(0), reals});
 }
 
 Lanes Expressions::cast(const arith::Cast& e) {

@@ -30,6 +30,8 @@ class Expressions {
   llvm::Value* distance(llvm::Value* from, llvm::Value* to, int64_t most);
   Lanes cast(const arith::Cast& e);
   std::optional<Lanes> stored_float(const arith::Cast& e);  ///< nothing: not of that form, or not by an instruction
+  llvm::Value* nearest_integer(llvm::Value* real);
+  llvm::Value* nearest_integers(llvm::Value* reals);
   Lanes call(const arith::Call& e, arith::Expr whole);
 
   llvm::IRBuilder<>& b_;

@@ -51,7 +51,7 @@ Result<Value*> IntegerProducts::of_activations(GraphBuilder& b, Op& op) {
   arith::Expr terms = y->stored->shape()[y->stored->shape().size() - 2];
   if (terms.constant() != nullptr && *terms.constant() > kMostSignedTerms) return nullptr;
 
-  RELAXC_TRY(Data data, unsigned_data(b, *x));
+  RELAXC_TRY(Data data, data_as(b, *x, DType::u(8)));
   RELAXC_TRY(Value * x_zero, point(b, *x, x->stored->dtype().is_uint() ? 0 : 128));
   RELAXC_TRY(Value * y_zero, point(b, *y, 0));
   RELAXC_TRY(Value * y_byte_zero, point(b, *y, y->stored->dtype().is_uint() ? -128 : 0));

@@ -4,7 +4,8 @@
 // rest is what int8 holds. The second term is a constant if zx is one; the third vanishes wherever w - zw fits into
 // int8, which it does for symmetric weights; in groups, which are small, w - zw is held in int16 instead. All of it is
 // exact modulo 2^32, so the order does not matter, and the result is the true one where that fits into int32. Signed
-// data is shifted by 128 into uint8, and its zero point with it.
+// data is shifted by 128 into uint8, and its zero point with it; for targets that multiply bytes of one sign best, data
+// of uint8 becomes int8.
 //
 // What pads data is its zero point, which contributes nothing; so data is padded before. For targets whose vectors take
 // four products of bytes at a time, channels (and the inner dim of a matrix product) are padded to whole words with
@@ -75,7 +76,7 @@ bool is_window_of_one(const Op& op, const std::vector<int64_t>& weights) {
 /// Channels that are added so that words are whole, except where each output has one of its own.
 int64_t IntegerProducts::word_padding(const Op& op, const Weights& w) const {
   const int64_t inputs = w.shape[w.shape.size() - 2];
-  return whole_words_ && groups_of(op) == 1 ? (4 - inputs % 4) % 4 : 0;
+  return form_.whole_words && groups_of(op) == 1 ? (4 - inputs % 4) % 4 : 0;
 }
 
 /// The weights with outputs last; nothing if they are not constant integers of a byte or have other zero points.
@@ -148,29 +149,39 @@ std::optional<QuantizedOperand> IntegerProducts::data_of(Op& op) const {
   return found;
 }
 
-/// The same tensor in uint8, 128 more if it is signed.
-Result<Value*> IntegerProducts::as_unsigned(GraphBuilder& b, Value* stored) {
-  if (stored->dtype().is_uint()) return stored;
-  if (auto found = unsigned_.find(stored); found != unsigned_.end()) return found->second;
-  if (stored->op != nullptr && stored->op->is("quantize")) {
-    bool known = stored->op->operand(2) == nullptr || known_integer(stored->op->operand(2)).has_value();
-    if (known) return unsigned_sibling(*stored->op);
-  }
-  RELAXC_TRY(Value * wide, b.call("astype", {stored}, {{"dtype", DType::i(32)}}));
-  RELAXC_TRY(wide, b.call("add", {wide, b.scalar(DType::i(32), 128)}));
-  return b.call("astype", {wide}, {{"dtype", DType::u(8)}});
+namespace {
+
+/// What is added to a stored byte so that it is one of the other dtype.
+int64_t shift_between(DType from, DType to) {
+  return from == to ? 0 : to.is_uint() ? 128 : -128;
 }
 
-/// A quantization to int8 becomes one to uint8; dequantizations of it read that one, too.
-Result<Value*> IntegerProducts::unsigned_sibling(Op& quantize) {
+}  // namespace
+
+/// The same tensor in bytes of this dtype.
+Result<Value*> IntegerProducts::stored_as(GraphBuilder& b, Value* stored, DType bytes) {
+  if (stored->dtype() == bytes) return stored;
+  if (auto found = siblings_.find(stored); found != siblings_.end()) return found->second;
+  if (stored->op != nullptr && stored->op->is("quantize")) {
+    bool known = stored->op->operand(2) == nullptr || known_integer(stored->op->operand(2)).has_value();
+    if (known) return sibling_as(*stored->op, bytes);
+  }
+  const auto shift = static_cast<double>(shift_between(stored->dtype(), bytes));
+  RELAXC_TRY(Value * wide, b.call("astype", {stored}, {{"dtype", DType::i(32)}}));
+  RELAXC_TRY(wide, b.call("add", {wide, b.scalar(DType::i(32), shift)}));
+  return b.call("astype", {wide}, {{"dtype", bytes}});
+}
+
+/// A quantization to bytes of one sign becomes one to the other; dequantizations of it read that one, too.
+Result<Value*> IntegerProducts::sibling_as(Op& quantize, DType bytes) {
   Value* stored = quantize.result();
+  const int64_t shift = shift_between(stored->dtype(), bytes);
   GraphBuilder b(module_, ops_, &quantize, diag_);
-  int64_t zero = (quantize.operand(2) == nullptr ? 0 : *known_integer(quantize.operand(2))) + 128;
-  Value* point = b.scalar(DType::u(8), static_cast<double>(zero));
-  RELAXC_TRY(Value * made,
-             b.call("quantize", {quantize.operand(0), quantize.operand(1), point},
-                    {{"axis", quantize.attrs.integer("axis")}, {"out_dtype", DType::u(8)}}, stored->name));
-  unsigned_[stored] = made;
+  int64_t zero = (quantize.operand(2) == nullptr ? 0 : *known_integer(quantize.operand(2))) + shift;
+  Value* point = b.scalar(bytes, static_cast<double>(zero));
+  RELAXC_TRY(Value * made, b.call("quantize", {quantize.operand(0), quantize.operand(1), point},
+                                  {{"axis", quantize.attrs.integer("axis")}, {"out_dtype", bytes}}, stored->name));
+  siblings_[stored] = made;
   const std::vector<Use> uses = stored->uses();
   for (const Use& use : uses) {
     Op& user = *use.user;
@@ -180,7 +191,7 @@ Result<Value*> IntegerProducts::unsigned_sibling(Op& quantize) {
     if (!own) continue;
     GraphBuilder before(module_, ops_, &user, diag_);
     user.set_operand(0, made);
-    Value* shifted = before.scalar(DType::u(8), static_cast<double>(*own + 128));
+    Value* shifted = before.scalar(bytes, static_cast<double>(*own + shift));
     if (user.operands().size() > 2)
       user.set_operand(2, shifted);
     else
@@ -189,9 +200,9 @@ Result<Value*> IntegerProducts::unsigned_sibling(Op& quantize) {
   return made;
 }
 
-Result<IntegerProducts::Data> IntegerProducts::unsigned_data(GraphBuilder& b, const QuantizedOperand& x) {
+Result<IntegerProducts::Data> IntegerProducts::data_as(GraphBuilder& b, const QuantizedOperand& x, DType bytes) {
   Data data;
-  int64_t shift = x.stored->dtype().is_uint() ? 0 : 128;
+  const int64_t shift = shift_between(x.stored->dtype(), bytes);
   data.zero = x.zero == nullptr ? std::optional<int64_t>(0) : known_integer(x.zero);
   if (data.zero)
     *data.zero += shift;
@@ -199,17 +210,18 @@ Result<IntegerProducts::Data> IntegerProducts::unsigned_data(GraphBuilder& b, co
     RELAXC_TRY(data.zero_value, b.call("reshape", {x.zero, b.shape({})}));
     RELAXC_TRY(data.zero_value, b.call("astype", {data.zero_value}, {{"dtype", DType::i(32)}}));
     if (shift != 0) {
-      RELAXC_TRY(data.zero_value, b.call("add", {data.zero_value, b.scalar(DType::i(32), 128)}));
+      RELAXC_TRY(data.zero_value, b.call("add", {data.zero_value, b.scalar(DType::i(32), static_cast<double>(shift))}));
     }
   }
   data.scale = x.scale;
-  RELAXC_TRY(data.stored, as_unsigned(b, x.stored));
+  RELAXC_TRY(data.stored, stored_as(b, x.stored, bytes));
   return data;
 }
 
 Result<Value*> IntegerProducts::zero_as_byte(GraphBuilder& b, const Data& data) {
-  if (data.zero) return b.scalar(DType::u(8), static_cast<double>(*data.zero));
-  return b.call("astype", {data.zero_value}, {{"dtype", DType::u(8)}});
+  const DType bytes = data.stored->dtype();
+  if (data.zero) return b.scalar(bytes, static_cast<double>(*data.zero));
+  return b.call("astype", {data.zero_value}, {{"dtype", bytes}});
 }
 
 Result<Value*> IntegerProducts::padded(GraphBuilder& b, Value* x, const std::vector<int64_t>& pads, const Data& data) {
@@ -305,7 +317,7 @@ Result<Value*> IntegerProducts::rewrite(Op& op, std::vector<Op*>& transposed) {
   if (op.result()->dtype() != (real ? f32 : DType::i(32))) return nullptr;
   if (real && (x->scale->dtype() != f32 || w->scale->dtype() != f32)) return nullptr;
 
-  RELAXC_TRY(Data data, unsigned_data(b, *x));
+  RELAXC_TRY(Data data, data_as(b, *x, form_.data));
   size_t rank = data.stored->shape().size();
   std::vector<int64_t> pads(2 * rank, 0);
   Value* bytes = data.stored;

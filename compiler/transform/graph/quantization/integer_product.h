@@ -10,12 +10,16 @@
 namespace relaxc {
 
 /// Writes matmul and nn.conv of a quantized tensor and constant weights, and matmul of two quantized tensors, anew, by
-/// uint8 and int8 alone.
+/// bytes alone.
 class IntegerProducts {
  public:
-  /// \param whole_words  channels are padded to whole words, for dot products of vectors
-  IntegerProducts(relax::Module& module, const relax::OpTable& ops, Diagnostics& diag, bool whole_words)
-      : module_(module), ops_(ops), diag_(diag), whole_words_(whole_words) {}
+  /// What the target multiplies best.
+  struct Form {
+    bool whole_words = false;  ///< channels are padded to whole words, for dot products of vectors
+    DType data = DType::u(8);  ///< what is multiplied by int8 weights
+  };
+  IntegerProducts(relax::Module& module, const relax::OpTable& ops, Diagnostics& diag, Form form)
+      : module_(module), ops_(ops), diag_(diag), form_(form) {}
 
   /// What can stand for the result of `op`; null where `op` is none of these products. `transposed` gets every
   /// permute_dims from channels last to channels second that was made.
@@ -32,7 +36,7 @@ class IntegerProducts {
     int64_t outputs() const { return shape.back(); }
     int64_t per_output() const { return static_cast<int64_t>(values.size()) / shape.back(); }
   };
-  /// A quantized tensor whose stored values are uint8.
+  /// A quantized tensor whose stored values are bytes of the sign that is asked for.
   struct Data {
     relax::Value* stored = nullptr;
     std::optional<int64_t> zero;
@@ -43,9 +47,9 @@ class IntegerProducts {
   std::optional<Weights> weights_of(relax::Op& op) const;
   int64_t word_padding(const relax::Op& op, const Weights& w) const;
   std::optional<QuantizedOperand> data_of(relax::Op& op) const;
-  Result<Data> unsigned_data(relax::GraphBuilder& b, const QuantizedOperand& x);
-  Result<relax::Value*> as_unsigned(relax::GraphBuilder& b, relax::Value* stored);
-  Result<relax::Value*> unsigned_sibling(relax::Op& quantize);
+  Result<Data> data_as(relax::GraphBuilder& b, const QuantizedOperand& x, DType bytes);
+  Result<relax::Value*> stored_as(relax::GraphBuilder& b, relax::Value* stored, DType bytes);
+  Result<relax::Value*> sibling_as(relax::Op& quantize, DType bytes);
   Result<relax::Value*> padded(relax::GraphBuilder& b, relax::Value* x, const std::vector<int64_t>& pads,
                                const Data& data);
   Result<relax::Value*> zero_as_byte(relax::GraphBuilder& b, const Data& data);
@@ -61,8 +65,8 @@ class IntegerProducts {
   relax::Module& module_;
   const relax::OpTable& ops_;
   Diagnostics& diag_;
-  bool whole_words_;
-  std::map<relax::Value*, relax::Value*> unsigned_;  // looked up, never walked
+  Form form_;
+  std::map<relax::Value*, relax::Value*> siblings_;  // of the other sign; looked up, never walked
 };
 
 }  // namespace relaxc
