@@ -150,7 +150,7 @@ try { model.run({ x, h: { data: new Float32Array(4), shape: [1, 4] } }); } catch
         module = self.folder / "m.mjs"
         module.write_text(re.sub('HASH = "....', 'HASH = "----', module.read_text(encoding="utf-8")), encoding="utf-8")
         done = subprocess.run(["node", program], cwd="/", capture_output=True, text=True, check=False)
-        self.assertIn("m.wasm is of another compilation than this module", done.stderr)
+        self.assertIn("m.wasm is from another compilation than this module", done.stderr)
 
     def test_a_module_by_its_own_extension_is_the_same(self):
         self.module(STATEFUL, "--state", "h:y")

@@ -149,7 +149,7 @@ class Pools(ProgramTest):
         self.assertIn("nothing of 'main' is in pool 'tiny'", done.err)
 
     def test_pools_that_make_no_sense_are_refused(self):
-        for flags, why in ((["slow", "fast=1K"], "must be the last"), (["fast=1K", "fast=2K"], "two pools 'fast'"),
+        for flags, why in ((["slow", "fast=1K"], "must be the last"), (["fast=1K", "fast=2K"], "two pools are named 'fast'"),
                            (["Fast=1K"], "in lower case"), (["fast=much"], "NAME=BYTES"), (["fast=0"], "NAME=BYTES")):
             words = [word for flag in flags for word in ("--pool", flag)]
             self.refuses(2, why, DIGITS, *PLAIN, *words, "-o", "m.o")

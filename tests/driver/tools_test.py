@@ -210,7 +210,7 @@ int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
         tune = ["tune", "p.relax", "--dim", "n=96", "-o", "tuned.txt", "--budget", "40"]
         text = self.on_terminal(0, *tune)
         self.assertRegex(text, r"\r\[#*\.*\] round 1 of \d+ ")
-        self.assertRegex(text, r"\r +\r[^\r]*kernels that leave something open")  # the bar is wiped before the answer
+        self.assertRegex(text, r"\r +\r[^\r]*kernels with choices")  # the bar is wiped before the answer
         self.assertEqual(self.relaxc(*tune[:-1], "1").err, "")
 
     def test_a_record_that_cannot_be_written_is_reported_before_anything_is_measured(self):
