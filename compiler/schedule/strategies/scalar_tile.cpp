@@ -3,8 +3,8 @@
 // An element by itself loads two operands for each product. Elements that share operands, such as two outputs of two
 // pixels, take half or a quarter of the loads, and all of their sums stay in registers. Where the target multiplies
 // pairs of 16-bit numbers (Arm's DSP extension), bytes along the sum come four at a time: a word of each operand is
-// widened once for the whole tile. Thumb's first version multiplies in eight registers, and adds in others: four sums of
-// runs of bytes (parts/run_tile.cpp).
+// widened once for the whole tile. Thumb's first version multiplies in eight registers, and adds in others: four sums
+// of runs of bytes (parts/run_tile.cpp).
 //
 // Method: the register tile of Goto & van de Geijn 2008 with registers of one element; Lai et al. 2018 (CMSIS-NN) have
 // the tile of 2x2 for SMLAD. The order of each sum is the written one, except in words, where it makes no difference.
