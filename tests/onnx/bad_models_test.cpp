@@ -177,7 +177,7 @@ TEST_CASE("an input that nothing makes is named") {
   ModelWriter model;
   model.input("x", {2}).output("y", {2});
   model.node("Add", {"x", "ghost"}, {"y"});
-  CHECK_THAT(refused(model), Contains("'ghost' is not made by any node"));
+  CHECK_THAT(refused(model), Contains("'ghost' is not made by a node"));
   model = relu_model();
   model.output("z", {2});
   CHECK_THAT(refused(model), Contains("output 'z' of the graph is not made by any node"));
