@@ -523,7 +523,7 @@ TEST_CASE("a step that cannot be done says why, and where") {
   CHECK_THAT(reason("reorder i0"), says("'i0' should be a list: [a, b]"));
   CHECK_THAT(reason("vectorize k0"),
              says("iterations of loop 'k0' depend on each other: one may need what another one stores"));
-  CHECK_THAT(reason("parallel k0"), says("iterations of loop 'k0' may meet"));
+  CHECK_THAT(reason("parallel k0"), says("iterations of loop 'k0' depend on each other"));
   CHECK_THAT(reason("nest [product, nothing]"), says("there is no block 'nothing' here; the blocks are product, y"));
   CHECK_THAT(reason("nest [product"), says("a quote or a bracket is not closed"));
   CHECK_THAT(reason("pack x 0 4 [1]"), says("x is not a constant at every call of the kernel"));
