@@ -43,7 +43,7 @@ class InputFile {
   bool link_ = false;
 };
 
-/// No file of settings that people or tools write has so many bytes.
+/// The limit for files of settings (targets, schedules, custom operators), far above what people or tools write.
 constexpr uint64_t kLargestSettings = uint64_t{16} << 20;
 
 /// The contents of a file of settings: a description of a machine, schedules. Fails (io, "cannot read `what`: why") if

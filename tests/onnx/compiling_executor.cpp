@@ -47,10 +47,10 @@ std::string difference(const std::vector<HostTensor>& llvm, const std::vector<Ho
 
 class Compiled : public Prepared {
  public:
-  Compiled(std::unique_ptr<LoadedModel> llvm, std::unique_ptr<LoadedModel> c, bool lend)
+  Compiled(std::unique_ptr<LoadedModel> llvm, std::unique_ptr<LoadedModel> c, bool with_allocator)
       : llvm_(std::move(llvm)), c_(std::move(c)) {
-    if (lend) llvm_->set_allocator(RunAllocator::take, &allocator_);
-    if (lend && c_ != nullptr) c_->set_allocator(RunAllocator::take, &allocator_);
+    if (with_allocator) llvm_->set_allocator(RunAllocator::take, &allocator_);
+    if (with_allocator && c_ != nullptr) c_->set_allocator(RunAllocator::take, &allocator_);
   }
 
   std::variant<std::vector<HostTensor>, std::string> run(const std::vector<HostTensor>& inputs) override {
@@ -75,14 +75,14 @@ class CompilingExecutor : public Executor {
     RELAXC_CHECK(!folder_.path().empty(), "no temporary folder");
   }
 
-  std::unique_ptr<Prepared> prepare(const std::string& model, bool lend, std::string& fault) override {
+  std::unique_ptr<Prepared> prepare(const std::string& model, bool with_allocator, std::string& fault) override {
     std::string stem = fmt::format("m{}", count_++);
     std::unique_ptr<LoadedModel> llvm = make(model, stem + "_llvm", ".so", fault), c;
     if (llvm != nullptr && !options_.c_compiler.empty()) {
       c = make(model, stem + "_c", ".c", fault);
       if (c == nullptr) return nullptr;
     }
-    return llvm == nullptr ? nullptr : std::make_unique<Compiled>(std::move(llvm), std::move(c), lend);
+    return llvm == nullptr ? nullptr : std::make_unique<Compiled>(std::move(llvm), std::move(c), with_allocator);
   }
 
  private:

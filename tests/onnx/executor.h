@@ -23,9 +23,9 @@ class Prepared {
 class Executor {
  public:
   virtual ~Executor() = default;
-  /// Imports (and compiles) the model, and lends it memory while it runs if `lend`; null with `fault` set if that is
-  /// not possible.
-  virtual std::unique_ptr<Prepared> prepare(const std::string& model, bool lend, std::string& fault) = 0;
+  /// Imports (and compiles) the model, and gives runs an allocator if `with_allocator`; null with `fault` set if that
+  /// is not possible.
+  virtual std::unique_ptr<Prepared> prepare(const std::string& model, bool with_allocator, std::string& fault) = 0;
 };
 
 /// Runs modules op by op, each by its meaning; `compile`: definitions are compiled for this machine instead of being

@@ -45,7 +45,7 @@ struct Outcome {
   bool allocated = false;  ///< it asked for memory while it ran
 };
 
-Outcome run_case(const Case& test, Executor& executor, bool lend, const TemporaryFolder* copies) {
+Outcome run_case(const Case& test, Executor& executor, bool with_allocator, const TemporaryFolder* copies) {
   std::vector<DataSet> sets;
   if (std::string fault = test.load(sets); !fault.empty()) return {false, fault};
   std::string fault, path = test.model();
@@ -54,7 +54,7 @@ Outcome run_case(const Case& test, Executor& executor, bool lend, const Temporar
     fault = write_symbolic(test.model(), path);
     if (!fault.empty()) return {false, fault};
   }
-  std::unique_ptr<Prepared> model = executor.prepare(path, lend, fault);
+  std::unique_ptr<Prepared> model = executor.prepare(path, with_allocator, fault);
   if (model == nullptr) return {false, fault};
   for (const DataSet& set : sets) {
     auto result = model->run(set.inputs);
@@ -72,9 +72,9 @@ Outcome run_case(const Case& test, Executor& executor, bool lend, const Temporar
 }
 
 /// A broken invariant fails its test and lets the others run.
-Outcome guarded(const Case& test, Executor& executor, bool lend, const TemporaryFolder* copies) {
+Outcome guarded(const Case& test, Executor& executor, bool with_allocator, const TemporaryFolder* copies) {
   try {
-    return run_case(test, executor, lend, copies);
+    return run_case(test, executor, with_allocator, copies);
   } catch (const InternalError& error) {
     return {false, std::string("internal error: ") + error.what()};
   }
@@ -121,14 +121,15 @@ class Suite {
   void run_test(Case& test, const std::string& suite) {
     auto listed = [&](Exception::Kind kind) { return exceptions_.has(kind, test.name, options_.form); };
     test.random = listed(Exception::kRandom);
-    bool lend = options_.form.compiled && listed(Exception::kAllocates);
-    Outcome outcome = guarded(test, *executor_, lend, options_.form.symbolic ? &copies_ : nullptr);
+    bool with_allocator = options_.form.compiled && listed(Exception::kAllocates);
+    Outcome outcome = guarded(test, *executor_, with_allocator, options_.form.symbolic ? &copies_ : nullptr);
     auto& [good, all] = totals_[suite];
     good += outcome.passed ? 1 : 0;
     ++all;
     bool excepted = listed(Exception::kFails);
     if (outcome.passed && excepted) report(test.name, "is listed as failing, and passes");
-    if (outcome.passed && lend && !outcome.allocated) report(test.name, "is listed as allocating, and does not");
+    if (outcome.passed && with_allocator && !outcome.allocated)
+      report(test.name, "is listed as allocating, and does not");
     if (!outcome.passed && !excepted) report(test.name, outcome.reason);
   }
 
