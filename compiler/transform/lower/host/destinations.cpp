@@ -48,11 +48,17 @@ void Destinations::assign(Value& value, BufferRef target) {
   for (Value* one : with_viewed(value)) destinations_[one] = target;
 }
 
+bool Destinations::fits(const Value& value) const {
+  for (const Op* op = value.op; op != nullptr && is_view(*op); op = op->operand(0)->op)
+    if (!shapes_.sizes_are_known_before(*op)) return false;
+  return true;
+}
+
 const Op* Destinations::can_write(Value& value, const Region& region) const {
   std::vector<Value*> chain = with_viewed(value);
   const Value& made = *chain.back();
   bool here = made.op != nullptr && made.op->block != nullptr && made.op->block->parent == &region;
-  if (!here || !writes_in_place(made)) return nullptr;
+  if (!here || !writes_in_place(made) || !fits(value)) return nullptr;
   if (made.op->kind == OpKind::kLoop && !shapes_.symbols().of_entry(shapes_.dims(made.info))) return nullptr;
   bool taken = std::any_of(chain.begin(), chain.end(), [&](Value* v) { return of(*v) != nullptr; });
   return taken ? nullptr : made.op;

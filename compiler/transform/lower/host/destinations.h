@@ -24,6 +24,9 @@ class Destinations {
   BufferRef of(const relax::Value& value) const;
   /// `value`, and what it is a view of, are written to `target`.
   void assign(relax::Value& value, BufferRef target);
+  /// What `value` is a view of can be made in memory of the size of `value`: no view in between checks its size only
+  /// afterwards.
+  bool fits(const relax::Value& value) const;
   /// The op in `region` that can write `value` where it is told as it makes it; null: there is none.
   const relax::Op* can_write(relax::Value& value, const relax::Region& region) const;
   /// Results that are made in `region` are written to `targets` (null: none) at once, if they can be; says which. A

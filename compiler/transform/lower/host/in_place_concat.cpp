@@ -45,6 +45,7 @@ bool overwrites_state(const HostParts& host, const Op& concat) {
 /// What makes the operand, seen through views, if it can be given its place in `concat`; null: it cannot. `near`: what
 /// may make it; null: anything.
 Value* placeable(const HostParts& host, const Region& region, Value* made, const std::set<const Op*>* near) {
+  if (!host.destinations.fits(*made)) return nullptr;
   bool promised = host.destinations.of(*made) != nullptr;
   while (made->op != nullptr && is_view(*made->op)) {
     made = made->op->operand(0);
