@@ -18,8 +18,9 @@ using Outcome = std::variant<std::vector<HostTensor>, relax::RunFault>;
 
 /// How far elements of floats may be from those of another run.
 struct Tolerance {
-  double relative = 0;  ///< as a part of the largest finite element of their output; 0: bits agree
-  double absolute = 0;  ///< beside that
+  double relative = 0;    ///< as a part of the largest finite element of their output; 0: bits agree
+  double absolute = 0;    ///< beside that
+  bool any_zero = false;  ///< 0 and -0 are equal
 
   Tolerance(double part = 0, double least = 0) : relative(part), absolute(least) {}
 };
