@@ -71,7 +71,8 @@ def pools():
         attrs = {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 1], "dilations": [1, 2]}
         if last:
             yield node("NhwcMaxPool", [x], attrs)
-        w, b = ints(np.int8, 4, 3, 3, 3), rng.integers(-500, 500, 4).astype(np.int32)
+        # Weights of 7 bits: with more, ONNX Runtime saturates sums of this operator on CPUs without dot products of bytes.
+        w, b = ints(np.int8, 4, 3, 3, 3) // 2, rng.integers(-500, 500, 4).astype(np.int32)
         conv = {"pads": [1, 1, 0, 0], "strides": [1, 2], "channels_last": last}
         yield node("QLinearConv", [given, scale(0.02), zero(kind), Const(w), Const(np.abs(f32(4)) * 0.01 + 0.002),
                                    Const(np.zeros(4, np.int8)), scale(0.3), zero(kind, 1), Const(b)], conv, quanta=1)
