@@ -2,7 +2,8 @@
 //
 // The lock of a folder ends with the process that made it, however that ends. A folder is locked after it is made; in
 // between another process may take it for abandoned, so the process that has the lock checks whether the folder is
-// still there.
+// still there. The lock is on a file inside: who writes outputs into a folder locks the folder itself (api/output), and
+// would wait for this one.
 #include "compiler/support/temporary_folder.h"
 
 #include <fcntl.h>
@@ -20,16 +21,26 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "relaxc-tmp.";
 constexpr size_t kRandomLetters = 6;
 
-int open_folder(const fs::path& path) {
-  return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+constexpr char kLock[] = ".lock";
+
+/// A descriptor of the lock in the folder at `path`, which is made if it is missing; -1 if there is no such folder of
+/// this user.
+int open_lock(const fs::path& path) {
+  int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0) return -1;
+  struct stat status {};
+  const bool ours = ::fstat(folder, &status) == 0 && status.st_uid == ::geteuid();
+  int lock = ours ? ::openat(folder, kLock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
+  ::close(folder);
+  return lock;
 }
 
-/// Whether `path` is still the folder that `descriptor` is open on.
+/// Whether the lock in `path` is still the file that `descriptor` is open on.
 bool still_there(const fs::path& path, int descriptor) {
   struct stat found {
   }, open{};
-  return ::lstat(path.c_str(), &found) == 0 && ::fstat(descriptor, &open) == 0 && found.st_ino == open.st_ino &&
-         found.st_dev == open.st_dev;
+  return ::lstat((path / kLock).c_str(), &found) == 0 && ::fstat(descriptor, &open) == 0 &&
+         found.st_ino == open.st_ino && found.st_dev == open.st_dev;
 }
 
 void remove_abandoned(const fs::path& folder) {
@@ -37,11 +48,9 @@ void remove_abandoned(const fs::path& folder) {
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::string name = at->path().filename().string();
     if (!name.starts_with(kPrefix) || name.size() != kPrefix.size() + kRandomLetters) continue;
-    int descriptor = open_folder(at->path());
+    int descriptor = open_lock(at->path());
     if (descriptor < 0) continue;
-    struct stat status {};
-    bool ours = ::fstat(descriptor, &status) == 0 && status.st_uid == ::geteuid();
-    if (ours && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && still_there(at->path(), descriptor))
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && still_there(at->path(), descriptor))
       fs::remove_all(at->path(), ignored);
     ::close(descriptor);
   }
@@ -58,7 +67,7 @@ TemporaryFolder::TemporaryFolder() {
     std::string pattern = (folder / (std::string(kPrefix) + std::string(kRandomLetters, 'X'))).string();
     if (::mkdtemp(pattern.data()) == nullptr) return;
     removal_.emplace(pattern);
-    lock_ = open_folder(pattern);
+    lock_ = open_lock(pattern);
     if (lock_ < 0) continue;
     ::flock(lock_, LOCK_EX);
     if (still_there(pattern, lock_)) {

@@ -23,7 +23,7 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
-  int lock_ = -1;  ///< a descriptor of the folder, whose lock says that it is in use
+  int lock_ = -1;  ///< a descriptor of a file in it, whose lock says that the folder is in use
   std::optional<RemoveOnTermination> removal_;
 };
 
