@@ -127,7 +127,20 @@ uint32_t Compiler::rounded_up(uint32_t address, int64_t alignment) {
   return code_.op(code_.top(), Op::kAndI, {behind, code_.constant({.i = -alignment})});
 }
 
+/// No view leaves the memory that it is a part of: a wrong destination of a kernel is found here, before the kernel
+/// writes to it. Buffers of no elements are memory whose size another function tells.
+void Compiler::require_inside(const View& node) {
+  if (node.base == nullptr || node.base->shape.empty() || node.round_up != 0 || node.buffer->shape.empty()) return;
+  arith::Context& context = node.base->shape[0].context();
+  Expr whole = byte_size(context, *node.base), end = node.byte_offset + byte_size(context, *node.buffer);
+  if (whole.constant() != nullptr && *whole.constant() == 0) return;
+  GuardRecord record{kOutsideMemory, -1, -1, -1, -1, 0, 0};
+  record.expected = values_.reg(whole), record.actual = values_.reg(end);
+  code_.emit({.op = Op::kGuard, .a = values_.reg(arith::le(end, whole)), .extra = guards_.add(record)});
+}
+
 Stmt Compiler::enter(const View& node) {
+  require_inside(node);
   uint32_t offset = values_.reg(node.byte_offset);
   uint32_t address = node.base == nullptr ? code_.op(code_.top(), Op::kMove, {offset})
                                           : code_.op(code_.top(), Op::kOffset, {values_.address(node.base), offset});

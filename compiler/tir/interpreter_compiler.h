@@ -8,6 +8,10 @@
 
 namespace relaxc::tir::interpreter {
 
+/// The code of a run in which a view leaves the memory that it is a part of, which no right program does; no status of
+/// rlx_status.
+constexpr int32_t kOutsideMemory = -3;
+
 class Compiler {
  public:
   explicit Compiler(const PrimFunc& function)
@@ -37,6 +41,7 @@ class Compiler {
   Stmt enter(const Let& node);
   Stmt enter(const Alloc& node, std::vector<uint32_t>& owned);
   Stmt enter(const View& node);
+  void require_inside(const View& node);
   uint32_t rounded_up(uint32_t address, int64_t alignment);
   void run(const For& node);
   void run(const While& node);

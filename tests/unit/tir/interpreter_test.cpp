@@ -124,6 +124,22 @@ TEST_CASE_METHOD(Interpreted, "while, break and guards end where they should") {
   CHECK(status.actual == 5);
 }
 
+TEST_CASE_METHOD(Interpreted, "a view that leaves the memory that it is a part of ends the run") {
+  arith::Var n = context.var("n");
+  BufferRef y = b.buffer("y", DType::i(64), {b.index(4)}), part = b.buffer("part", DType::i(64), {n});
+  PrimFunc f;
+  f.params = {{y, {}}, {nullptr, n}};
+  f.body = b.view(part, y, b.index(8), b.store(part, {n - 1}, context.imm(DType::i(64), 7)));
+  int64_t out[5] = {};
+  REQUIRE(run(f, {out}, {3}));
+  CHECK(out[3] == 7);
+  RunStatus status = run(f, {out}, {4});
+  CHECK(status.code == -3);
+  CHECK(status.expected == 32);
+  CHECK(status.actual == 40);
+  CHECK(out[4] == 0);
+}
+
 TEST_CASE_METHOD(Interpreted, "checked index arithmetic reports overflow") {
   arith::Var n = context.var("n");
   PrimFunc f;

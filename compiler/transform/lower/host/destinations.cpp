@@ -50,7 +50,7 @@ void Destinations::assign(Value& value, BufferRef target) {
 
 bool Destinations::fits(const Value& value) const {
   for (const Op* op = value.op; op != nullptr && is_view(*op); op = op->operand(0)->op)
-    if (!shapes_.sizes_are_known_before(*op)) return false;
+    if (!shapes_.is_size_known_before(*op)) return false;
   return true;
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace relaxc::lower {
 
@@ -67,11 +66,6 @@ void ShapeProgram::require_room(Expr elements, Expr capacity) {
   require(arith::le(elements, capacity), std::move(record), {Finding::kRoom});
 }
 
-bool ShapeProgram::is_checked_at_entry(Expr condition, const relax::Op& op) const {
-  bool in_body = op.block->parent->parent_op == nullptr;
-  return in_body && symbols_.of_entry(symbols_.known(condition));
-}
-
 /// Whether `dim` is a symbol that the cast brings, of which nothing is declared that `found` may not keep to.
 bool ShapeProgram::names_size(const relax::Op& cast, Expr dim, Expr found) const {
   const auto* node = dim.as<arith::VarNode>();
@@ -79,18 +73,17 @@ bool ShapeProgram::names_size(const relax::Op& cast, Expr dim, Expr found) const
   return !declared_.range_of(Var(node)).has_upper() || symbols_.of_entry(symbols_.known(found));
 }
 
-bool ShapeProgram::sizes_are_known_before(const relax::Op& view) const {
-  bool required = std::all_of(view.requirements.begin(), view.requirements.end(),
-                              [&](const relax::Requirement& one) { return is_checked_at_entry(one.condition, view); });
-  if (!required || view.kind != relax::OpKind::kMatchCast) return required;
+bool ShapeProgram::is_size_known_before(const relax::Op& view) const {
   const std::vector<Expr> found = relax_dims(view.operand(0)->info), wanted = relax_dims(view.result()->info);
-  std::unordered_set<Expr> named;  // a symbol that stands twice names one size and is compared with the other
-  for (size_t axis = 0; axis < wanted.size(); ++axis) {
-    Expr same = arith::eq(wanted[axis], found[axis]);
-    if (wanted[axis] == found[axis] || is_checked_at_entry(same, view)) continue;
-    if (!names_size(view, wanted[axis], found[axis]) || !named.insert(wanted[axis]).second) return false;
-  }
-  return true;
+  arith::Substitution names;
+  for (size_t axis = 0; view.kind == relax::OpKind::kMatchCast && axis < wanted.size(); ++axis)
+    if (names_size(view, wanted[axis], found[axis])) names.try_emplace(wanted[axis], found[axis]);
+  Expr made = build_.index(1), seen = build_.index(1);
+  for (Expr dim : found) made = made * dim;
+  for (Expr dim : wanted) seen = seen * arith::substitute(dim, names);
+  Expr same = arith::eq(symbols_.known(seen), symbols_.known(made));
+  const bool in_body = view.block->parent->parent_op == nullptr;  // where guards about entry symbols are the entry's
+  return (in_body && symbols_.of_entry(same)) || symbols_.proves(same, false);
 }
 
 void ShapeProgram::add_guard(tir::Guard record, const Found& found) {

@@ -47,9 +47,9 @@ class ShapeProgram {
   void require_equal(Expr expected, Expr actual, size_t axis, const Found& found);
   /// Memory of `capacity` elements has room for `elements`.
   void require_room(Expr elements, Expr capacity);
-  /// Whether nothing of the sizes that `view` gives its operand is left to be checked where it is: then its operand can
-  /// be made in memory of the view's size.
-  bool sizes_are_known_before(const relax::Op& view) const;
+  /// Whether `view` has as many elements as its operand before it is checked: then its operand can be made in memory of
+  /// the view's size.
+  bool is_size_known_before(const relax::Op& view) const;
   /// A guard at this place, come what may.
   void add_guard(tir::Guard record, const Found& found);
   /// `var` gets a value that only the run knows. `is_size`: it is not negative.
@@ -66,7 +66,6 @@ class ShapeProgram {
 
  private:
   void guard_declared(Var var, bool is_size);
-  bool is_checked_at_entry(Expr condition, const relax::Op& op) const;
   bool names_size(const relax::Op& cast, Expr dim, Expr found) const;
 
   InsertionPoint& at_;
