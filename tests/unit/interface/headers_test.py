@@ -5,7 +5,7 @@ types, the macros and types of the header itself, a few characters of every cate
 and names that coincide once they are identifiers. Each is input, output, dim, entry point, public prim func, parameter.
 Behind all headers of the C library (system_headers.txt), the names are the macros that these define without parameters.
 
-Usage: headers_test.py WRITE_HEADERS"""
+Usage: headers_test.py WRITE_HEADERS [--all]"""
 
 import functools
 import re
@@ -27,6 +27,13 @@ DIALECTS = [("gcc", "c", std) for std in ("c99", "gnu99", "c11", "gnu11", "gnu17
 DIALECTS += [("g++", "c++", std) for std in ("c++11", "gnu++11", "c++14", "c++17", "c++20", "gnu++20", "c++23")]
 DIALECTS += [("clang-22", "c", std) for std in ("c99", "gnu11", "c23", "gnu23")]
 DIALECTS += [("clang++-22", "c++", std) for std in ("c++11", "c++14", "c++17", "c++20", "c++23", "c++2c")]
+# The oldest, the newest and one between of each compiler, and what single tests ask for; all of them with --all.
+ORDINARY = {"gcc": ("c99", "gnu11", "gnu2x"), "g++": ("c++11", "c++17", "c++20", "c++23"), "clang-22": ("c99", "gnu11", "gnu23"),
+            "clang++-22": ("c++11", "c++17", "c++20", "c++2c")}
+if "--all" in sys.argv:
+    sys.argv.remove("--all")
+else:
+    DIALECTS = [dialect for dialect in DIALECTS if dialect[2] in ORDINARY[dialect[0]]]
 DIALECTS = [dialect for dialect in DIALECTS if shutil.which(dialect[0])]
 WARNINGS = "-Wall -Wextra -pedantic -Wundef -Werror".split()
 
