@@ -3,7 +3,7 @@
 // An effect has no result, so its name is the empty tuple.
 #include "compiler/relax/effects.h"
 #include "frontends/relax/function/expressions.h"
-#include "frontends/relax/function/forms.h"
+#include "frontends/relax/function/special_forms.h"
 #include "frontends/relax/function/values.h"
 #include "frontends/relax/text/literals.h"
 

@@ -4,7 +4,7 @@
 // of the result are those of the map's values; where they are more elements than x has, the rest is the padding value.
 #include "frontends/relax/function/calls.h"
 #include "frontends/relax/function/expressions.h"
-#include "frontends/relax/function/forms.h"
+#include "frontends/relax/function/special_forms.h"
 #include "frontends/relax/function/values.h"
 #include "frontends/relax/text/literals.h"
 

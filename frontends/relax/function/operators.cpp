@@ -10,8 +10,8 @@
 #include "compiler/relax/attr_text.h"
 #include "compiler/support/suggest.h"
 #include "frontends/relax/function/expressions.h"
-#include "frontends/relax/function/forms.h"
 #include "frontends/relax/function/infos.h"
+#include "frontends/relax/function/special_forms.h"
 #include "frontends/relax/function/values.h"
 
 namespace relaxc::frontend {
@@ -258,7 +258,7 @@ Result<const relax::OpDef*> find_operator(FunctionParts& fn, const std::string& 
   for (const OldName& old : kOldNames)
     if (old.name == name)
       if (const relax::OpDef* def = fn.scope.table.find(old.now)) return def;
-  std::vector<std::string> names = form_names();
+  std::vector<std::string> names = special_form_names();
   for (const relax::OpDef* def : fn.scope.table.all()) names.emplace_back(def->name.text());
   for (std::string& tvm : tvm_operator_names()) names.push_back(std::move(tvm));
   Failure failure = fn.source.error(place, Kind::unknown_operator, "there is no operator R.{}", name);

@@ -8,9 +8,9 @@
 //   Results      what the function declares and returns
 //
 // Each keeps its state to itself. What reads a kind of text is functions over the parts, declared in a header a topic:
-// signature.h, infos.h, casts.h, values.h, expressions.h, forms.h, operators.h, calls.h, closures.h, statements.h. They
-// keep nothing between one piece of text and the next; what reads a branch, a loop or one call of an operator has a
-// class in its source.
+// signature.h, infos.h, casts.h, values.h, expressions.h, special_forms.h, operators.h, calls.h, closures.h,
+// statements.h. They keep nothing between one piece of text and the next; what reads a branch, a loop or one call of an
+// operator has a class in its source.
 #pragma once
 
 #include <memory>

@@ -43,7 +43,7 @@ std::optional<Lanes> DotProducts::of_bfloats(const arith::Binary& e) {
   const arith::Load* pair = found ? loaded_pair(*found) : nullptr;
   if (pair == nullptr) return std::nullopt;
   const Lanes offset = memory_.offset_of(pair->buffer, pair->indices);
-  if (!offset.is_uniform() || places_.at(pair->buffer).per_lane) return std::nullopt;
+  if (!offset.is_uniform() || addresses_.at(pair->buffer).per_lane) return std::nullopt;
   auto* pairs = llvm::FixedVectorType::get(b_.getBFloatTy(), lanes_.count() * 2);
   Value* word = b_.CreateAlignedLoad(b_.getInt32Ty(), memory_.address(pair->buffer, offset), llvm::Align(2));
   Value* a = b_.CreateBitCast(b_.CreateVectorSplat(lanes_.count(), word), pairs);

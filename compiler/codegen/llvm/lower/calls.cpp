@@ -41,7 +41,7 @@ Value* Calls::call_internal(const tir::Invoke& s, const Signature& callee) {
   RELAXC_CHECK(s.args.size() >= params.size(), "too few arguments of " + s.callee);
   for (size_t i = 0; i < params.size(); ++i) {
     if (const auto* buffer = std::get_if<tir::BufferRef>(&s.args[i])) {
-      args.push_back(places_.at(*buffer).address);
+      args.push_back(addresses_.at(*buffer).address);
     } else {
       DType dtype = params[i].var.dtype();
       Expr given = std::get<Expr>(s.args[i]);

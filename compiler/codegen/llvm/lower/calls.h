@@ -11,11 +11,11 @@ namespace relaxc::codegen_llvm {
 
 class Calls {
  public:
-  Calls(Frame& frame, Places& places, Values& values, OverflowChecks& checks, Failures& failures,
+  Calls(Frame& frame, BufferAddresses& addresses, Values& values, OverflowChecks& checks, Failures& failures,
         ExternalCalls& externals)
       : frame_(frame),
         b_(frame.builder()),
-        places_(places),
+        addresses_(addresses),
         values_(values),
         checks_(checks),
         failures_(failures),
@@ -32,7 +32,7 @@ class Calls {
 
   Frame& frame_;
   llvm::IRBuilder<>& b_;
-  Places& places_;
+  BufferAddresses& addresses_;
   Values& values_;
   OverflowChecks& checks_;
   Failures& failures_;

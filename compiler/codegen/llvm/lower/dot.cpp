@@ -156,7 +156,7 @@ Value* DotProducts::lane_sum(Value* sum, const Eight& first, unsigned count) {
 Value* DotProducts::word_of(const Dot4& dot) {
   if (const arith::Load* bytes = tir::word_of(dot)) {
     Lanes offset = memory_.offset_of(bytes->buffer, bytes->indices);
-    if (offset.is_uniform() && !places_.at(bytes->buffer).per_lane)
+    if (offset.is_uniform() && !addresses_.at(bytes->buffer).per_lane)
       return b_.CreateAlignedLoad(b_.getInt32Ty(), memory_.address(bytes->buffer, offset), llvm::Align(1));
   }
   Value* word = nullptr;

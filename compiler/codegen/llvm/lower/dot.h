@@ -16,11 +16,11 @@ namespace relaxc::codegen_llvm {
 
 class DotProducts {
  public:
-  DotProducts(Frame& frame, LaneArithmetic& lanes, Places& places, Values& values, Memory& memory)
+  DotProducts(Frame& frame, LaneArithmetic& lanes, BufferAddresses& addresses, Values& values, Memory& memory)
       : b_(frame.builder()),
         numeric_(frame.numeric()),
         lanes_(lanes),
-        places_(places),
+        addresses_(addresses),
         values_(values),
         memory_(memory) {}
 
@@ -51,7 +51,7 @@ class DotProducts {
   llvm::IRBuilder<>& b_;
   Numeric& numeric_;
   LaneArithmetic& lanes_;
-  Places& places_;
+  BufferAddresses& addresses_;
   Values& values_;
   Memory& memory_;
 };

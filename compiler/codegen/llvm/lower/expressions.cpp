@@ -17,7 +17,7 @@ using arith::ExprKind;
 using llvm::Value;
 
 Expressions::Expressions(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Values& values,
-                         OverflowChecks& checks, Places& places, Memory& memory, ExternalCalls& externals)
+                         OverflowChecks& checks, BufferAddresses& addresses, Memory& memory, ExternalCalls& externals)
     : b_(frame.builder()),
       numeric_(frame.numeric()),
       lanes_(lanes),
@@ -26,17 +26,17 @@ Expressions::Expressions(Frame& frame, LaneArithmetic& lanes, Bindings& bindings
       checks_(checks),
       memory_(memory),
       externals_(externals),
-      choices_(frame, lanes, values, checks),
+      selects_(frame, lanes, values, checks),
       angles_(frame, lanes, values),
-      dots_(frame, lanes, places, values, memory),
-      matrices_(frame, lanes, bindings, places, values, memory) {}
+      dots_(frame, lanes, addresses, values, memory),
+      matrices_(frame, lanes, bindings, addresses, values, memory) {}
 
 Lanes Expressions::by_kind(Expr e) {
   return arith::visit(
       e, [&](const arith::IntImm& n) { return Lanes{numeric_.constant(n.dtype, n.value)}; },
       [&](const arith::FloatImm& n) { return Lanes{numeric_.constant_float(n.dtype, n.value)}; },
       [&](const arith::VarNode& n) -> Lanes { RELAXC_UNREACHABLE("variable " + n.name + " is not bound"); },
-      [&](const arith::And& n) { return choices_.both(n); }, [&](const arith::Or& n) { return choices_.either(n); },
+      [&](const arith::And& n) { return selects_.both(n); }, [&](const arith::Or& n) { return selects_.either(n); },
       [&](const arith::Add& n) {
         std::optional<Lanes> out = dots_.sum(n);
         if (!out) out = matrices_.sum(n);
@@ -49,7 +49,7 @@ Lanes Expressions::by_kind(Expr e) {
       [&](const arith::Not& n) {
         return lanes_.apply({values_.pending(n.a)}, {n.a.dtype()}, [&](auto& x) { return b_.CreateNot(x[0]); });
       },
-      [&](const arith::Select& n) { return choices_.select(n); }, [&](const arith::Cast& n) { return cast(n); },
+      [&](const arith::Select& n) { return selects_.select(n); }, [&](const arith::Cast& n) { return cast(n); },
       [&](const arith::Load& n) { return memory_.load(n); }, [&](const arith::Call& n) { return call(n, e); },
       [&](const arith::Extern& n) {
         return arith::is_angle_call(e) ? angles_.reduced(n) : Lanes{externals_.result_of(n)};

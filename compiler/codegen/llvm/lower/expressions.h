@@ -4,18 +4,18 @@
 #include <optional>
 
 #include "compiler/codegen/llvm/lower/angles.h"
-#include "compiler/codegen/llvm/lower/choices.h"
 #include "compiler/codegen/llvm/lower/dot.h"
 #include "compiler/codegen/llvm/lower/external_calls.h"
 #include "compiler/codegen/llvm/lower/matrix_dot.h"
 #include "compiler/codegen/llvm/lower/memory.h"
+#include "compiler/codegen/llvm/lower/selects.h"
 
 namespace relaxc::codegen_llvm {
 
 class Expressions {
  public:
   Expressions(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Values& values, OverflowChecks& checks,
-              Places& places, Memory& memory, ExternalCalls& externals);
+              BufferAddresses& addresses, Memory& memory, ExternalCalls& externals);
 
   /// Operands are asked of Values, which asks for each node once; a variable has its value there.
   Lanes compute(arith::Expr e) { return lanes_.indices().as(e, by_kind(e)); }
@@ -42,7 +42,7 @@ class Expressions {
   OverflowChecks& checks_;
   Memory& memory_;
   ExternalCalls& externals_;
-  Choices choices_;
+  Selects selects_;
   Angles angles_;
   DotProducts dots_;
   MatrixProducts matrices_;

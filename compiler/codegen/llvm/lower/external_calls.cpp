@@ -48,7 +48,7 @@ Value* ExternalCalls::call_runtime(const tir::Invoke& s) {
   std::vector<Value*> args{frame_.context()};
   for (const tir::Argument& argument : s.args) {
     const auto* buffer = std::get_if<tir::BufferRef>(&argument);
-    args.push_back(buffer != nullptr ? places_.at(*buffer).address : as_int64(std::get<Expr>(argument)));
+    args.push_back(buffer != nullptr ? addresses_.at(*buffer).address : as_int64(std::get<Expr>(argument)));
   }
   args.push_back(failures_.error());
   return frame_.call_symbol(s.callee, b_.getInt32Ty(), args);
@@ -66,7 +66,7 @@ Value* ExternalCalls::plain_result(const std::string& name, DType dtype, const s
   for (const tir::Argument& argument : given) {
     const auto* e = std::get_if<Expr>(&argument);
     args.push_back(e != nullptr ? numeric_.to_memory(e->dtype(), values_.scalar(*e))
-                                : places_.at(std::get<tir::BufferRef>(argument)).address);
+                                : addresses_.at(std::get<tir::BufferRef>(argument)).address);
   }
   llvm::Type* type = dtype == DType::handle() ? b_.getVoidTy() : numeric_.memory_type(dtype);
   llvm::CallInst* call = frame_.call_symbol(name, type, args);
@@ -101,7 +101,7 @@ Value* ExternalCalls::ask_owner(const std::string& name, const std::vector<Value
 
 /// A handle that is passed, the place for one, or the place for a tensor (tir::Invoke says which is which).
 Value* ExternalCalls::handle_argument(tir::BufferRef buffer, int32_t node, Results& results) {
-  Value* words = places_.at(buffer).address;
+  Value* words = addresses_.at(buffer).address;
   if (buffer->shape.empty())
     return b_.CreateIntToPtr(b_.CreateAlignedLoad(b_.getInt64Ty(), words, llvm::Align(kHandleBytes)), b_.getPtrTy());
   return buffer->shape[0].is_constant(1) ? place_of_handle(words, results) : place_of_tensor(words, node, results);
@@ -150,7 +150,7 @@ Value* ExternalCalls::tensor_record(tir::BufferRef buffer) {
   Value* shape = frame_.at_entry(llvm::ArrayType::get(b_.getInt64Ty(), std::max<uint64_t>(rank, 1)));
   for (size_t i = 0; i < rank; ++i)
     b_.CreateStore(values_.scalar(buffer->shape[i]), b_.CreateConstGEP1_64(b_.getInt64Ty(), shape, i));
-  return tensor_record(buffer->dtype, places_.at(buffer).address, shape, rank);
+  return tensor_record(buffer->dtype, addresses_.at(buffer).address, shape, rank);
 }
 
 Value* ExternalCalls::tensor_record(DType dtype, Value* data, Value* shape, uint64_t rank) {

@@ -10,19 +10,19 @@
 #include <string>
 #include <vector>
 
+#include "compiler/codegen/llvm/lower/buffer_addresses.h"
 #include "compiler/codegen/llvm/lower/failures.h"
-#include "compiler/codegen/llvm/lower/places.h"
 #include "compiler/codegen/llvm/lower/values.h"
 
 namespace relaxc::codegen_llvm {
 
 class ExternalCalls {
  public:
-  ExternalCalls(Frame& frame, Places& places, Values& values, Failures& failures)
+  ExternalCalls(Frame& frame, BufferAddresses& addresses, Values& values, Failures& failures)
       : frame_(frame),
         b_(frame.builder()),
         numeric_(frame.numeric()),
-        places_(places),
+        addresses_(addresses),
         values_(values),
         failures_(failures) {}
 
@@ -50,7 +50,7 @@ class ExternalCalls {
   Frame& frame_;
   llvm::IRBuilder<>& b_;
   Numeric& numeric_;
-  Places& places_;
+  BufferAddresses& addresses_;
   Values& values_;
   Failures& failures_;
 };

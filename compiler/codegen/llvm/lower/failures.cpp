@@ -3,7 +3,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
-#include "compiler/codegen/llvm/lower/places.h"
+#include "compiler/codegen/llvm/lower/buffer_addresses.h"
 #include "compiler/codegen/llvm/lower/values.h"
 
 namespace relaxc::codegen_llvm {
@@ -12,8 +12,8 @@ using llvm::Value;
 
 Value* Failures::error() const {
   if (error_ != nullptr || !frame_.called_by_c()) return error_;
-  const Place* place = places_.find(frame_.source().c_function->error);
-  return place != nullptr ? place->address : frame_.null();
+  const BufferAddress* found = addresses_.find(frame_.source().c_function->error);
+  return found != nullptr ? found->address : frame_.null();
 }
 
 void Failures::leave_if(Value* failed, const std::function<Value*()>& status) {

@@ -10,13 +10,13 @@
 
 namespace relaxc::codegen_llvm {
 
-class Places;
+class BufferAddresses;
 class Values;
 
 class Failures {
  public:
-  Failures(Frame& frame, Values& values, Places& places)
-      : frame_(frame), b_(frame.builder()), values_(values), places_(places) {}
+  Failures(Frame& frame, Values& values, BufferAddresses& addresses)
+      : frame_(frame), b_(frame.builder()), values_(values), addresses_(addresses) {}
 
   /// Where failures are recorded. Of a function that C calls it is the address of CFunction::error, once that has one.
   llvm::Value* error() const;
@@ -37,7 +37,7 @@ class Failures {
   Frame& frame_;
   llvm::IRBuilder<>& b_;
   Values& values_;
-  Places& places_;
+  BufferAddresses& addresses_;
   llvm::Value* error_ = nullptr;
 };
 

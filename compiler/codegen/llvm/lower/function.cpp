@@ -19,7 +19,7 @@ void FunctionLowering::run() {
 void FunctionLowering::lower_copy() {
   llvm::IRBuilder<>& b = frame_.builder();
   llvm::BasicBlock *apart = frame_.block("apart"), *done = frame_.block("done");
-  auto address = [&](size_t i) { return parts_.places.at(source_.params[i].buffer).address; };
+  auto address = [&](size_t i) { return parts_.addresses.at(source_.params[i].buffer).address; };
   b.CreateCondBr(b.CreateICmpNE(address(0), address(1)), apart, done);
   b.SetInsertPoint(apart);
   parts_.statements.lower(source_.body);
@@ -54,7 +54,7 @@ void FunctionLowering::bind_parameters() {
 
 void FunctionLowering::bind_buffer(tir::BufferRef buffer, llvm::Argument* argument) {
   argument->setName(buffer->name);
-  parts_.places.put(buffer, argument);
+  parts_.addresses.put(buffer, argument);
   if (source_.c_function) return;  // of what C hands over nothing is known
   for (arith::Expr dim : buffer->shape)
     if (const auto* symbol = dim.as<arith::VarNode>()) parts_.bindings.assume_size(arith::Var(symbol));
@@ -66,8 +66,8 @@ void FunctionLowering::bind_buffer(tir::BufferRef buffer, llvm::Argument* argume
 }
 
 void FunctionLowering::bind_c_function(const tir::CFunction& function) {
-  for (const tir::ObjectData& data : function.data) parts_.places.put(data.buffer, data_->at(data.name));
-  frame_.set_context(function.context != nullptr ? parts_.places.at(function.context).address : frame_.null());
+  for (const tir::ObjectData& data : function.data) parts_.addresses.put(data.buffer, data_->at(data.name));
+  frame_.set_context(function.context != nullptr ? parts_.addresses.at(function.context).address : frame_.null());
 }
 
 }  // namespace relaxc::codegen_llvm

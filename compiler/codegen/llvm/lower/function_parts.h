@@ -13,28 +13,28 @@ namespace relaxc::codegen_llvm {
 
 struct FunctionParts {
   FunctionParts(ModuleLowering& module, const Signature& signature)
-      : frame(module, signature), places(frame.source()) {}
+      : frame(module, signature), addresses(frame.source()) {}
   /// Of `task`, which runs iterations of a loop of the function with these parts.
-  FunctionParts(const Frame& around, const Bindings& known, const Places& views, llvm::Function* task)
-      : frame(around.module(), around.signature(), task), bindings(known.facts()), places(frame.source(), views) {}
+  FunctionParts(const Frame& around, const Bindings& known, const BufferAddresses& views, llvm::Function* task)
+      : frame(around.module(), around.signature(), task), bindings(known.facts()), addresses(frame.source(), views) {}
   FunctionParts(const FunctionParts&) = delete;
   FunctionParts& operator=(const FunctionParts&) = delete;
 
   Frame frame;
   LaneArithmetic lanes{frame};
   Bindings bindings;
-  Places places;
+  BufferAddresses addresses;
   Values values{bindings, checks, expressions};
-  Failures failures{frame, values, places};
+  Failures failures{frame, values, addresses};
   OverflowChecks checks{frame, lanes, values, failures};
-  Memory memory{frame, lanes, places, values, interleaved};
-  InterleavedStores interleaved{frame, lanes, bindings, places, values, memory};
-  ExternalCalls externals{frame, places, values, failures};
-  Expressions expressions{frame, lanes, bindings, values, checks, places, memory, externals};
-  Calls calls{frame, places, values, checks, failures, externals};
-  Statements statements{frame, lanes, bindings, values, checks, failures, places, memory, interleaved, calls, loops};
+  Memory memory{frame, lanes, addresses, values, interleaved};
+  InterleavedStores interleaved{frame, lanes, bindings, addresses, values, memory};
+  ExternalCalls externals{frame, addresses, values, failures};
+  Expressions expressions{frame, lanes, bindings, values, checks, addresses, memory, externals};
+  Calls calls{frame, addresses, values, checks, failures, externals};
+  Statements statements{frame, lanes, bindings, values, checks, failures, addresses, memory, interleaved, calls, loops};
   ByteTiles byte_tiles{frame, lanes, memory};
-  Loops loops{frame, lanes, bindings, values, checks, failures, places, interleaved, byte_tiles, statements};
+  Loops loops{frame, lanes, bindings, values, checks, failures, addresses, interleaved, byte_tiles, statements};
 };
 
 }  // namespace relaxc::codegen_llvm

@@ -5,8 +5,8 @@
 
 #include "compiler/arith/simplify.h"
 #include "compiler/codegen/llvm/lower/bindings.h"
+#include "compiler/codegen/llvm/lower/buffer_addresses.h"
 #include "compiler/codegen/llvm/lower/memory.h"
-#include "compiler/codegen/llvm/lower/places.h"
 #include "compiler/codegen/llvm/lower/transpose.h"
 #include "compiler/codegen/llvm/lower/values.h"
 #include "compiler/tir/lanes.h"
@@ -73,7 +73,8 @@ tir::BufferRef InterleavedStores::buffer_of(const tir::For& s, int64_t count) co
   if (lanes_.count() == 0 || count < 2 || (count > kMostApart && !are_squares(count))) return nullptr;
   tir::Lanes iterations(s);
   const tir::Store* store = iterations.may_run_together() ? only_store(s, iterations) : nullptr;
-  if (store == nullptr || places_.at(store->buffer).per_lane || places_.may_read(s.body, store->buffer)) return nullptr;
+  if (store == nullptr || addresses_.at(store->buffer).per_lane || addresses_.may_read(s.body, store->buffer))
+    return nullptr;
   return iterations.step(store->buffer, store->indices) == 1 ? store->buffer : nullptr;
 }
 
@@ -81,7 +82,7 @@ InterleavedStores::Run InterleavedStores::run_of(std::span<const tir::Stmt> body
   const Guarded first = guarded(body[0]);
   if (lanes_.count() == 0 || first.store == nullptr || first.store->indices.empty()) return {};
   const tir::BufferRef buffer = first.store->buffer;
-  if (!buffer->strides.empty() || places_.at(buffer).per_lane) return {};
+  if (!buffer->strides.empty() || addresses_.at(buffer).per_lane) return {};
   const Lanes offset = values_.isolated([&] { return memory_.offset_of(buffer, first.store->indices); });
   if (offset.vector != nullptr || offset.step < 2 || offset.step > kMostApart) return {};
   const auto count = static_cast<size_t>(offset.step);
@@ -89,7 +90,7 @@ InterleavedStores::Run InterleavedStores::run_of(std::span<const tir::Stmt> body
   Run run{buffer, {}, first.condition};
   for (size_t i = 0; i < count; ++i) {
     const Guarded other = guarded(body[i]);
-    if (!follows(first, other, static_cast<int64_t>(i), bindings_.facts()) || places_.may_read(body[i], buffer))
+    if (!follows(first, other, static_cast<int64_t>(i), bindings_.facts()) || addresses_.may_read(body[i], buffer))
       return {};
     run.stores.push_back(tir::Stmt(other.store));
   }

@@ -19,14 +19,19 @@ namespace relaxc::codegen_llvm {
 
 class Bindings;
 class Memory;
-class Places;
+class BufferAddresses;
 class Values;
 
 class InterleavedStores {
  public:
-  InterleavedStores(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Places& places, Values& values,
+  InterleavedStores(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, BufferAddresses& addresses, Values& values,
                     Memory& memory)
-      : b_(frame.builder()), lanes_(lanes), bindings_(bindings), places_(places), values_(values), memory_(memory) {}
+      : b_(frame.builder()),
+        lanes_(lanes),
+        bindings_(bindings),
+        addresses_(addresses),
+        values_(values),
+        memory_(memory) {}
 
   /// A store to `buffer` in each iteration of an unrolled loop, whose copies leave no gaps. Null: such a loop it
   /// is not.
@@ -61,7 +66,7 @@ class InterleavedStores {
   llvm::IRBuilder<>& b_;
   LaneArithmetic& lanes_;
   Bindings& bindings_;
-  Places& places_;
+  BufferAddresses& addresses_;
   Values& values_;
   Memory& memory_;
   Waiting* waiting_ = nullptr;  ///< what stores wait for each other in; null: they do not

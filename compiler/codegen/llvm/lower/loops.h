@@ -18,7 +18,7 @@ class Values;
 class Loops {
  public:
   Loops(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Values& values, OverflowChecks& checks,
-        Failures& failures, Places& places, InterleavedStores& interleaved, ByteTiles& byte_tiles,
+        Failures& failures, BufferAddresses& addresses, InterleavedStores& interleaved, ByteTiles& byte_tiles,
         Statements& statements)
       : frame_(frame),
         b_(frame.builder()),
@@ -29,7 +29,7 @@ class Loops {
         interleaved_(interleaved),
         byte_tiles_(byte_tiles),
         statements_(statements),
-        tasks_(frame, bindings, places, failures) {}
+        tasks_(frame, bindings, addresses, failures) {}
 
   void lower(const tir::For& s);
   void lower(const tir::While& s);

@@ -85,7 +85,7 @@ std::optional<Lanes> MatrixProducts::sum(const arith::Binary& e) {
   const arith::Load* a = dot ? eight_bytes(*dot) : nullptr;
   const auto* b = dot ? dot->b.as<arith::Load>() : nullptr;
   const Expr lane = a != nullptr && b != nullptr ? lane_variable(*dot) : Expr();
-  if (!lane || places_.at(a->buffer).per_lane || places_.at(b->buffer).per_lane || !b->buffer->strides.empty())
+  if (!lane || addresses_.at(a->buffer).per_lane || addresses_.at(b->buffer).per_lane || !b->buffer->strides.empty())
     return std::nullopt;
   const std::array<Subscripts, 4> of_a = by_lane(*a, lane), of_b = by_lane(*b, lane);
   const auto same = [&](const Subscripts& x, const Subscripts& y) { return apart(x, y, 0); };

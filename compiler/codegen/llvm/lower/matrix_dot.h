@@ -14,13 +14,13 @@ namespace relaxc::codegen_llvm {
 
 class MatrixProducts {
  public:
-  MatrixProducts(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Places& places, Values& values,
+  MatrixProducts(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, BufferAddresses& addresses, Values& values,
                  Memory& memory)
       : b_(frame.builder()),
         numeric_(frame.numeric()),
         lanes_(lanes),
         bindings_(bindings),
-        places_(places),
+        addresses_(addresses),
         values_(values),
         memory_(memory) {}
 
@@ -34,7 +34,7 @@ class MatrixProducts {
   Numeric& numeric_;
   LaneArithmetic& lanes_;
   Bindings& bindings_;
-  Places& places_;
+  BufferAddresses& addresses_;
   Values& values_;
   Memory& memory_;
 };

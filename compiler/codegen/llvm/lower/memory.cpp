@@ -25,7 +25,7 @@ Lanes Memory::offset_of(tir::BufferRef buffer, const std::vector<Expr>& indices)
 }
 
 Value* Memory::address(tir::BufferRef buffer, Lanes offset) {
-  Value* base = places_.at(buffer).address;
+  Value* base = addresses_.at(buffer).address;
   Value* at = offset.vector != nullptr ? offset.vector : offset.scalar;
   llvm::Type* type = numeric_.memory_type(buffer->dtype);
   if (lanes_.mask() != nullptr) return b_.CreateGEP(type, base, at);  // lanes that do not run may point anywhere
@@ -42,7 +42,7 @@ void Memory::prefetch(tir::BufferRef buffer, Value* address) {
 }
 
 Lanes Memory::spread(tir::BufferRef buffer, Lanes offset) {
-  if (!places_.at(buffer).per_lane) return offset;
+  if (!addresses_.at(buffer).per_lane) return offset;
   llvm::Type* type = offset.vector != nullptr ? offset.vector->getType()->getScalarType() : offset.scalar->getType();
   auto number = [&](uint64_t n) -> Value* { return llvm::ConstantInt::get(type, n); };
   return lanes_.add(lanes_.multiply(offset, {number(lanes_.count()), 0, nullptr}), {number(0), 1, nullptr});
@@ -61,7 +61,7 @@ bool Memory::is_certain(tir::BufferRef buffer, Lanes offset) const {
 
 /// A lane's own local at such a place. Masked accesses would keep the local out of registers.
 bool Memory::is_private(tir::BufferRef buffer, Lanes offset) const {
-  return places_.at(buffer).per_lane && is_certain(buffer, offset);
+  return addresses_.at(buffer).per_lane && is_certain(buffer, offset);
 }
 
 /// One element for all lanes, read if any of them runs.
@@ -114,7 +114,7 @@ Value* Memory::load_strided(tir::BufferRef buffer, Lanes offset) {
   Value* mask = b_.CreateShuffleVector(running, llvm::Constant::getNullValue(running->getType()), spread_out);
   llvm::Type* type = numeric_.memory_type(buffer->dtype);
   auto* wide = llvm::FixedVectorType::get(type, count);
-  Value* at = b_.CreateGEP(type, places_.at(buffer).address, offset.scalar);
+  Value* at = b_.CreateGEP(type, addresses_.at(buffer).address, offset.scalar);
   Value* all = b_.CreateMaskedLoad(wide, at, align_of(buffer), mask, llvm::Constant::getNullValue(wide));
   return b_.CreateShuffleVector(all, together);
 }
@@ -125,7 +125,7 @@ std::optional<Lanes> Memory::look_up(const arith::Load& e) {
   constexpr unsigned kBytes = 64;
   const auto* cast = e.indices.size() == 1 ? e.indices[0].as<arith::Cast>() : nullptr;
   bool table = e.dtype.bits == 8 && e.dtype.is_integer() && e.buffer->shape.size() == 1 &&
-               e.buffer->shape[0].is_constant(256) && e.buffer->strides.empty() && !places_.at(e.buffer).per_lane;
+               e.buffer->shape[0].is_constant(256) && e.buffer->strides.empty() && !addresses_.at(e.buffer).per_lane;
   if (!table || cast == nullptr || cast->value.dtype() != DType::u(8)) return std::nullopt;
   if (!numeric_.capabilities().byte_permutes || lanes_.count() == 0 || lanes_.count() > kBytes) return std::nullopt;
   Lanes picked = values_.value(cast->value);
@@ -136,7 +136,7 @@ std::optional<Lanes> Memory::look_up(const arith::Load& e) {
   auto* bytes = llvm::FixedVectorType::get(b_.getInt8Ty(), kBytes);
   auto half = [&](uint64_t first) {
     auto part = [&](uint64_t offset) {
-      Value* address = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), places_.at(e.buffer).address, offset);
+      Value* address = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), addresses_.at(e.buffer).address, offset);
       return b_.CreateAlignedLoad(bytes, address, llvm::Align(1));
     };
     return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_qi_512, {},
@@ -164,7 +164,7 @@ Lanes Memory::load_element(tir::BufferRef buffer, const std::vector<Expr>& indic
 }
 
 Value* Memory::field(const arith::Load& e) {
-  Value* base = places_.at(e.buffer).address;
+  Value* base = addresses_.at(e.buffer).address;
   if (e.indices.empty()) return base;
   const tir::Record& record = *e.buffer->record;
   const auto field = static_cast<uint32_t>(*e.indices[1].constant());
@@ -187,7 +187,7 @@ bool Memory::store_widened(const tir::Store& s, Lanes offset) {
   if (!numeric_.capabilities().halves || lanes_.count() != 4 || lanes_.mask() != nullptr || load == nullptr)
     return false;
   const auto side_by_side = [&](tir::BufferRef buffer, const Lanes& place) {
-    return place.vector == nullptr && place.step == 1 && !places_.at(buffer).per_lane;
+    return place.vector == nullptr && place.step == 1 && !addresses_.at(buffer).per_lane;
   };
   if (s.buffer->dtype != DType::i(16) || load->dtype != DType::u(8) || !side_by_side(s.buffer, offset)) return false;
   const Lanes from = offset_of(load->buffer, load->indices);

@@ -6,20 +6,21 @@
 
 #include <optional>
 
+#include "compiler/codegen/llvm/lower/buffer_addresses.h"
 #include "compiler/codegen/llvm/lower/interleaved.h"
-#include "compiler/codegen/llvm/lower/places.h"
 #include "compiler/codegen/llvm/lower/values.h"
 
 namespace relaxc::codegen_llvm {
 
 class Memory {
  public:
-  Memory(Frame& frame, LaneArithmetic& lanes, Places& places, Values& values, InterleavedStores& interleaved)
+  Memory(Frame& frame, LaneArithmetic& lanes, BufferAddresses& addresses, Values& values,
+         InterleavedStores& interleaved)
       : frame_(frame),
         b_(frame.builder()),
         numeric_(frame.numeric()),
         lanes_(lanes),
-        places_(places),
+        addresses_(addresses),
         values_(values),
         interleaved_(interleaved) {}
 
@@ -53,7 +54,7 @@ class Memory {
   llvm::IRBuilder<>& b_;
   Numeric& numeric_;
   LaneArithmetic& lanes_;
-  Places& places_;
+  BufferAddresses& addresses_;
   Values& values_;
   InterleavedStores& interleaved_;
 };

@@ -48,7 +48,7 @@ ParallelLoops::Captures ParallelLoops::captured(const tir::For& s) const {
   std::map<uint32_t, tir::BufferRef> buffers;
   std::function<void(Expr)> add;
   auto add_buffer = [&](tir::BufferRef buffer) {
-    if (places_.find(buffer) != nullptr) buffers.emplace(buffer->id, buffer);
+    if (addresses_.find(buffer) != nullptr) buffers.emplace(buffer->id, buffer);
     for (Expr dim : buffer->shape) add(dim);
     for (Expr stride : buffer->strides) add(stride);
   };
@@ -92,17 +92,17 @@ llvm::Function* ParallelLoops::declare_body(const Captures& captures) {
 
 llvm::Function* ParallelLoops::body_of(const tir::For& s, const Captures& captures) {
   llvm::Function* body = declare_body(captures);
-  FunctionParts inner(frame_, bindings_, places_, body);
+  FunctionParts inner(frame_, bindings_, addresses_, body);
   inner.frame.set_context(body->getArg(kContext));
   inner.failures.set_error(body->getArg(kError));
   unsigned at = kCaptured;
   for (Expr var : captures.vars) inner.bindings.bind(var, {body->getArg(at++)});
   for (tir::BufferRef buffer : captures.buffers) {
-    auto* outside = llvm::dyn_cast<llvm::Argument>(places_.at(buffer).address);
+    auto* outside = llvm::dyn_cast<llvm::Argument>(addresses_.at(buffer).address);
     if (outside != nullptr && outside->hasNoAliasAttr()) body->getArg(at)->addAttr(llvm::Attribute::NoAlias);
     if (outside != nullptr && outside->getParamAlign())
       body->getArg(at)->addAttr(llvm::Attribute::getWithAlignment(body->getContext(), *outside->getParamAlign()));
-    inner.places.put(buffer, body->getArg(at++));
+    inner.addresses.put(buffer, body->getArg(at++));
   }
   llvm::IRBuilder<>& b = inner.frame.builder();
   Value* count = b.CreateNSWSub(body->getArg(kEnd), body->getArg(kBegin));
@@ -143,7 +143,7 @@ void ParallelLoops::lower(const tir::For& s, Value* min, Value* extent) {
   Value* error = failures_.error() != nullptr ? failures_.error() : frame_.null();
   std::vector<Value*> args{frame_.context(), error, min, b_.CreateNSWAdd(min, extent)};
   for (Expr var : captures.vars) args.push_back(bindings_.find(var)->scalar);
-  for (tir::BufferRef buffer : captures.buffers) args.push_back(places_.at(buffer).address);
+  for (tir::BufferRef buffer : captures.buffers) args.push_back(addresses_.at(buffer).address);
   std::vector<llvm::Type*> types;
   for (Value* arg : args) types.push_back(arg->getType());
   types.push_back(b_.getInt64Ty());

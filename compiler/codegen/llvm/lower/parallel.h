@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "compiler/codegen/llvm/lower/bindings.h"
+#include "compiler/codegen/llvm/lower/buffer_addresses.h"
 #include "compiler/codegen/llvm/lower/failures.h"
-#include "compiler/codegen/llvm/lower/places.h"
 
 namespace relaxc::codegen_llvm {
 
 class ParallelLoops {
  public:
-  ParallelLoops(Frame& frame, Bindings& bindings, Places& places, Failures& failures)
-      : frame_(frame), b_(frame.builder()), bindings_(bindings), places_(places), failures_(failures) {}
+  ParallelLoops(Frame& frame, Bindings& bindings, BufferAddresses& addresses, Failures& failures)
+      : frame_(frame), b_(frame.builder()), bindings_(bindings), addresses_(addresses), failures_(failures) {}
 
   bool can_run(const tir::For& s) const;
   void lower(const tir::For& s, llvm::Value* min, llvm::Value* extent);
@@ -38,7 +38,7 @@ class ParallelLoops {
   Frame& frame_;
   llvm::IRBuilder<>& b_;
   Bindings& bindings_;
-  Places& places_;
+  BufferAddresses& addresses_;
   Failures& failures_;
 };
 

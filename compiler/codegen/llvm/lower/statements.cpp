@@ -18,7 +18,7 @@ void Statements::lower(tir::Stmt s) {
 /// Scopes that reach to the end of a suite nest as often as there are values: they are gone along, not into.
 void Statements::lower_suite(tir::Stmt s) {
   Bindings::Scope variables(bindings_);
-  Places::Scope buffers(places_);
+  BufferAddresses::Scope buffers(addresses_);
   while (s) {
     s = tir::visit(
         s, [&](const tir::Seq& n) { return lower_seq(n); }, [&](const tir::Let& n) { return lower_let(n); },
@@ -151,13 +151,13 @@ tir::Stmt Statements::lower_alloc(const tir::Alloc& s) {
 /// A local of a vectorized loop's body has one copy a lane, side by side, so that an element is one vector.
 void Statements::put_on_stack(tir::BufferRef buffer, int64_t elements) {
   const uint32_t lanes = lanes_.count();
-  if (lanes == 0 && places_.find(buffer) != nullptr) return;  // an unrolled copy: same memory
+  if (lanes == 0 && addresses_.find(buffer) != nullptr) return;  // an unrolled copy: same memory
   uint64_t count = static_cast<uint64_t>(elements) * std::max<uint32_t>(lanes, 1);
   llvm::Type* type = llvm::ArrayType::get(frame_.numeric().memory_type(buffer->dtype), count);
   llvm::AllocaInst* memory = frame_.at_entry(type, buffer->name);
   const uint64_t usual = count * static_cast<uint64_t>(buffer->dtype.bytes()) >= 64 ? 64 : 16;
   memory->setAlignment(llvm::Align(buffer->alignment != 0 ? buffer->alignment : usual));
-  lanes == 0 ? places_.put(buffer, memory) : places_.put_in_scope(buffer, {memory, true});
+  lanes == 0 ? addresses_.put(buffer, memory) : addresses_.put_in_scope(buffer, {memory, true});
 }
 
 void Statements::put_on_heap(tir::BufferRef buffer) {
@@ -167,14 +167,14 @@ void Statements::put_on_heap(tir::BufferRef buffer) {
     Value* extent = values_.scalar(dim);
     bytes = checks_.are_on() ? checks_.checked_now(arith::ExprKind::kMul, bytes, extent) : b_.CreateMul(bytes, extent);
   }
-  places_.put_in_scope(buffer, {frame_.call_runtime("relaxc_jit_alloc", b_.getPtrTy(), {bytes}), false});
+  addresses_.put_in_scope(buffer, {frame_.call_runtime("relaxc_jit_alloc", b_.getPtrTy(), {bytes}), false});
 }
 
 tir::Stmt Statements::lower_view(const tir::View& s) {
   Value* address = values_.dominating([&] {
     if (s.base == nullptr) return memory_.pointer(s.byte_offset);
     Value* offset = values_.scalar(s.byte_offset);
-    return b_.CreateInBoundsGEP(b_.getInt8Ty(), places_.at(s.base).address, offset);
+    return b_.CreateInBoundsGEP(b_.getInt8Ty(), addresses_.at(s.base).address, offset);
   });
   if (s.round_up != 0) {
     Value* behind = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), address, s.round_up - 1);
@@ -182,7 +182,7 @@ tir::Stmt Statements::lower_view(const tir::View& s) {
     Value* mask = llvm::ConstantInt::getSigned(word, -static_cast<int64_t>(s.round_up));
     address = b_.CreateIntrinsic(llvm::Intrinsic::ptrmask, {b_.getPtrTy(), word}, {behind, mask});
   }
-  places_.put_view(s.buffer, s.base, address);
+  addresses_.put_view(s.buffer, s.base, address);
   return s.body;
 }
 

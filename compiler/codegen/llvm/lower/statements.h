@@ -14,8 +14,8 @@ class Loops;
 class Statements {
  public:
   Statements(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Values& values, OverflowChecks& checks,
-             Failures& failures, Places& places, Memory& memory, InterleavedStores& interleaved, Calls& calls,
-             Loops& loops)
+             Failures& failures, BufferAddresses& addresses, Memory& memory, InterleavedStores& interleaved,
+             Calls& calls, Loops& loops)
       : frame_(frame),
         b_(frame.builder()),
         lanes_(lanes),
@@ -23,7 +23,7 @@ class Statements {
         values_(values),
         checks_(checks),
         failures_(failures),
-        places_(places),
+        addresses_(addresses),
         memory_(memory),
         interleaved_(interleaved),
         calls_(calls),
@@ -58,7 +58,7 @@ class Statements {
   Values& values_;
   OverflowChecks& checks_;
   Failures& failures_;
-  Places& places_;
+  BufferAddresses& addresses_;
   Memory& memory_;
   InterleavedStores& interleaved_;
   Calls& calls_;

@@ -32,7 +32,7 @@ void widen(std::vector<Expr>& list, std::vector<Expr> more) {
 
 class IfLowering {
  public:
-  IfLowering(HostParts& host, const Op& op)
+  IfLowering(HostLowering& host, const Op& op)
       : host_(host),
         op_(op),
         at_(host.at),
@@ -50,7 +50,7 @@ class IfLowering {
   void reserve_targets(tir::Stmt (&bodies)[2]);
   void bind_results();
 
-  HostParts& host_;
+  HostLowering& host_;
   const Op& op_;
   InsertionPoint& at_;
   ShapeProgram& shapes_;
@@ -181,7 +181,7 @@ void IfLowering::bind_results() {
 
 }  // namespace
 
-Status lower_if(HostParts& host, Op& op) {
+Status lower_if(HostLowering& host, Op& op) {
   return IfLowering(host, op).run();
 }
 

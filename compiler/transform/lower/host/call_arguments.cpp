@@ -11,7 +11,7 @@ namespace relaxc::lower {
 
 using namespace relax;
 
-CallArguments::CallArguments(HostParts& host, const Op& op, const HostCallee& callee)
+CallArguments::CallArguments(HostLowering& host, const Op& op, const HostCallee& callee)
     : host_(host),
       op_(op),
       callee_(callee),

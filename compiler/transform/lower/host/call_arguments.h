@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "compiler/transform/lower/host/host_parts.h"
+#include "compiler/transform/lower/host/host_lowering.h"
 
 namespace relaxc::lower {
 
 class CallArguments {
  public:
-  CallArguments(HostParts& host, const relax::Op& op, const HostCallee& callee);
+  CallArguments(HostLowering& host, const relax::Op& op, const HostCallee& callee);
 
   /// Finds the callee's symbols, requires what it declares and guards, and puts shapes and scalars in memory. Reports
   /// an argument of another rank.
@@ -39,7 +39,7 @@ class CallArguments {
   void require_guards();
   void put_in_memory();
 
-  HostParts& host_;
+  HostLowering& host_;
   const relax::Op& op_;
   const HostCallee& callee_;
   tir::Builder& build_;

@@ -13,7 +13,7 @@ using namespace relax;
 namespace {
 
 /// A value in memory.
-BufferRef shown(HostParts& host, const Value& value) {
+BufferRef shown(HostLowering& host, const Value& value) {
   if (value.info->as<TensorInfo>() != nullptr) return host.values.buffer(value);
   const auto* prim = value.info->as<PrimInfo>();
   if (prim == nullptr || prim->dtype.is_index()) return host.memory.in_memory(value.info, DType::i(64), true);
@@ -24,7 +24,7 @@ BufferRef shown(HostParts& host, const Value& value) {
 
 }  // namespace
 
-Status lower_assert(HostParts& host, Op& op) {
+Status lower_assert(HostLowering& host, Op& op) {
   Symbols& symbols = host.shapes.symbols();
   const std::string& message = op.attrs.string("format");
   tir::Guard record;
@@ -43,7 +43,7 @@ Status lower_assert(HostParts& host, Op& op) {
   return Done{};
 }
 
-Status lower_print(HostParts& host, Op& op) {
+Status lower_print(HostLowering& host, Op& op) {
   tir::Builder& build = host.at.build();
   host.at.note_effect();
   PrintFormat format = read_print_format(op.attrs.string("format"), op.operands().size());

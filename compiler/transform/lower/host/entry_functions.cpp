@@ -24,7 +24,7 @@ tir::PrimFunc index_function(std::string name, const std::vector<Var>& symbols) 
 /// Guards on the sizes of inputs and outputs: dims are not negative, and the bytes fit the address space.
 class SizeGuards {
  public:
-  SizeGuards(HostParts& host, std::vector<tir::Stmt>& body)
+  SizeGuards(HostLowering& host, std::vector<tir::Stmt>& body)
       : host_(host), build_(host.at.build()), known_(host.shapes.symbols().entry_facts()), body_(body) {}
 
   void add() {
@@ -65,14 +65,14 @@ class SizeGuards {
     body_.push_back(build_.guard(std::move(record)));
   }
 
-  HostParts& host_;
+  HostLowering& host_;
   tir::Builder& build_;
   arith::Facts known_;
   std::vector<tir::Stmt>& body_;
 };
 
 /// Guards on what the program assumes of entry symbols.
-void add_assumptions(HostParts& host, std::vector<tir::Stmt>& body) {
+void add_assumptions(HostLowering& host, std::vector<tir::Stmt>& body) {
   const Symbols& symbols = host.shapes.symbols();
   for (Expr assumed : host.function.facts.assumptions()) {
     Expr condition = symbols.known(assumed);
@@ -86,7 +86,7 @@ void add_assumptions(HostParts& host, std::vector<tir::Stmt>& body) {
 /// Reads each symbol and stores it at its place.
 class ValueReader {
  public:
-  explicit ValueReader(HostParts& host) : host_(host), build_(host.at.build()), steps_(host.at.build()) {}
+  explicit ValueReader(HostLowering& host) : host_(host), build_(host.at.build()), steps_(host.at.build()) {}
 
   tir::PrimFunc run() {
     tir::PrimFunc made = index_function(host_.shared.module.unique_name(host_.function.name + "_values"), {});
@@ -140,7 +140,7 @@ class ValueReader {
     return flat;
   }
 
-  HostParts& host_;
+  HostLowering& host_;
   tir::Builder& build_;
   Steps steps_;
   std::map<const Op*, BufferRef> answers_;
@@ -148,7 +148,7 @@ class ValueReader {
 
 }  // namespace
 
-std::string add_shapes(HostParts& host) {
+std::string add_shapes(HostLowering& host) {
   tir::Builder& build = host.at.build();
   relax::Module& module = host.shared.module;
   tir::PrimFunc made =
@@ -171,7 +171,7 @@ std::string add_shapes(HostParts& host) {
   return module.add_prim_func(std::move(made))->name;
 }
 
-std::string add_arena(HostParts& host) {
+std::string add_arena(HostLowering& host) {
   tir::Builder& build = host.at.build();
   relax::Module& module = host.shared.module;
   tir::PrimFunc made = index_function(module.unique_name(host.function.name + "_arena"), host.shapes.symbols().entry());
@@ -181,11 +181,11 @@ std::string add_arena(HostParts& host) {
   return module.add_prim_func(std::move(made))->name;
 }
 
-std::string add_values(HostParts& host) {
+std::string add_values(HostLowering& host) {
   return host.shared.module.add_prim_func(ValueReader(host).run())->name;
 }
 
-BufferRef call_shape_function(HostParts& host, const ValueSymbol& value, const std::vector<Expr>& asked,
+BufferRef call_shape_function(HostLowering& host, const ValueSymbol& value, const std::vector<Expr>& asked,
                               tir::Scope scope, Steps& steps) {
   tir::Builder& build = host.at.build();
   const Op& op = *value.function;

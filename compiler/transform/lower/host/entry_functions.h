@@ -6,21 +6,21 @@
 #include <string>
 #include <vector>
 
-#include "compiler/transform/lower/host/host_parts.h"
+#include "compiler/transform/lower/host/host_lowering.h"
 
 namespace relaxc::lower {
 
 /// Adds the function that checks the guards on the symbols and gives all dims of inputs and outputs; returns its name.
-std::string add_shapes(HostParts& host);
+std::string add_shapes(HostLowering& host);
 /// Adds the function that gives the bytes of the arena: of none, until plan_memory fills it in.
-std::string add_arena(HostParts& host);
+std::string add_arena(HostLowering& host);
 /// Adds the function that reads the symbols that no dim gives: elements of inputs, and what shape functions make of
 /// earlier symbols.
-std::string add_values(HostParts& host);
+std::string add_values(HostLowering& host);
 
 /// Adds a call of the shape function that gives `value`, with the numbers `asked`, to `steps`; its answer is in
 /// memory of `scope`.
-BufferRef call_shape_function(HostParts& host, const ValueSymbol& value, const std::vector<Expr>& asked,
+BufferRef call_shape_function(HostLowering& host, const ValueSymbol& value, const std::vector<Expr>& asked,
                               tir::Scope scope, Steps& steps);
 
 }  // namespace relaxc::lower

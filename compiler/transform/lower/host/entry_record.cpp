@@ -43,7 +43,7 @@ bool give(std::vector<interface::Tensor>& tensors, const std::map<size_t, interf
 
 class EntryRecord {
  public:
-  explicit EntryRecord(HostParts& host) : host_(host), symbols_(host.shapes.symbols()) {}
+  explicit EntryRecord(HostLowering& host) : host_(host), symbols_(host.shapes.symbols()) {}
 
   interface::Entry describe(const std::string& call) {
     entry_.name = host_.function.name;
@@ -75,7 +75,7 @@ class EntryRecord {
   interface::Symbol symbol(Var var) const;
   void give_quantizations();
 
-  HostParts& host_;
+  HostLowering& host_;
   const Symbols& symbols_;
   interface::Entry entry_;
   std::vector<std::string> taken_;  ///< names
@@ -129,7 +129,7 @@ void EntryRecord::give_quantizations() {
 
 }  // namespace
 
-void add_entry(HostParts& host, const std::string& call) {
+void add_entry(HostLowering& host, const std::string& call) {
   interface::Entry entry = EntryRecord(host).describe(call);
   entry.shapes = add_shapes(host);
   entry.arena = add_arena(host);

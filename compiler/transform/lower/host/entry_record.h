@@ -5,12 +5,12 @@
 
 #include <string>
 
-#include "compiler/transform/lower/host/host_parts.h"
+#include "compiler/transform/lower/host/host_lowering.h"
 
 namespace relaxc::lower {
 
 /// Adds the entry whose call is the prim func `call` to the object, with the functions that it runs before the call.
 /// Reports an attribute `quantized` that fits no input or output.
-void add_entry(HostParts& host, const std::string& call);
+void add_entry(HostLowering& host, const std::string& call);
 
 }  // namespace relaxc::lower

@@ -23,7 +23,7 @@ constexpr int64_t kNdimWord = 1, kDtypeWord = 2, kDimWords = 3;  ///< RLX_RESULT
 enum ObjectKind : int64_t { kTensorObject = 0, kShapeObject = 1, kScalarObject = 2 };
 
 /// Words that say what is wanted.
-BufferRef result_words(HostParts& host, const std::string& name, DType dtype, size_t rank) {
+BufferRef result_words(HostLowering& host, const std::string& name, DType dtype, size_t rank) {
   tir::Builder& build = host.at.build();
   interface::DLPackType type = interface::dlpack_type(dtype);
   Expr count = build.index(kDimWords + static_cast<int64_t>(rank));
@@ -37,7 +37,7 @@ BufferRef result_words(HostParts& host, const std::string& name, DType dtype, si
 }
 
 /// What the words say was found, with its dims checked against `shape` or bound to the symbols that are new there.
-BufferRef found_tensor(HostParts& host, BufferRef words, const std::string& name, DType dtype,
+BufferRef found_tensor(HostLowering& host, BufferRef words, const std::string& name, DType dtype,
                        const std::vector<Expr>& shape) {
   tir::Builder& build = host.at.build();
   const Symbols& symbols = host.shapes.symbols();
@@ -59,7 +59,7 @@ BufferRef found_tensor(HostParts& host, BufferRef words, const std::string& name
 /// A call of an external function.
 class ExternalCall {
  public:
-  ExternalCall(HostParts& host, const Op& op) : host_(host), op_(op), results_(fresh_results(op)) {}
+  ExternalCall(HostLowering& host, const Op& op) : host_(host), op_(op), results_(fresh_results(op)) {}
 
   Status run() {
     invoke_.callee = op_.callee, invoke_.external = true, invoke_.error_node = host_.origins.of_call();
@@ -116,7 +116,7 @@ class ExternalCall {
     return Done{};
   }
 
-  HostParts& host_;
+  HostLowering& host_;
   const Op& op_;
   std::vector<Value*> results_;
   std::vector<BufferRef> words_;  ///< of results that the function makes itself; null: of others
@@ -124,7 +124,7 @@ class ExternalCall {
 };
 
 /// The numbers of a shape or a scalar, which are in `elements`.
-void match_numbers(HostParts& host, BufferRef elements, const std::vector<Expr>& said) {
+void match_numbers(HostLowering& host, BufferRef elements, const std::vector<Expr>& said) {
   tir::Builder& build = host.at.build();
   for (size_t k = 0; k < said.size(); ++k) {
     Expr value = build.load(elements, tir::Indices(elements->shape.size(), build.index(static_cast<int64_t>(k))));
@@ -158,11 +158,11 @@ std::optional<Opened> opened_as(Info info) {
 
 }  // namespace
 
-Status call_external(HostParts& host, Op& op) {
+Status call_external(HostLowering& host, Op& op) {
   return ExternalCall(host, op).run();
 }
 
-Status open_object(HostParts& host, Op& op) {
+Status open_object(HostLowering& host, Op& op) {
   tir::Builder& build = host.at.build();
   const Value &from = *op.operand(0), &to = *op.result();
   std::optional<Opened> opened = opened_as(to.info);

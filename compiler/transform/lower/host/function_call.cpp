@@ -21,7 +21,7 @@ namespace {
 
 class FunctionCall {
  public:
-  FunctionCall(HostParts& host, const Op& op, const HostCallee& callee)
+  FunctionCall(HostLowering& host, const Op& op, const HostCallee& callee)
       : host_(host),
         op_(op),
         callee_(callee),
@@ -61,7 +61,7 @@ class FunctionCall {
   bool is_tensor(size_t i) const { return results_[i]->as<TensorInfo>() != nullptr; }
   Expr index(size_t value) const { return build_.index(static_cast<int64_t>(value)); }
 
-  HostParts& host_;
+  HostLowering& host_;
   const Op& op_;
   const HostCallee& callee_;
   InsertionPoint& at_;
@@ -191,7 +191,7 @@ void FunctionCall::fill(ValueStorage& to, Info info, size_t& next) const {
 
 }  // namespace
 
-Status call_function(HostParts& host, Op& op) {
+Status call_function(HostLowering& host, Op& op) {
   auto known = host.shared.callees.find(op.callee);
   RELAXC_CHECK(known != host.shared.callees.end(), "'" + op.callee + "' is called before it is lowered");
   return FunctionCall(host, op, known->second).run();

@@ -1,10 +1,10 @@
 // host_function.h: one Relax function as a host prim func: its shape program and its calls.
 //
-// The pass lower_functions makes one of these for each function, callees first. Owns the parts (host_parts.h) and runs
-// them in order: parameters, entry symbols, outputs, the body, results.
+// The pass lower_functions makes one of these for each function, callees first. Owns the parts (host_lowering.h) and
+// runs them in order: parameters, entry symbols, outputs, the body, results.
 #pragma once
 
-#include "compiler/transform/lower/host/host_parts.h"
+#include "compiler/transform/lower/host/host_lowering.h"
 
 namespace relaxc::lower {
 
@@ -22,7 +22,7 @@ class HostFunction {
  private:
   Status check_known() const;
 
-  HostParts parts_;
+  HostLowering parts_;
 };
 
 }  // namespace relaxc::lower

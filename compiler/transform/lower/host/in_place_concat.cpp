@@ -34,7 +34,7 @@ std::set<const Op*> kernels_before(const Region& region, const Op& concat) {
 }
 
 /// Whether the result is to be where a state is that may still be read.
-bool overwrites_state(const HostParts& host, const Op& concat) {
+bool overwrites_state(const HostLowering& host, const Op& concat) {
   BufferRef assigned = host.destinations.of(*concat.result());
   const std::vector<Output>& outputs = host.signature.outputs();
   return assigned != nullptr && std::any_of(outputs.begin(), outputs.end(), [&](const Output& output) {
@@ -44,7 +44,7 @@ bool overwrites_state(const HostParts& host, const Op& concat) {
 
 /// What makes the operand, seen through views, if it can be given its place in `concat`; null: it cannot. `near`: what
 /// may make it; null: anything.
-Value* placeable(const HostParts& host, const Region& region, Value* made, const std::set<const Op*>* near) {
+Value* placeable(const HostLowering& host, const Region& region, Value* made, const std::set<const Op*>* near) {
   if (!host.destinations.fits(*made)) return nullptr;
   bool promised = host.destinations.of(*made) != nullptr;
   while (made->op != nullptr && is_view(*made->op)) {
@@ -62,7 +62,7 @@ Value* placeable(const HostParts& host, const Region& region, Value* made, const
 
 }  // namespace
 
-void choose_parts(HostParts& host, const Region& region) {
+void choose_parts(HostLowering& host, const Region& region) {
   const Symbols& symbols = host.shapes.symbols();
   for (Op* op : ops_of(region)) {
     std::optional<std::vector<Expr>> offsets = contiguous_parts(*op);
@@ -79,7 +79,7 @@ void choose_parts(HostParts& host, const Region& region) {
   }
 }
 
-Status lower_concat(HostParts& host, Op& op) {
+Status lower_concat(HostLowering& host, Op& op) {
   std::vector<Expr> offsets = *contiguous_parts(op);
   BufferRef whole = host.destinations.whole_of(op);
   for (size_t i = 0; i < offsets.size(); ++i) {

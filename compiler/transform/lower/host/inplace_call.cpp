@@ -12,7 +12,7 @@ using namespace relax;
 namespace {
 
 /// Whether the memory of `value` may be written by `op`, its only reader.
-bool may_take(const HostParts& host, const Value* value, const Op& op) {
+bool may_take(const HostLowering& host, const Value* value, const Op& op) {
   while (true) {
     if (value->op == nullptr || value->uses().size() != 1 || value->op->block->parent != op.block->parent) return false;
     const Op& maker = *value->op;
@@ -26,7 +26,7 @@ bool may_take(const HostParts& host, const Value* value, const Op& op) {
 }
 
 /// Gives each result that takes an operand's place its memory, with the operand's elements in it.
-void take_places(HostParts& host, const Op& op) {
+void take_places(HostLowering& host, const Op& op) {
   const std::vector<int64_t>& indices = op.attrs.ints("inplace_indices");
   for (size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] < 0) continue;
@@ -64,7 +64,7 @@ std::vector<Value*> fresh_results(const Op& op) {
   return list;
 }
 
-Status call_inplace(HostParts& host, Op& op) {
+Status call_inplace(HostLowering& host, Op& op) {
   take_places(host, op);
   return op.attrs.flag("external") ? call_external(host, op) : call_tir(host, op);
 }

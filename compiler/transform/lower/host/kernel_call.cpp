@@ -49,7 +49,7 @@ bool reads_memory(Expr e) {
 
 class KernelCall {
  public:
-  KernelCall(HostParts& host, Op& op)
+  KernelCall(HostLowering& host, Op& op)
       : host_(host), op_(op), shapes_(host.shapes), symbols_(host.shapes.symbols()), values_(host.values) {}
 
   Status run() {
@@ -80,7 +80,7 @@ class KernelCall {
     return i < tensors_.size() || (i < tensors_.size() + fresh_.size() && op_.binds.empty());
   }
 
-  HostParts& host_;
+  HostLowering& host_;
   std::vector<Expr> required_;  ///< of iterations, before this call
   Op& op_;
   ShapeProgram& shapes_;
@@ -263,7 +263,7 @@ void KernelCall::bind_results() {
 
 }  // namespace
 
-Status call_tir(HostParts& host, Op& op) {
+Status call_tir(HostLowering& host, Op& op) {
   return KernelCall(host, op).run();
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 class LoopLowering {
  public:
-  LoopLowering(HostParts& host, const Op& op)
+  LoopLowering(HostLowering& host, const Op& op)
       : host_(host),
         op_(op),
         region_(*op.regions[0]),
@@ -69,7 +69,7 @@ class LoopLowering {
   /// Where iteration `i` of a carried value is in its room.
   static Expr half_of(const Carried& value, Expr i) { return value.half ? arith::floormod(i, 2) * value.half : Expr(); }
 
-  HostParts& host_;
+  HostLowering& host_;
   const Op& op_;
   const Region& region_;
   InsertionPoint& at_;
@@ -300,7 +300,7 @@ void LoopLowering::see_result(size_t k) {
 
 }  // namespace
 
-Status lower_loop(HostParts& host, Op& op) {
+Status lower_loop(HostLowering& host, Op& op) {
   return LoopLowering(host, op).run();
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 class MatchCast {
  public:
-  MatchCast(HostParts& host, const Op& op)
+  MatchCast(HostLowering& host, const Op& op)
       : host_(host), op_(op), shapes_(host.shapes), symbols_(host.shapes.symbols()), memory_(host.memory) {}
 
   /// Lists, binds and compares what the cast says.
@@ -46,7 +46,7 @@ class MatchCast {
   void bind(const Match& match);
   void require(const Match& match);
 
-  HostParts& host_;
+  HostLowering& host_;
   const Op& op_;
   ShapeProgram& shapes_;
   Symbols& symbols_;
@@ -127,7 +127,7 @@ ValueStorage MatchCast::seen_fields(const ValueStorage& from, Info known, Info w
 
 }  // namespace
 
-Status lower_match_cast(HostParts& host, Op& op) {
+Status lower_match_cast(HostLowering& host, Op& op) {
   if (opens_object(op)) return open_object(host, op);
   MatchCast cast(host, op);
   RELAXC_DO(cast.match());

@@ -36,7 +36,7 @@ Info known(Context& context, const Symbols& symbols, Info info) {
 /// A body on its way to the module.
 class Publication {
  public:
-  Publication(HostParts& host, tir::Stmt body)
+  Publication(HostLowering& host, tir::Stmt body)
       : host_(host),
         symbols_(host.shapes.symbols()),
         announced_(host.is_recursive() ? &host.shared.callees.at(host.function.name) : nullptr),
@@ -94,7 +94,7 @@ class Publication {
     body_ = tir::rewrite(host_.context(), body_, rewriter);
   }
 
-  HostParts& host_;
+  HostLowering& host_;
   const Symbols& symbols_;
   const HostCallee* announced_;  ///< what is known of a function that calls itself; null: it does not
   tir::Stmt body_;
@@ -111,7 +111,7 @@ bool HostCallee::claims(size_t index, size_t first_dim) const {
                      bounds.begin() + static_cast<std::ptrdiff_t>(first_dim + rank), [](Expr e) { return !e; });
 }
 
-tir::PrimFunc host_prim_func(HostParts& host, const std::string& name, tir::Stmt body) {
+tir::PrimFunc host_prim_func(HostLowering& host, const std::string& name, tir::Stmt body) {
   const Signature& signature = host.signature;
   const Function& function = host.function;
   tir::PrimFunc made;
@@ -136,7 +136,7 @@ tir::PrimFunc host_prim_func(HostParts& host, const std::string& name, tir::Stmt
   return made;
 }
 
-void publish(HostParts& host, tir::Stmt body) {
+void publish(HostLowering& host, tir::Stmt body) {
   Publication(host, body).run();
 }
 

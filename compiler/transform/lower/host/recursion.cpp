@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t kHeapDepthWord = 58;  ///< RLX_HEAP_DEPTH; tests/unit/lower compares
 
 /// A call of `body` with all parameters of the function, and `frame` for its arena.
-tir::Stmt call_body(HostParts& host, const std::string& body, BufferRef frame) {
+tir::Stmt call_body(HostLowering& host, const std::string& body, BufferRef frame) {
   tir::Invoke invoke;
   invoke.callee = body;
   for (const Input& input : host.signature.inputs()) invoke.args.push_back(input.buffer);
@@ -36,7 +36,7 @@ tir::Stmt call_body(HostParts& host, const std::string& body, BufferRef frame) {
 }
 
 /// The prim func that is called: a call of `body` with a frame from the heap, one level deeper.
-tir::PrimFunc in_frame(HostParts& host, const std::string& name, const std::string& body) {
+tir::PrimFunc in_frame(HostLowering& host, const std::string& name, const std::string& body) {
   InsertionPoint& at = host.at;
   tir::Builder& build = at.build();
   Heap& heap = host.heap;
@@ -64,7 +64,7 @@ tir::PrimFunc in_frame(HostParts& host, const std::string& name, const std::stri
 }
 
 /// What callers need to know; outputs without a bound become blocks.
-HostCallee callee_of(HostParts& host) {
+HostCallee callee_of(HostLowering& host) {
   HostCallee callee;
   callee.function = &host.function;
   callee.name = host.shared.module.unique_name(host.function.name + "_call");
@@ -87,7 +87,7 @@ HostCallee callee_of(HostParts& host) {
 
 }  // namespace
 
-void announce(HostParts& host) {
+void announce(HostLowering& host) {
   HostCallee callee = callee_of(host);
   std::string body = host.shared.module.unique_name(host.function.name + "_body");
   host.shared.bodies[host.function.name] = body;

@@ -20,7 +20,7 @@ using namespace relax;
 
 namespace {
 
-void require_requirements(HostParts& host, const Op& op) {
+void require_requirements(HostLowering& host, const Op& op) {
   for (const Requirement& requirement : op.requirements) {
     tir::Guard record;
     record.code = requirement.code;
@@ -29,13 +29,13 @@ void require_requirements(HostParts& host, const Op& op) {
   }
 }
 
-Status lower_operator(HostParts& host, Op& op) {
+Status lower_operator(HostLowering& host, Op& op) {
   if (op.is("concat")) return lower_concat(host, op);
   if (contiguous_part(op)) return lower_part(host, op);
   return op.def->role == Role::kView ? lower_view(host, op) : lower_host_op(host, op);
 }
 
-Status lower_op(HostParts& host, Op& op) {
+Status lower_op(HostLowering& host, Op& op) {
   Origins::Current current(host.origins, op);
   require_requirements(host, op);
   switch (op.kind) {
@@ -82,7 +82,7 @@ Status lower_op(HostParts& host, Op& op) {
 
 }  // namespace
 
-Status lower_region(HostParts& host, const Region& region) {
+Status lower_region(HostLowering& host, const Region& region) {
   choose_parts(host, region);
   for (Op* op : ops_of(region)) RELAXC_DO(lower_op(host, *op));
   return Done{};

@@ -30,7 +30,7 @@ bool writes_over(const tir::PrimFunc& kernel, const Op& op, size_t operand) {
 
 }  // namespace
 
-bool replaces_value(HostParts& host, const Op& loop, size_t k) {
+bool replaces_value(HostLowering& host, const Op& loop, size_t k) {
   const Region& body = *loop.regions[0];
   Value &last = *body.arguments[k + 1], &next = *body.results()[k + 1];
   const Op* maker = host.destinations.can_write(next, body);

@@ -10,7 +10,7 @@ using namespace relax;
 namespace {
 
 /// What an output is made of. It is kept aside if it is in the memory of a state that another output may overwrite.
-ValueStorage source_of(HostParts& host, const Output& output) {
+ValueStorage source_of(HostLowering& host, const Output& output) {
   ValueStorage from = host.values.leaf(*output.value, output.path);
   const std::vector<Input>& inputs = host.signature.inputs();
   int32_t place = static_cast<int32_t>(&output - host.signature.outputs().data());
@@ -25,7 +25,7 @@ ValueStorage source_of(HostParts& host, const Output& output) {
 }
 
 /// A shape or a scalar, number by number.
-void write_numbers(HostParts& host, const Output& output, const ValueStorage& from) {
+void write_numbers(HostLowering& host, const Output& output, const ValueStorage& from) {
   tir::Builder& build = host.at.build();
   std::vector<Expr> elements = host.shapes.symbols().known(numbers(output.info));
   if (output.info->as<PrimInfo>() != nullptr && elements.empty()) elements = {build.load(from.buffer, {})};
@@ -35,7 +35,7 @@ void write_numbers(HostParts& host, const Output& output, const ValueStorage& fr
   }
 }
 
-void write_output(HostParts& host, const Output& output, const ValueStorage& from) {
+void write_output(HostLowering& host, const Output& output, const ValueStorage& from) {
   if (output.info->as<TensorInfo>() == nullptr) return write_numbers(host, output, from);
   if (output.path.empty() && host.destinations.of(*output.value) == output.buffer) return;  // it is there
   std::vector<Expr> shape = host.shapes.dims(output.info);
@@ -43,7 +43,7 @@ void write_output(HostParts& host, const Output& output, const ValueStorage& fro
   host.memory.copy(from.buffer, host.memory.view_of_output(output.buffer, output.name, shape));
 }
 
-void leave_dims(HostParts& host, const Output& output) {
+void leave_dims(HostLowering& host, const Output& output) {
   tir::Builder& build = host.at.build();
   std::vector<Expr> shape = host.signature.output_dims(output);
   if (host.shapes.symbols().of_entry(shape)) return;
@@ -55,7 +55,7 @@ void leave_dims(HostParts& host, const Output& output) {
 
 }  // namespace
 
-void write_outputs(HostParts& host) {
+void write_outputs(HostLowering& host) {
   const std::vector<Output>& outputs = host.signature.outputs();
   std::vector<ValueStorage> from;
   for (const Output& output : outputs) from.push_back(source_of(host, output));

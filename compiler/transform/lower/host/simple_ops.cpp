@@ -9,7 +9,7 @@ using namespace relax;
 namespace {
 
 /// A tensor of few elements, stored one by one.
-void store_elements(HostParts& host, const Op& op) {
+void store_elements(HostLowering& host, const Op& op) {
   tir::Builder& build = host.at.build();
   const Value& value = *op.result();
   std::vector<Expr> elements;
@@ -28,14 +28,14 @@ void store_elements(HostParts& host, const Op& op) {
 
 }  // namespace
 
-Status lower_constant(HostParts& host, Op& op) {
+Status lower_constant(HostLowering& host, Op& op) {
   const Value& value = *op.result();
   host.values.slot(value).buffer =
       host.memory.constant(value.name.empty() ? "c" : value.name, value.dtype(), value.shape(), op.constant);
   return Done{};
 }
 
-Status lower_view(HostParts& host, Op& op) {
+Status lower_view(HostLowering& host, Op& op) {
   const Value& value = *op.result();
   BufferRef base = host.values.buffer(*op.operand(0)), chosen = host.destinations.of(value);
   std::vector<Expr> shape = host.shapes.dims(value.info);
@@ -46,7 +46,7 @@ Status lower_view(HostParts& host, Op& op) {
   return Done{};
 }
 
-Status lower_part(HostParts& host, Op& op) {
+Status lower_part(HostLowering& host, Op& op) {
   const Value& value = *op.result();
   BufferRef base = host.values.buffer(*op.operand(0));
   host.values.slot(value).buffer =
@@ -55,7 +55,7 @@ Status lower_part(HostParts& host, Op& op) {
   return Done{};
 }
 
-Status lower_host_op(HostParts& host, Op& op) {
+Status lower_host_op(HostLowering& host, Op& op) {
   tir::Builder& build = host.at.build();
   if (op.result()->info->as<TensorInfo>() != nullptr) {
     store_elements(host, op);
@@ -70,7 +70,7 @@ Status lower_host_op(HostParts& host, Op& op) {
   return Done{};
 }
 
-Status lower_shape_function(HostParts& host, Op& op) {
+Status lower_shape_function(HostLowering& host, Op& op) {
   tir::Builder& build = host.at.build();
   const Symbols& symbols = host.shapes.symbols();
   bool known = true;

@@ -1,4 +1,4 @@
-// host_parts.h: what a host function is made of.
+// host_lowering.h: the state of the lowering of one host function, by owners.
 //
 //   InsertionPoint   statements, region by region
 //   Origins          names of ops in messages
@@ -22,9 +22,10 @@ namespace relaxc::lower {
 /// alone, which gives memory for all results but no heap.
 enum class Form : uint8_t { kShared, kEntry };
 
-struct HostParts {
-  HostParts(Shared& shared, relax::Function& function, Form form);
-  HostParts(const HostParts&) = delete;
+/// Lowers one Relax function; its members own the parts of the host function.
+struct HostLowering {
+  HostLowering(Shared& shared, relax::Function& function, Form form);
+  HostLowering(const HostLowering&) = delete;
 
   Shared& shared;
   relax::Function& function;

@@ -1,4 +1,4 @@
-// choices.h: conditional expressions (selects).
+// selects.h: conditional expressions (selects).
 //
 // Operands of a select, an `and` or an `or` that read memory are computed only where they are wanted, because a
 // subscript outside of its buffer is what the condition is for: in scalar code by a branch, in vector code by masked
@@ -12,9 +12,10 @@
 
 namespace relaxc::codegen_llvm {
 
-class Choices {
+/// Lowers selects, `and` and `or`.
+class Selects {
  public:
-  Choices(Frame& frame, LaneArithmetic& lanes, Values& values, OverflowChecks& checks)
+  Selects(Frame& frame, LaneArithmetic& lanes, Values& values, OverflowChecks& checks)
       : frame_(frame), b_(frame.builder()), lanes_(lanes), values_(values), checks_(checks) {}
 
   Lanes select(const arith::Select& e);
@@ -22,16 +23,16 @@ class Choices {
   Lanes either(const arith::Or& e);
 
  private:
-  using Way = std::function<Lanes()>;
-  /// A way of a branch, and where it ends.
+  using Operand = std::function<Lanes()>;  ///< emits the code of one
+  /// One arm of a branch, and the block where it ends.
   struct Arm {
     Lanes value;
     llvm::BasicBlock* end;
   };
   Lanes short_circuit(const arith::Binary& e);
-  Lanes lazily(arith::Expr condition, const Way& then_value, const Way& else_value, DType dtype);
-  Lanes by_mask(llvm::Value* decided, const Way& then_value, const Way& else_value, DType dtype);
-  Arm arm(llvm::BasicBlock* begin, const Way& way);
+  Lanes lazily(arith::Expr condition, const Operand& then_value, const Operand& else_value, DType dtype);
+  Lanes by_mask(llvm::Value* decided, const Operand& then_value, const Operand& else_value, DType dtype);
+  Arm arm(llvm::BasicBlock* begin, const Operand& operand);
   llvm::Value* flag_of(const Lanes& value) { return value.overflow != nullptr ? value.overflow : b_.getFalse(); }
 
   Frame& frame_;

@@ -1,7 +1,7 @@
-// forms.cpp: calls of the language that are not operators of the table.
+// special_forms.cpp: calls of the language that are not operators of the table.
 //
 // Some compute nothing of their own: explicit emission, where a value lives, marks for passes.
-#include "frontends/relax/function/forms.h"
+#include "frontends/relax/function/special_forms.h"
 
 #include "frontends/relax/constants/constant_reader.h"
 #include "frontends/relax/function/calls.h"
@@ -176,7 +176,7 @@ Result<Term> transparent_form(FunctionParts& fn, const std::string& path, const 
   return operand;
 }
 
-std::vector<std::string> form_names() {
+std::vector<std::string> special_form_names() {
   std::vector<std::string> names;
   for (const Form& form : kForms) names.emplace_back(form.path.substr(2));
   for (const TransparentForm& form : kTransparentForms) names.emplace_back(form.path.substr(2));

@@ -1,5 +1,5 @@
-// choices.cpp: select, `and` and `or`.
-#include "compiler/codegen/llvm/lower/choices.h"
+// selects.cpp: select, `and` and `or`.
+#include "compiler/codegen/llvm/lower/selects.h"
 
 #include <utility>
 
@@ -9,12 +9,12 @@ using arith::Expr;
 using arith::ExprKind;
 using llvm::Value;
 
-Lanes Choices::select(const arith::Select& e) {
+Lanes Selects::select(const arith::Select& e) {
   const Expr whole(&e);
-  auto way = [&](Expr value) { return lanes_.indices().as(whole, values_.pending(value)); };
+  auto operand = [&](Expr value) { return lanes_.indices().as(whole, values_.pending(value)); };
   if (values_.must_be_lazy(e.then_value) || values_.must_be_lazy(e.else_value))
     return lazily(
-        e.condition, [&] { return way(e.then_value); }, [&] { return way(e.else_value); }, e.dtype);
+        e.condition, [&] { return operand(e.then_value); }, [&] { return operand(e.else_value); }, e.dtype);
   Lanes condition = values_.pending(e.condition), a = values_.pending_if_checked(e.then_value),
         b = values_.pending_if_checked(e.else_value);
   a = lanes_.indices().as(whole, a), b = lanes_.indices().as(whole, b);
@@ -28,20 +28,20 @@ Lanes Choices::select(const arith::Select& e) {
   return {nullptr, 0, b_.CreateSelect(condition.is_uniform() ? condition.scalar : condition.vector, x, y)};
 }
 
-Lanes Choices::both(const arith::And& e) {
+Lanes Selects::both(const arith::And& e) {
   if (!values_.must_be_lazy(e.b)) return short_circuit(e);
   return lazily(
       e.a, [&] { return values_.pending(e.b); }, [&] { return Lanes{b_.getFalse()}; }, e.dtype);
 }
 
-Lanes Choices::either(const arith::Or& e) {
+Lanes Selects::either(const arith::Or& e) {
   if (!values_.must_be_lazy(e.b)) return short_circuit(e);
   return lazily(
       e.a, [&] { return Lanes{b_.getTrue()}; }, [&] { return values_.pending(e.b); }, e.dtype);
 }
 
 /// Neither side reads memory, so both are computed; what overflows on the right counts where that is asked.
-Lanes Choices::short_circuit(const arith::Binary& e) {
+Lanes Selects::short_circuit(const arith::Binary& e) {
   Lanes a = values_.pending(e.a), b = values_.pending_if_checked(e.b);
   Value* later = std::exchange(b.overflow, nullptr);
   Lanes out = lanes_.apply({a, b}, {e.dtype, e.dtype},
@@ -52,7 +52,7 @@ Lanes Choices::short_circuit(const arith::Binary& e) {
   return out;
 }
 
-Lanes Choices::lazily(Expr condition, const Way& then_value, const Way& else_value, DType dtype) {
+Lanes Selects::lazily(Expr condition, const Operand& then_value, const Operand& else_value, DType dtype) {
   Lanes decided = values_.value(condition);
   if (!decided.is_uniform()) return by_mask(decided.vector, then_value, else_value, dtype);
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(decided.scalar))
@@ -79,17 +79,17 @@ Lanes Choices::lazily(Expr condition, const Way& then_value, const Way& else_val
   return Lanes{out, 0, nullptr, joined(flag_of(x.value), flag_of(y.value))};
 }
 
-Choices::Arm Choices::arm(llvm::BasicBlock* begin, const Way& way) {
+Selects::Arm Selects::arm(llvm::BasicBlock* begin, const Operand& operand) {
   b_.SetInsertPoint(begin);
   OverflowChecks::Way asked(checks_);
-  const Lanes out = values_.isolated(way);
+  const Lanes out = values_.isolated(operand);
   return {out, b_.GetInsertBlock()};
 }
 
-Lanes Choices::by_mask(Value* decided, const Way& then_value, const Way& else_value, DType dtype) {
-  auto under = [&](Value* condition, const Way& way) {
+Lanes Selects::by_mask(Value* decided, const Operand& then_value, const Operand& else_value, DType dtype) {
+  auto under = [&](Value* condition, const Operand& operand) {
     LaneArithmetic::Masked masked(lanes_, condition);
-    return values_.isolated([&] { return lanes_.widened(way(), dtype); });
+    return values_.isolated([&] { return lanes_.widened(operand(), dtype); });
   };
   Value* x = under(decided, then_value);
   Value* y = under(b_.CreateNot(decided), else_value);

@@ -1,4 +1,4 @@
-// forms.h: calls of the language that are not operators of the table.
+// special_forms.h: calls of the language that are not operators of the table.
 #pragma once
 
 #include "frontends/relax/function/parts.h"
@@ -8,7 +8,7 @@ namespace relaxc::frontend {
 /// The forms that compute nothing of their own and give their operand; `known` is false for any other.
 Result<Term> transparent_form(FunctionParts& fn, const std::string& path, const ast::Expr& e, bool& known);
 /// The names of the forms, without R.
-std::vector<std::string> form_names();
+std::vector<std::string> special_form_names();
 /// All other forms; `known` is false for what is none, or has another number of arguments.
 Result<Term> special_form(FunctionParts& fn, const std::string& path, const ast::Expr& e, bool& known);
 

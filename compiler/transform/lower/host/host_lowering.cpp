@@ -1,5 +1,5 @@
-// host_parts.cpp: who is given whom.
-#include "compiler/transform/lower/host/host_parts.h"
+// host_lowering.cpp: which owner gets which others.
+#include "compiler/transform/lower/host/host_lowering.h"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ bool calls_functions(const relax::Function& function) {
 
 }  // namespace
 
-HostParts::HostParts(Shared& shared, relax::Function& function, Form form)
+HostLowering::HostLowering(Shared& shared, relax::Function& function, Form form)
     : shared(shared),
       function(function),
       form(form),
