@@ -11,6 +11,7 @@
 #include "compiler/interface/object.h"
 #include "compiler/pipeline/runner.h"
 #include "compiler/relax/mapped_file.h"
+#include "compiler/relax/state.h"
 #include "compiler/support/result.h"
 #include "frontends/onnx/import.h"
 
@@ -19,10 +20,7 @@ namespace relaxc::api {
 /// How many of the model's names an object carries: all, those of inputs, outputs and dims, or none.
 enum class Names { kFull, kIo, kNone };
 
-/// A `--state=h0:hn`: input and output that carry one state.
-struct State {
-  std::string input, output;
-};
+using relax::State;  // a `--state=h0:hn`
 
 /// A plain record with a default for everything but `input`. Texts have the syntax of the flag of that name
 /// (docs/command-line.md); compile() reports what it cannot read.

@@ -39,7 +39,7 @@ StoredInterface stored_interface(const relax::Module& module, const interface::O
   StoredInterface out;
   if (const relax::Function* function = module.find_function(name)) {
     if (function->quantized.empty()) return out;
-    out.tensors = interface::parse_quantized(function->quantized).value_or(interface::QuantizedTensors{});
+    out.tensors = function->quantized;
     for (const relax::Value* argument : function->body().arguments) {
       const auto* tensor = argument->info->as<relax::TensorInfo>();
       out.inputs.push_back(tensor == nullptr ? DType() : tensor->dtype.value_or(DType()));

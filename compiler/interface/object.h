@@ -14,6 +14,7 @@
 
 #include "compiler/support/result.h"
 #include "compiler/tir/prim_func.h"
+#include "compiler/tir/quantization.h"
 
 namespace relaxc::interface {
 
@@ -24,13 +25,7 @@ struct Symbol {
   int32_t tensor = -1, axis = -1;  ///< the input dim that gives its value; -1: read from data by Entry::values
 };
 
-/// An rlx_quant: stored integers that stand for real = (stored - zero_point) * scale.
-struct Quantization {
-  int32_t axis = -1;                ///< along which scales and zero points are, one each; -1: one of both for all
-  std::vector<float> scale;         ///< as many as there are places
-  std::vector<int32_t> zero_point;  ///< the same number
-  friend bool operator==(const Quantization&, const Quantization&) = default;
-};
+using tir::Quantization;  // an rlx_quant
 
 /// An rlx_tensor_spec.
 struct Tensor {

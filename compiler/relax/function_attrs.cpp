@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "compiler/relax/attr_text.h"
+#include "compiler/relax/quantization_text.h"
+#include "compiler/relax/state.h"
 
 namespace relaxc::relax {
 namespace {
@@ -15,14 +17,40 @@ Printed unless_empty(const Texts& texts) {
   return texts.empty() ? std::nullopt : Printed(texts);
 }
 
-/// The row of a list of texts.
-template <Texts Function::*Field>
-constexpr FunctionAttr list(std::string_view name, std::string_view form) {
-  return {.name = name,
-          .type = AttrType::kStrings,
-          .form = form,
-          .print = [](const Function& f) { return unless_empty(f.*Field); },
-          .parse = [](Function& f, const AttrValue& value) { return f.*Field = std::get<Texts>(value), true; }};
+Printed print_output_names(const Function& f) {
+  return unless_empty(f.output_names);
+}
+
+bool parse_output_names(Function& f, const AttrValue& value) {
+  f.output_names = std::get<Texts>(value);
+  return true;
+}
+
+Printed print_quantized(const Function& f) {
+  return unless_empty(to_text(f.quantized));
+}
+
+bool parse_quantized(Function& f, const AttrValue& value) {
+  std::optional<tir::QuantizedTensors> tensors = parse_quantized_tensors(std::get<Texts>(value));
+  if (tensors) f.quantized = std::move(*tensors);
+  return tensors.has_value();
+}
+
+Printed print_states(const Function& f) {
+  Texts texts;
+  for (const State& state : f.states) texts.push_back(to_text(state));
+  return unless_empty(texts);
+}
+
+bool parse_states(Function& f, const AttrValue& value) {
+  std::vector<State> states;
+  for (const std::string& text : std::get<Texts>(value)) {
+    std::optional<State> state = parse_state(text, f);
+    if (!state) return false;
+    states.push_back(std::move(*state));
+  }
+  f.states = std::move(states);
+  return true;
 }
 
 Printed print_num_input(const Function& f) {
@@ -55,14 +83,26 @@ constexpr FunctionAttr kAttrs[] = {
      .form = "a number of parameters",
      .print = print_num_input,
      .parse = parse_num_input},
-    list<&Function::output_names>("output_names", "a list of names"),
-    list<&Function::quantized>("quantized", "a list of quantizations (\"input 0: scale 0.5 zero 3\")"),
+    {.name = "output_names",
+     .type = AttrType::kStrings,
+     .form = "a list of names",
+     .print = print_output_names,
+     .parse = parse_output_names},
+    {.name = "quantized",
+     .type = AttrType::kStrings,
+     .form = "a list of quantizations (\"input 0: scale 0.5 zero 3\", or with \"axis 1\" before several scales)",
+     .print = print_quantized,
+     .parse = parse_quantized},
     {.name = "rounding",
      .type = AttrType::kString,
      .form = "\"changed\" or a dtype",
      .print = print_rounding,
      .parse = parse_rounding},
-    list<&Function::states>("state", "a list of \"input:output\""),
+    {.name = "state",
+     .type = AttrType::kStrings,
+     .form = "a list of \"input:output\"",
+     .print = print_states,
+     .parse = parse_states},
 };
 
 }  // namespace

@@ -15,9 +15,11 @@
 #include "compiler/relax/attrs.h"
 #include "compiler/relax/constant.h"
 #include "compiler/relax/op_name.h"
+#include "compiler/relax/state.h"
 #include "compiler/relax/struct_info.h"
 #include "compiler/support/source.h"
 #include "compiler/tir/prim_func.h"
+#include "compiler/tir/quantization.h"
 
 namespace relaxc::relax {
 
@@ -163,8 +165,8 @@ class Function {
   std::string name;
   bool is_private = false;
   std::vector<std::string> output_names;  ///< of results in order; those behind them have the names of their values
-  std::vector<std::string> states;        ///< "input:output" of each buffer that a run reads and then writes
-  std::vector<std::string> quantized;     ///< inputs and outputs in integers, as interface::parse_quantized reads them
+  std::vector<State> states;              ///< the buffers that a run reads and then writes
+  tir::QuantizedTensors quantized;        ///< the inputs and outputs that are stored as integers
   /// How many of the parameters are inputs; those behind them are weights, which a file beside the program has. None:
   /// all that no file has.
   std::optional<int64_t> num_input;

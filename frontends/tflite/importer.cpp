@@ -314,7 +314,7 @@ Status Importer::results(const Subgraph& graph) {
     }
     values.push_back(variable.value);
     names.push_back(variable.name + "_next");
-    function_->states.push_back(variable.parameter->name + ":" + names.back());
+    function_->states.push_back({variable.parameter->name, names.back()});
   }
   if (!ok) return diag.failed();
   function_->body().yield->add_operand(values.size() == 1 ? values[0] : builder_->tuple(values));
@@ -324,20 +324,21 @@ Status Importer::results(const Subgraph& graph) {
 
 /// What the integers at the border stand for, as the header and the descriptor say it.
 void Importer::describe_quantization(const Subgraph& graph) {
-  auto describe = [&](std::string_view kind, const std::vector<int32_t>& tensors) {
+  auto describe = [&](std::map<size_t, tir::Quantization>& described, const std::vector<int32_t>& tensors) {
     for (size_t i = 0; i < tensors.size(); ++i) {
       const Tensor& tensor = graph.tensors[static_cast<size_t>(tensors[i])];
       const Quantization& quant = tensor.quantization;
       bool stored =
           tensor.type == TensorType::INT8 || tensor.type == TensorType::UINT8 || tensor.type == TensorType::INT16;
       if (!stored || quant.scale.empty()) continue;
-      std::string axis = quant.scale.size() > 1 ? fmt::format("axis {} ", quant.axis) : "";
-      function_->quantized.push_back(fmt::format("{} {}: {}scale {} zero {}", kind, i, axis,
-                                                 fmt::join(quant.scale, ", "), fmt::join(quant.zero_point, ", ")));
+      bool by_channel = quant.scale.size() > 1;
+      described[i] = {.axis = by_channel ? quant.axis : -1,
+                      .scale = quant.scale,
+                      .zero_point = {quant.zero_point.begin(), quant.zero_point.end()}};
     }
   };
-  describe("input", graph.inputs);
-  describe("output", graph.outputs);
+  describe(function_->quantized.inputs, graph.inputs);
+  describe(function_->quantized.outputs, graph.outputs);
 }
 
 }  // namespace relaxc::tflite

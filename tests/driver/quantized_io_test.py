@@ -130,10 +130,12 @@ class QuantizedIo(ProgramTest):
         text = program.TEXT.replace('"float32"', '"int8"').replace("    with", '    R.func_attr({"quantized": [%s]})\n    with')
         self.write("by_hand.relax", text % '"input 0: axis 1 scale 0.5, 1, 2, 4 zero 0, 1, 2, 3"')
         self.assertIn("both along axis 1", self.compiles("inspect", "by_hand.relax", "--dim", "n=1..4").out)
-        for wrong in ('"input 1: scale 1 zero 0"', '"input 0: axis 1 scale 1, 2 zero 0, 0"', '"input 0: scale one zero 0"',
-                      '"input 0: scale 1 zero 0", "input 0: scale 1 zero 0"'):
+        for wrong, message in (('"input 1: scale 1 zero 0"', "must name inputs and outputs that are integers"),
+                               ('"input 0: axis 1 scale 1, 2 zero 0, 0"', "or as many as its axis has places"),
+                               ('"input 0: scale one zero 0"', "'quantized' is a list of quantizations"),
+                               ('"input 0: scale 1 zero 0", "input 0: scale 1 zero 0"', "a list of quantizations")):
             self.write("wrong.relax", text % wrong)
-            self.refuses(1, "attribute 'quantized' must list integer tensors", "wrong.relax", "--dim", "n=1..4", "-o", "m.o")
+            self.refuses(1, message, "wrong.relax", "--dim", "n=1..4", "-o", "m.o")
 
 
 if __name__ == "__main__":

@@ -82,12 +82,13 @@ bool has_parameter(const relax::Function& function, const std::string& name) {
                      [&](const relax::Value* value) { return value->name == name; });
 }
 
-/// Whether what stands in front of a colon of `state` is a parameter; names may hold colons themselves.
+/// `state` as `function` reads it: options do not know where a name with colons ends.
+State parted_by(const relax::Function& function, const State& state) {
+  return relax::parse_state(relax::to_string(state), function).value_or(state);
+}
+
 bool has_input_of(const relax::Function& function, const State& state) {
-  std::string pair = state.input + ":" + state.output;
-  for (size_t colon = pair.find(':'); colon != std::string::npos; colon = pair.find(':', colon + 1))
-    if (has_parameter(function, pair.substr(0, colon))) return true;
-  return false;
+  return has_parameter(function, parted_by(function, state).input);
 }
 
 /// Of several models each gets the states whose inputs it has; a state that fits none is told by the first.
@@ -95,16 +96,16 @@ void apply_states(relax::Module& module, const CompileOptions& options) {
   bool first = true;
   for (relax::Function* function : module.functions()) {
     if (function->is_private) continue;
-    std::vector<std::string> pairs;
+    std::vector<State> states;
     for (const State& state : options.states) {
       std::vector<relax::Function*> all = module.functions();
       bool elsewhere = std::any_of(all.begin(), all.end(), [&](relax::Function* other) {
         return other != function && !other->is_private && has_input_of(*other, state);
       });
       bool here = has_input_of(*function, state) || (first && !elsewhere);
-      if (here || options.more_inputs.empty()) pairs.push_back(state.input + ":" + state.output);
+      if (here || options.more_inputs.empty()) states.push_back(parted_by(*function, state));
     }
-    if (!pairs.empty()) function->states = pairs;
+    if (!states.empty()) function->states = std::move(states);
     first = false;
   }
 }
@@ -216,38 +217,44 @@ Status check_trust(const CompileOptions& options, bool is_model, Diagnostics& di
       options.input);
 }
 
-}  // namespace
+enum class ModelFormat { kOnnx, kTflite, kSeveral };
 
-Result<relax::Module> read_input(const CompileOptions& options, const relax::OpTable& ops, Diagnostics& diag,
-                                 std::vector<relax::FileRef>& files, frontend::Findings& findings) {
-  RELAXC_DO(check_flags(options, diag));
-  RELAXC_DO(check_kinds(options, diag));
-  bool several = !options.more_inputs.empty();
-  bool is_onnx = !several && frontend::is_onnx_file(options.input, options.memory);
-  bool is_tflite = !several && !is_onnx && tflite::is_tflite_file(options.input, options.memory);
-  RELAXC_DO(check_trust(options, several || is_onnx || is_tflite, diag));
-  if (several || is_onnx || is_tflite) {
-    if (!options.params.empty())
-      return diag.error(nullptr, Kind::usage, "--params is for text programs; a model names its own weights");
-    if (is_tflite) RELAXC_DO(check_tflite_flags(options, diag));
-    frontend::ImportOptions import;
-    import.dims = options.dims;
-    import.keep_initializers_as_inputs = options.keep_initializers_as_inputs;
-    import.allow_external_outside = options.allow_external_outside;
-    import.refuse_external_data = options.untrusted;
-    import.max_nodes = options.max_nodes;
-    import.memory = options.memory;
-    import.findings = &findings;
-    std::vector<relax::FileRef> declared;
-    RELAXC_TRY(import.custom_ops, read_custom_ops(options, diag, declared));
-    RELAXC_TRY(relax::Module module,
-               several     ? read_models(options, import, ops, diag, files)
-               : is_tflite ? tflite::import_tflite(options.input, tflite_options(import), ops, diag, &files)
-                           : frontend::import_onnx(options.input, import, ops, diag, &files));
-    files.insert(files.end(), declared.begin(), declared.end());
-    apply_states(module, options);
-    return module;
-  }
+/// Nothing: the input is a program in the text IR.
+std::optional<ModelFormat> model_format(const CompileOptions& options) {
+  if (!options.more_inputs.empty()) return ModelFormat::kSeveral;
+  if (frontend::is_onnx_file(options.input, options.memory)) return ModelFormat::kOnnx;
+  if (tflite::is_tflite_file(options.input, options.memory)) return ModelFormat::kTflite;
+  return std::nullopt;
+}
+
+Result<relax::Module> import_model(ModelFormat format, const CompileOptions& options, const relax::OpTable& ops,
+                                   Diagnostics& diag, std::vector<relax::FileRef>& files,
+                                   frontend::Findings& findings) {
+  if (!options.params.empty())
+    return diag.error(nullptr, Kind::usage, "--params is for text programs; a model names its own weights");
+  bool is_tflite = format == ModelFormat::kTflite;
+  if (is_tflite) RELAXC_DO(check_tflite_flags(options, diag));
+  frontend::ImportOptions import;
+  import.dims = options.dims;
+  import.keep_initializers_as_inputs = options.keep_initializers_as_inputs;
+  import.allow_external_outside = options.allow_external_outside;
+  import.refuse_external_data = options.untrusted;
+  import.max_nodes = options.max_nodes;
+  import.memory = options.memory;
+  import.findings = &findings;
+  std::vector<relax::FileRef> declared;
+  RELAXC_TRY(import.custom_ops, read_custom_ops(options, diag, declared));
+  RELAXC_TRY(relax::Module module, format == ModelFormat::kSeveral ? read_models(options, import, ops, diag, files)
+                                   : is_tflite
+                                       ? tflite::import_tflite(options.input, tflite_options(import), ops, diag, &files)
+                                       : frontend::import_onnx(options.input, import, ops, diag, &files));
+  files.insert(files.end(), declared.begin(), declared.end());
+  return module;
+}
+
+/// A program in the text IR, with the weights and the dims that flags give.
+Result<relax::Module> read_program(const CompileOptions& options, const relax::OpTable& ops, Diagnostics& diag,
+                                   std::vector<relax::FileRef>& files) {
   if (!options.custom_ops.empty() || options.keep_initializers_as_inputs || options.allow_external_outside)
     return diag.error(
         nullptr, Kind::usage,
@@ -272,6 +279,19 @@ Result<relax::Module> read_input(const CompileOptions& options, const relax::OpT
   if (!options.params.empty()) RELAXC_DO(frontend::bind_parameters(module, params, diag));
   files.insert(files.end(), params_files.begin(), params_files.end());
   RELAXC_DO(apply_dims(module, options, diag));
+  return module;
+}
+
+}  // namespace
+
+Result<relax::Module> read_input(const CompileOptions& options, const relax::OpTable& ops, Diagnostics& diag,
+                                 std::vector<relax::FileRef>& files, frontend::Findings& findings) {
+  RELAXC_DO(check_flags(options, diag));
+  RELAXC_DO(check_kinds(options, diag));
+  std::optional<ModelFormat> format = model_format(options);
+  RELAXC_DO(check_trust(options, format.has_value(), diag));
+  RELAXC_TRY(relax::Module module, format ? import_model(*format, options, ops, diag, files, findings)
+                                          : read_program(options, ops, diag, files));
   apply_states(module, options);
   return module;
 }

@@ -7,15 +7,14 @@
 // The method: a float parameter whose uses are all quantizations by the same known numbers becomes what they make of
 // it; a float result that is a dequantization by known numbers becomes what it is made of. Nothing is rounded
 // elsewhere, so quantize(x) before the call and (stored - zero_point) * scale behind it give the same bits as the float
-// interface did. The numbers are kept as the attribute "quantized" (compiler/interface/quantization.h), from which the
-// tensors' specs and the header get them. A state stays as it is unless both of its ends change in the same way.
+// interface did. The function keeps the numbers (Function::quantized), from which the tensors' specs and the
+// header get them. A state stays as it is unless both of its ends change in the same way.
 //
 // Rejected: moving quantizations past transposes and paddings in front of them to reach the border. It would change
 // which values the caller's program has to give, which the model's author decided.
 #include <algorithm>
 #include <set>
 
-#include "compiler/interface/quantization.h"
 #include "compiler/transform/graph/functions/tuple_leaves.h"
 #include "compiler/transform/graph/quantization/quantized_operand.h"
 #include "compiler/transform/graph/rewriting/rewrite.h"
@@ -25,7 +24,7 @@ namespace relaxc {
 namespace {
 
 using namespace relax;
-using interface::Quantization;
+using tir::Quantization;
 
 /// Elements of a float32 constant; nothing for anything else.
 std::optional<std::vector<float>> known_floats(const Value* value) {
@@ -79,7 +78,7 @@ class Border {
     for (const Place& result : results_)
       if (tensors_.outputs.count(result.index) != 0) store_output(result);
     if (tensors_.inputs.empty() && tensors_.outputs.empty()) return false;
-    function_.quantized = interface::to_text(tensors_);
+    function_.quantized = tensors_;
     return true;
   }
 
@@ -143,13 +142,9 @@ class Border {
 
   /// Both ends of a state are one tensor, so they change together or not at all.
   void keep_states() {
-    for (const std::string& pair : function_.states) {
-      std::optional<size_t> input, output;  // if there is none, lowering reports it
-      for (size_t colon = pair.find(':'); colon != std::string::npos; colon = pair.find(':', colon + 1)) {
-        input = input_named(pair.substr(0, colon)), output = output_named(pair.substr(colon + 1));
-        if (input && output) break;
-      }
-      if (!input || !output) continue;
+    for (const State& state : function_.states) {
+      std::optional<size_t> input = input_named(state.input), output = output_named(state.output);
+      if (!input || !output) continue;  // lowering reports it
       auto from = tensors_.inputs.find(*input);
       auto to = tensors_.outputs.find(*output);
       if (from != tensors_.inputs.end() && to != tensors_.outputs.end() && from->second == to->second) continue;
@@ -197,7 +192,7 @@ class Border {
   size_t next_ = 0;
   std::vector<Place> results_;
   std::vector<std::pair<size_t, Value*>> arguments_;  ///< that are quantized, by their index
-  interface::QuantizedTensors tensors_;
+  tir::QuantizedTensors tensors_;
 };
 
 }  // namespace

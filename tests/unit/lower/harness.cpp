@@ -46,7 +46,10 @@ Program::Program(std::string text, std::vector<std::string> state) : text_(std::
   original_ = parse();
   lowered_ = parse();
   if (!lowered_) return;
-  if (!state_.empty()) lowered_->find_function("main")->states = state_;
+  for (const std::string& pair : state_) {
+    relax::Function& main = *lowered_->find_function("main");
+    main.states.push_back(*relax::parse_state(pair, main));
+  }
   relax::OpTable table = ops::op_table();
   Target target;
   auto evaluator = tir::make_interpreter();

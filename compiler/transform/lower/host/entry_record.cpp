@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/interface/quantization.h"
 #include "compiler/transform/lower/host/entry_functions.h"
 
 namespace relaxc::lower {
@@ -119,12 +118,11 @@ interface::Symbol EntryRecord::symbol(Var var) const {
 
 void EntryRecord::give_quantizations() {
   if (host_.function.quantized.empty()) return;
-  std::optional<interface::QuantizedTensors> all = interface::parse_quantized(host_.function.quantized);
-  if (!all || !give(entry_.inputs, all->inputs) || !give(entry_.outputs, all->outputs))
-    host_.diag().error(
-        host_.function.location, Kind::invalid_attribute,
-        "attribute 'quantized' must list integer tensors as \"input 0: scale 0.5 zero 3\", or with \"axis 1\" in "
-        "front of as many scales and zero points as there are places");
+  const tir::QuantizedTensors& all = host_.function.quantized;
+  if (!give(entry_.inputs, all.inputs) || !give(entry_.outputs, all.outputs))
+    host_.diag().error(host_.function.location, Kind::invalid_attribute,
+                       "attribute 'quantized' must name inputs and outputs that are integers, with one scale and zero "
+                       "point, or as many as its axis has places");
 }
 
 }  // namespace

@@ -38,14 +38,15 @@ std::optional<int32_t> append_axis(const Input& input, const Output& output) {
   return static_cast<int32_t>(axis);
 }
 
-/// One pair, "input:output".
+/// Finds the input and the output of one state and makes them a pair.
 class StatePair {
  public:
   StatePair(const Function& function, Signature& signature, Diagnostics& diag)
       : function_(function), inputs_(signature.inputs()), outputs_(signature.outputs()), diag_(diag) {}
 
-  Status add(const std::string& pair) {
-    find(pair);
+  Status add(const State& state) {
+    std::string pair = to_string(state);
+    input_ = named(inputs_, state.input), output_ = named(outputs_, state.output);
     if (input_ == inputs_.end() || output_ == outputs_.end())
       return diag_.error(function_.location, Kind::invalid_value, "state '{}' names no {} of '{}'; they are: {}", pair,
                          input_ == inputs_.end() ? "input" : "output", function_.name,
@@ -68,30 +69,23 @@ class StatePair {
   }
 
  private:
-  /// Names may hold colons themselves.
-  void find(const std::string& pair) {
-    auto named = [](const std::string& name) { return [&name](const auto& item) { return item.name == name; }; };
-    for (size_t colon = pair.find(':'); colon != std::string::npos; colon = pair.find(':', colon + 1)) {
-      auto from = std::find_if(inputs_.begin(), inputs_.end(), named(pair.substr(0, colon)));
-      auto to = std::find_if(outputs_.begin(), outputs_.end(), named(pair.substr(colon + 1)));
-      if (from == inputs_.end() && input_ != inputs_.end()) continue;
-      input_ = from, output_ = to;
-      if (input_ != inputs_.end() && output_ != outputs_.end()) break;
-    }
+  template <typename Items>
+  static typename Items::iterator named(Items& items, const std::string& name) {
+    return std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.name == name; });
   }
 
   const Function& function_;
   std::vector<Input>& inputs_;
   std::vector<Output>& outputs_;
   Diagnostics& diag_;
-  std::vector<Input>::iterator input_ = inputs_.end();
-  std::vector<Output>::iterator output_ = outputs_.end();
+  std::vector<Input>::iterator input_;
+  std::vector<Output>::iterator output_;
 };
 
 }  // namespace
 
 Status pair_states(const Function& function, Signature& signature, Diagnostics& diag) {
-  for (const std::string& pair : function.states) RELAXC_DO(StatePair(function, signature, diag).add(pair));
+  for (const State& state : function.states) RELAXC_DO(StatePair(function, signature, diag).add(state));
   return Done{};
 }
 
