@@ -9,6 +9,7 @@
 
 #include "compiler/schedule/trace/trace.h"
 #include "compiler/support/status_code.h"
+#include "compiler/tir/runtime_functions.h"
 
 namespace relaxc::equivalence {
 namespace {
@@ -101,7 +102,7 @@ Tolerance tolerance_of(const relax::Module& module, double reordered) {
 }
 
 Externals::Externals(const relax::Module& program) {
-  effectful_.insert("rlx_print");
+  effectful_.insert(tir::runtime_name(tir::RuntimeFunction::kPrint));
   for (const relax::Function* function : program.functions())
     for (const relax::Op* op : relax::ops_of(function->body(), true))
       if (op->kind == relax::OpKind::kCallExternal && op->results.empty()) effectful_.insert(op->callee);

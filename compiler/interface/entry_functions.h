@@ -12,6 +12,7 @@
 #include "compiler/interface/object.h"
 #include "compiler/interface/typed_call.h"
 #include "compiler/tir/builder.h"
+#include "compiler/tir/runtime_functions.h"
 
 namespace relaxc::interface {
 
@@ -41,7 +42,7 @@ class EntryFunctions {
 
   /// The function of rlx_function called `what` ("bind", "output_shape", "arena_bytes", "run"): scratch in its frame,
   /// and a call into runtime-lite with the entry's rlx_function_private, the data called "private".
-  tir::PrimFunc generic(const Entry& entry, const std::string& what);
+  tir::PrimFunc generic(const Entry& entry, tir::RuntimeFunction callee);
   /// `int32_t name_selftest(rlx_context* context)`, on the data called "model" and "selftest".
   tir::PrimFunc selftest();
 

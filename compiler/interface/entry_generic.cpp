@@ -9,6 +9,7 @@
 namespace relaxc::interface {
 
 using tir::Argument;
+using tir::RuntimeFunction;
 
 namespace {
 
@@ -25,37 +26,38 @@ size_t scratch_words(const Entry& entry) {
 }
 
 /// Adds the parameters of a function of rlx_function.
-std::vector<Argument> parameters(EntrySteps& steps, const std::string& what) {
+std::vector<Argument> parameters(EntrySteps& steps, RuntimeFunction callee) {
   static const tir::Record kConstTensor{"const rlx_tensor", fields(Record::kTensor)};
   std::vector<Argument> args;
   auto pointer = [&](const char* name, const tir::Record& record) {
     args.emplace_back(steps.records_param(name, record));
   };
   auto number = [&](const char* name) { args.emplace_back(steps.scalar_param(name, DType::u(32))); };
-  if (what == "bind" || what == "run") {
+  if (callee == RuntimeFunction::kGenericBind || callee == RuntimeFunction::kGenericRun) {
     pointer("context", described(Record::kContext)), pointer("in", kConstTensor), number("num_in");
-    if (what == "bind") pointer("symbols", kWord), pointer("error", described(Record::kError));
-    if (what == "run") pointer("out", described(Record::kTensor)), number("num_out");
+    if (callee == RuntimeFunction::kGenericBind) pointer("symbols", kWord), pointer("error", described(Record::kError));
+    if (callee == RuntimeFunction::kGenericRun) pointer("out", described(Record::kTensor)), number("num_out");
     return args;
   }
   pointer("symbols", kConstWord);
-  if (what == "output_shape") number("index"), pointer("dims", kWord);
-  if (what == "arena_bytes") pointer("bytes", kSize);
+  if (callee == RuntimeFunction::kGenericOutputShape) number("index"), pointer("dims", kWord);
+  if (callee == RuntimeFunction::kGenericArenaBytes) pointer("bytes", kSize);
   return args;
 }
 
 }  // namespace
 
-tir::PrimFunc EntryFunctions::generic(const Entry& entry, const std::string& what) {
+tir::PrimFunc EntryFunctions::generic(const Entry& entry, RuntimeFunction callee) {
   tir::PrimFunc function;
-  function.name = entry.name + ".generic_" + what;
+  function.name = entry.name + "." + tir::unprefixed_name(callee);
   EntrySteps steps(context_, function);
-  function.c_function->ties_runtime = what == "run";
+  function.c_function->ties_runtime = callee == RuntimeFunction::kGenericRun;
   std::vector<Argument> args{steps.data("private")};
-  std::vector<Argument> given = parameters(steps, what);
-  if (what != "arena_bytes") args.emplace_back(steps.array("scratch", DType::u(64), scratch_words(entry)));
+  std::vector<Argument> given = parameters(steps, callee);
+  if (callee != RuntimeFunction::kGenericArenaBytes)
+    args.emplace_back(steps.array("scratch", DType::u(64), scratch_words(entry)));
   args.insert(args.end(), given.begin(), given.end());
-  steps.call_runtime("rlx_generic_" + what, std::move(args));
+  steps.call_runtime(tir::runtime_name(callee), std::move(args));
   steps.finish();
   return function;
 }
@@ -69,8 +71,9 @@ tir::PrimFunc EntryFunctions::selftest() {
   // Separate weights are found by the runtime, which knows their file.
   tir::BufferRef weights =
       object_.weights.separate ? steps.at_address("weights", DType::u(8), steps.index(0)) : steps.data("weights");
-  steps.call_runtime("rlx_selftest", {steps.data("model"), steps.data("selftest"), weights,
-                                      steps.word(object_.weights.bytes), context});
+  steps.call_runtime(
+      tir::runtime_name(RuntimeFunction::kSelftest),
+      {steps.data("model"), steps.data("selftest"), weights, steps.word(object_.weights.bytes), context});
   steps.finish();
   return function;
 }

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kAbiVersion = 1, kPrivateVersion = 2;
 
+using tir::RuntimeFunction;
 using Row = std::vector<Constant>;
 
 int64_t count(size_t n) {
@@ -93,11 +94,14 @@ class EntryTables {
     const Constant inputs = tensor_specs("inputs", entry_.inputs, true),
                    outputs = tensor_specs("outputs", entry_.outputs, false), symbols = symbol_records();
     const Constant names = nodes.values.empty() ? Constant(int64_t{0}) : out_.add(index_, "nodes", std::move(nodes));
-    auto generic = [&](const std::string& what) -> Constant {
-      return out_.add(index_, "generic_" + what, TableFunction{made_.generic(entry_, what), {{"private", own}}});
+    auto generic = [&](RuntimeFunction callee) -> Constant {
+      TableFunction function{made_.generic(entry_, callee), {{"private", own}}};
+      return out_.add(index_, tir::unprefixed_name(callee), std::move(function));
     };
-    const Constant bind = generic("bind"), output_shape = generic("output_shape"), arena_bytes = generic("arena_bytes"),
-                   run = generic("run");
+    const Constant bind = generic(RuntimeFunction::kGenericBind),
+                   output_shape = generic(RuntimeFunction::kGenericOutputShape),
+                   arena_bytes = generic(RuntimeFunction::kGenericArenaBytes),
+                   run = generic(RuntimeFunction::kGenericRun);
     return row_of(Record::kFunction, {{"name", name},
                                       {"num_inputs", count(entry_.inputs.size())},
                                       {"num_outputs", count(entry_.outputs.size())},

@@ -4,6 +4,7 @@
 #include "compiler/relax/effects.h"
 #include "compiler/relax/origin_text.h"
 #include "compiler/support/status_code.h"
+#include "compiler/tir/runtime_functions.h"
 
 namespace relaxc::relax::interpreter {
 
@@ -95,7 +96,8 @@ bool ExternalCalls::read_object(const Op& op) {
   InfoKind kind = op.result()->info->kind;  // as RLX_OBJECT_*
   args.push_back({nullptr, DType::i(64), {}, kind == InfoKind::kTensor ? 0 : kind == InfoKind::kShape ? 1 : 2});
   RELAXC_CHECK(bool(external_), "no external functions are given, and one makes objects");
-  if (int32_t code = external_("rlx_object_read", args); code != 0) return values_.fail(code, origin_text(op));
+  if (int32_t code = external_(tir::runtime_name(tir::RuntimeFunction::kObjectRead), args); code != 0)
+    return values_.fail(code, origin_text(op));
   Parts outputs;
   return take_result(op, op.result()->info, made, outputs) && values_.set_results(op, outputs);
 }
@@ -115,7 +117,8 @@ bool ExternalCalls::print(const Op& op) {
       value = {address(shown), shown.dtype, shown.shape, 0};
     }
     tir::ExternalArg what{nullptr, DType::i(64), {}, kind};
-    if (int32_t code = external_("rlx_print", std::vector{text, value, what}); code != 0)
+    if (int32_t code = external_(tir::runtime_name(tir::RuntimeFunction::kPrint), std::vector{text, value, what});
+        code != 0)
       return values_.fail(kExternalFailed, origin_text(op), 0, code);
   }
   return true;

@@ -12,6 +12,7 @@
 #include "compiler/tir/evaluator.h"
 #include "compiler/tir/interpreter_batch.h"
 #include "compiler/tir/interpreter_ops.h"
+#include "compiler/tir/runtime_functions.h"
 
 namespace relaxc::tir {
 namespace {
@@ -100,6 +101,7 @@ class Interpreter final : public Evaluator {
   static void set_scalar(Register& r, DType dtype, const std::byte* bytes);
   RunStatus call_external(const CallRecord& record, Register* r, uint32_t result);
   RunStatus call_runtime(const CallRecord& record, const Register* r);
+  RunStatus read_object(const int64_t* handle, int64_t* words, int64_t kind);
   RunStatus reserve(int64_t* block, int64_t keep, int64_t bytes);
   static ExternalResult wanted(const int64_t* words, int64_t count);
   RunStatus take_result(const ExternalResult& result, int64_t* words, int64_t count);
@@ -202,33 +204,41 @@ RunStatus Interpreter::call(const CallRecord& record, const Register* r) {
 
 /// The runtime's heap (runtime-lite/core/heap.c) with memory of the interpreter's own.
 static constexpr int64_t kHeapWords = 59;  // RLX_HEAP_WORDS
+static constexpr int64_t kBlockWords = 2;  // an address and its bytes
 
 RunStatus Interpreter::call_runtime(const CallRecord& record, const Register* r) {
   auto address = [&](size_t i) { return static_cast<int64_t*>(r[record.args.at(i).value].p); };
-  if (record.callee == "rlx_heap_begin") {
-    std::fill_n(address(0), kHeapWords, 0);
-    return {};
+  const RuntimeRow* row = find_runtime_function(record.callee);
+  RELAXC_CHECK(row != nullptr, record.callee);
+  switch (row->function) {
+    case RuntimeFunction::kHeapBegin:
+      std::fill_n(address(0), kHeapWords, 0);
+      return {};
+    case RuntimeFunction::kHeapReserve:
+      return reserve(address(1), r[record.args.at(2).value].i, r[record.args.at(3).value].i);
+    case RuntimeFunction::kHeapClaim:
+      std::fill_n(address(1), kBlockWords, 0);
+      return reserve(address(1), 0, r[record.args.at(2).value].i);
+    case RuntimeFunction::kHeapRelease:
+      heap_.erase(address(1)[0]);
+      std::fill_n(address(1), kBlockWords, 0);
+      return {};
+    case RuntimeFunction::kObjectRead:
+      return read_object(address(0), address(1), r[record.args.at(2).value].i);
+    default:
+      RELAXC_UNREACHABLE("the interpreter has no " + record.callee);
   }
-  if (record.callee == "rlx_heap_reserve")
-    return reserve(address(1), r[record.args.at(2).value].i, r[record.args.at(3).value].i);
-  if (record.callee == "rlx_heap_claim") {
-    std::fill_n(address(1), 2, 0);
-    return reserve(address(1), 0, r[record.args.at(2).value].i);
-  }
-  if (record.callee == "rlx_object_read") {
-    RELAXC_CHECK(external_ != nullptr, "an object from outside");
-    ExternalResult made = wanted(address(1), 0);
-    std::vector<ExternalArg> args{{nullptr, DType::handle(), {}, *address(0)},
-                                  {nullptr, DType::handle(), {}, 0, &made},
-                                  {nullptr, DType::i(64), {}, r[record.args.at(2).value].i}};
-    if (int32_t code = external_(record.callee, args); code != 0) return {.code = code};
-    return take_result(made, address(1), 0);
-  }
-  RELAXC_CHECK(record.callee == "rlx_heap_release", "the interpreter has no " + record.callee);
-  int64_t* block = address(1);
-  heap_.erase(block[0]);
-  block[0] = block[1] = 0;
-  return {};
+}
+
+/// Asks the program's external functions for what is in an object, as rlx_object_read does.
+RunStatus Interpreter::read_object(const int64_t* handle, int64_t* words, int64_t kind) {
+  RELAXC_CHECK(external_ != nullptr, "an object from outside");
+  ExternalResult made = wanted(words, 0);
+  std::vector<ExternalArg> args{{nullptr, DType::handle(), {}, *handle},
+                                {nullptr, DType::handle(), {}, 0, &made},
+                                {nullptr, DType::i(64), {}, kind}};
+  if (int32_t code = external_(runtime_name(RuntimeFunction::kObjectRead), args); code != 0) return {.code = code};
+  return take_result(made, words, 0);
 }
 
 RunStatus Interpreter::reserve(int64_t* block, int64_t keep, int64_t bytes) {

@@ -13,6 +13,7 @@
 #include "compiler/tir/func_attrs.h"
 #include "compiler/tir/index_checks.h"
 #include "compiler/tir/print.h"
+#include "compiler/tir/runtime_functions.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::tir {
@@ -233,7 +234,7 @@ class Verifier {
   }
   Stmt check(const Invoke& n) {
     if (n.callee.empty()) fault("a call of nothing");
-    if (n.runtime && (!n.external || n.callee.rfind("rlx_", 0) != 0))
+    if (n.runtime && (!n.external || find_runtime_function(n.callee) == nullptr))
       fault("'{}' is not a name of the runtime", n.callee);
     if (n.status && (!n.plain || n.result != DType::i(32))) fault("'{}' returns no status", n.callee);
     for (const Argument& arg : n.args) {

@@ -2,6 +2,7 @@
 #include "compiler/codegen/c/call_printer.h"
 
 #include "compiler/interface/dlpack.h"
+#include "compiler/tir/runtime_functions.h"
 
 namespace relaxc::codegen_c {
 
@@ -98,10 +99,10 @@ std::string CallPrinter::handle_argument(BufferRef buffer, int32_t node, std::ve
     return "&" + record;
   }
   out_.line("rlx_tensor {};", record);
-  out_.line("rlx_result_begin((int64_t*){}, &{});", words, record);
+  out_.line("{}((int64_t*){}, &{});", tir::runtime_name(tir::RuntimeFunction::kResultBegin), words, record);
   std::string code = names_.fresh("code");
-  results.push_back(
-      fmt::format("const int32_t {0} = rlx_result_end(&{1}, (int64_t*){2}, error);", code, record, words));
+  results.push_back(fmt::format("const int32_t {} = {}(&{}, (int64_t*){}, error);", code,
+                                tir::runtime_name(tir::RuntimeFunction::kResultEnd), record, words));
   results.push_back(fmt::format("if ({} != 0) return {};", code, failed(code, node)));
   return "&" + record;
 }

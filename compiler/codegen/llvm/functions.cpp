@@ -11,6 +11,7 @@ namespace relaxc::codegen_llvm {
 
 using arith::Intrinsic;
 using llvm::Value;
+using tir::RuntimeFunction;
 
 Value* Numeric::call(Intrinsic intrinsic, DType from, DType to, const std::vector<Value*>& args) {
   switch (intrinsic) {
@@ -102,7 +103,7 @@ Value* Numeric::square_root(Value* x) {
   bool is_double = x->getType()->getScalarType()->isDoubleTy();
   if (is_double ? capabilities_.sqrt_double : capabilities_.sqrt_single)
     return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
-  return call_scalar(is_double ? "rlx_sqrt" : "rlx_sqrtf", {x});
+  return call_scalar(is_double ? RuntimeFunction::kSqrt : RuntimeFunction::kSqrtf, {x});
 }
 
 /// a * b + c with one rounding. Without the instruction, float goes through double, where the product is exact and the
@@ -111,8 +112,8 @@ Value* Numeric::square_root(Value* x) {
 Value* Numeric::fused(Value* a, Value* b, Value* c) {
   bool is_double = a->getType()->getScalarType()->isDoubleTy();
   bool there = capabilities_.fma || (capabilities_.fma_single && !is_double);
-  if (!there && is_double) return call_scalar("rlx_fma", {a, b, c});
-  if (!there && !capabilities_.doubles) return call_scalar("rlx_fmaf", {a, b, c});
+  if (!there && is_double) return call_scalar(RuntimeFunction::kFma, {a, b, c});
+  if (!there && !capabilities_.doubles) return call_scalar(RuntimeFunction::kFmaf, {a, b, c});
   if (there) return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   llvm::Type* doubles = shaped(b_.getDoubleTy(), a);
   llvm::Type* ints = shaped(b_.getInt64Ty(), a);
@@ -156,15 +157,16 @@ Value* Numeric::float_function(Intrinsic intrinsic, const std::vector<Value*>& a
 }
 
 /// Calls a function of runtime-lite lane by lane.
-Value* Numeric::call_scalar(const std::string& symbol, const std::vector<Value*>& args) {
+Value* Numeric::call_scalar(RuntimeFunction function, const std::vector<Value*>& args) {
   llvm::Type* type = args[0]->getType();
   llvm::Type* scalar = type->getScalarType();
   std::vector<llvm::Type*> parameters(args.size(), scalar);
   llvm::Module* module = b_.GetInsertBlock()->getModule();
-  auto callee = module->getOrInsertFunction(symbol, llvm::FunctionType::get(scalar, parameters, false));
-  auto* function = llvm::cast<llvm::Function>(callee.getCallee());
-  function->setDoesNotThrow();
-  function->setDoesNotAccessMemory();
+  auto callee =
+      module->getOrInsertFunction(tir::runtime_name(function), llvm::FunctionType::get(scalar, parameters, false));
+  auto* declared = llvm::cast<llvm::Function>(callee.getCallee());
+  declared->setDoesNotThrow();
+  declared->setDoesNotAccessMemory();
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
   if (vector == nullptr) return b_.CreateCall(callee, args);
   Value* out = llvm::PoisonValue::get(type);
@@ -179,7 +181,7 @@ Value* Numeric::call_scalar(const std::string& symbol, const std::vector<Value*>
 /// fmod: exact, with the sign of `a`. LLVM's frem would call libm.
 Value* Numeric::float_remainder(Value* a, Value* b) {
   bool is_double = a->getType()->getScalarType()->isDoubleTy();
-  return call_scalar(is_double ? "rlx_fmod" : "rlx_fmodf", {a, b});
+  return call_scalar(is_double ? RuntimeFunction::kFmod : RuntimeFunction::kFmodf, {a, b});
 }
 
 }  // namespace relaxc::codegen_llvm

@@ -18,6 +18,7 @@
 #include "compiler/codegen/llvm/machine.h"
 #include "compiler/interface/dlpack.h"
 #include "compiler/tir/print.h"
+#include "compiler/tir/runtime_functions.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::codegen_llvm {
@@ -85,15 +86,17 @@ llvm::orc::SymbolMap runtime_symbols(llvm::orc::LLJIT& jit) {
   auto add = [&](const std::string& name, auto* function) {
     map[jit.mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported};
   };
+  using F = tir::RuntimeFunction;
+  auto add_runtime = [&](F function, auto* own) { add(tir::runtime_name(function), own); };
   add("relaxc_jit_alloc", &jit_alloc);
   add("relaxc_jit_external", &jit_external);
-  add("rlx_fmod", static_cast<double (*)(double, double)>(&std::fmod));
-  add("rlx_fmodf", static_cast<float (*)(float, float)>(&std::fmod));
-  add("rlx_fma", static_cast<double (*)(double, double, double)>(&std::fma));
-  add("rlx_fmaf", static_cast<float (*)(float, float, float)>(&std::fma));
-  add("rlx_reduce_angles", &arith::reduce_angles);
-  add("rlx_sqrt", static_cast<double (*)(double)>(&std::sqrt));
-  add("rlx_sqrtf", static_cast<float (*)(float)>(&std::sqrt));
+  add_runtime(F::kFmod, static_cast<double (*)(double, double)>(&std::fmod));
+  add_runtime(F::kFmodf, static_cast<float (*)(float, float)>(&std::fmod));
+  add_runtime(F::kFma, static_cast<double (*)(double, double, double)>(&std::fma));
+  add_runtime(F::kFmaf, static_cast<float (*)(float, float, float)>(&std::fma));
+  add_runtime(F::kReduceAngles, &arith::reduce_angles);
+  add_runtime(F::kSqrt, static_cast<double (*)(double)>(&std::sqrt));
+  add_runtime(F::kSqrtf, static_cast<float (*)(float)>(&std::sqrt));
   add("memcpy", &memcpy);
   add("memmove", &memmove);
   add("memset", &memset);

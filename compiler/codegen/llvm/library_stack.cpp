@@ -7,22 +7,25 @@
 
 #include <initializer_list>
 
+#include "compiler/support/check.h"
+#include "compiler/tir/runtime_functions.h"
+
 namespace relaxc::codegen_llvm {
 namespace {
 
 enum LibraryMachine { kOnX86, kOnAArch64, kOnRiscv64, kOnArm, kOnThumb1, kOnRiscv32, kOnMachines };
 
 enum LibraryKind {
-  kLibMemory,     // memcpy and the like
-  kLibSystem,     // getauxval
-  kLibRoot,       // rlx_sqrt, rlx_sqrtf
-  kLibRemainder,  // rlx_fmod, rlx_fmodf
+  kLibMemory,  // memcpy and the like
+  kLibSystem,  // getauxval
+  kLibRoot,    // the groups of tir::RuntimeGroup: square roots
+  kLibRemainder,
   kLibFmaSingle,
   kLibFmaDouble,
-  kLibAngles,   // rlx_reduce_angles
-  kLibHeap,     // rlx_heap_reserve and the like, without the program's alloc
-  kLibResult,   // rlx_result_end and the like
-  kLibGeneric,  // of the generic call: a bound for any compiler
+  kLibAngles,
+  kLibHeap,
+  kLibResult,
+  kLibGeneric,  // a bound for any compiler
   kLibShort,    // products, shifts and comparisons of two words
   kLibSingle,   // floats, words of 32 bits
   kLibCompareSingle,
@@ -80,17 +83,29 @@ LibraryMachine library_machine(const llvm::Triple& triple) {
 }
 
 std::optional<LibraryKind> runtime_kind(std::string_view name) {
-  if (is_name_of(name, {"rlx_sqrt", "rlx_sqrtf"})) return kLibRoot;
-  if (is_name_of(name, {"rlx_fmod", "rlx_fmodf"})) return kLibRemainder;
-  if (name == "rlx_fmaf") return kLibFmaSingle;
-  if (name == "rlx_fma") return kLibFmaDouble;
-  if (name == "rlx_reduce_angles") return kLibAngles;
-  if (is_name_of(name, {"rlx_heap_begin", "rlx_heap_reserve", "rlx_heap_claim", "rlx_heap_release"})) return kLibHeap;
-  if (is_name_of(name, {"rlx_result_begin", "rlx_result_end", "rlx_object_read"})) return kLibResult;
-  if (is_name_of(name, {"rlx_generic_run", "rlx_generic_bind", "rlx_generic_arena_bytes", "rlx_generic_output_shape",
-                        "rlx_selftest"}))
-    return kLibGeneric;
-  return std::nullopt;
+  const tir::RuntimeRow* row = tir::find_runtime_function(name);
+  if (row == nullptr) return std::nullopt;
+  switch (row->group) {
+    case tir::RuntimeGroup::kSquareRoots:
+      return kLibRoot;
+    case tir::RuntimeGroup::kRemainders:
+      return kLibRemainder;
+    case tir::RuntimeGroup::kFmaSingle:
+      return kLibFmaSingle;
+    case tir::RuntimeGroup::kFmaDouble:
+      return kLibFmaDouble;
+    case tir::RuntimeGroup::kAngles:
+      return kLibAngles;
+    case tir::RuntimeGroup::kHeap:
+      return kLibHeap;
+    case tir::RuntimeGroup::kResults:
+      return kLibResult;
+    case tir::RuntimeGroup::kGeneric:
+      return kLibGeneric;
+    case tir::RuntimeGroup::kHosted:
+      return std::nullopt;
+  }
+  RELAXC_UNREACHABLE("a group of the runtime's functions");
 }
 
 /// Of ARM's run-time ABI, where `l` is a word of 64 bits.

@@ -13,6 +13,7 @@
 #include <llvm/IR/Module.h>
 
 #include "compiler/arith/expr.h"
+#include "compiler/tir/runtime_functions.h"
 #include "targets/byte_tile.h"
 
 namespace relaxc::codegen_llvm {
@@ -67,7 +68,7 @@ class Numeric {
   llvm::Value* square_root(llvm::Value* x);
   llvm::Value* fused(llvm::Value* a, llvm::Value* b, llvm::Value* c);
   llvm::Value* float_function(arith::Intrinsic intrinsic, const std::vector<llvm::Value*>& args);
-  llvm::Value* call_scalar(const std::string& symbol, const std::vector<llvm::Value*>& args);
+  llvm::Value* call_scalar(tir::RuntimeFunction function, const std::vector<llvm::Value*>& args);
   llvm::Value* fused_double(llvm::Value* a, llvm::Value* b, llvm::Value* c);
   llvm::Value* bits_function(arith::Intrinsic intrinsic, DType from, DType to, const std::vector<llvm::Value*>& args);
 

@@ -13,6 +13,7 @@
 
 #include "compiler/codegen/llvm/library_stack.h"
 #include "compiler/support/check.h"
+#include "compiler/tir/runtime_functions.h"
 
 namespace relaxc::codegen_llvm {
 namespace {
@@ -46,7 +47,7 @@ std::vector<std::string> mentioned(const llvm::Function& function) {
 }  // namespace
 
 void mark_of_program(llvm::Function& function) {
-  bool runtime = function.getName().starts_with("rlx_");  // which no function of a program is called
+  bool runtime = function.getName().starts_with(tir::kRuntimePrefix);  // which no function of a program is called
   if (!runtime && function.isDeclaration()) function.addFnAttr(kOfProgram);
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/arith/angle.h"
 #include "compiler/interface/c_type.h"
 #include "compiler/interface/identifiers.h"
+#include "compiler/tir/runtime_functions.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::lower {
@@ -50,7 +51,7 @@ class Externals {
   };
 
   void add(const Prototype& made) {
-    if (made.callee == "rlx_print") {  // the runtime's, and declared by its header
+    if (made.callee == tir::runtime_name(tir::RuntimeFunction::kPrint)) {  // the runtime's, and declared by its header
       object_.prints = true;
       return;
     }

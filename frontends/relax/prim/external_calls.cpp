@@ -1,7 +1,7 @@
 // external_calls.cpp: calls of functions outside of the prim func: packed ones, C functions, kernels.
-#include "frontends/relax/prim/statements.h"
-
+#include "compiler/tir/runtime_functions.h"
 #include "frontends/relax/prim/buffers.h"
+#include "frontends/relax/prim/statements.h"
 #include "frontends/relax/text/literals.h"
 
 namespace relaxc::frontend {
@@ -94,6 +94,14 @@ bool is_plain(const std::string& callee) {
   return callee == "T.call_extern" || callee == "T.call_pure_extern";
 }
 
+Failure no_runtime_function(PrimParts& fn, const ast::Expr& name, const std::string& callee) {
+  Failure failure = fn.source.error(name.place, Kind::invalid_value, "'{}' is not a function of the runtime", callee);
+  std::vector<std::string> names;
+  for (const tir::RuntimeRow& row : tir::runtime_functions()) names.emplace_back(row.name);
+  suggest(fn.source, callee, names);
+  return failure;
+}
+
 Status invoke_call(PrimParts& fn, const ast::Expr& call, const std::string& callee, Suite& out) {
   tir::Invoke made;
   made.runtime = callee == "T.call_runtime";
@@ -104,9 +112,8 @@ Status invoke_call(PrimParts& fn, const ast::Expr& call, const std::string& call
   } else {
     RELAXC_TRY(made.callee, string_value(fn.source, *call.items[1], "a function's name"));
   }
-  if (made.runtime && made.callee.rfind("rlx_", 0) != 0)
-    return fn.source.error(call.items[1]->place, Kind::invalid_value,
-                           "'{}' is not a function of the runtime; their names begin with rlx_", made.callee);
+  if (made.runtime && tir::find_runtime_function(made.callee) == nullptr)
+    return no_runtime_function(fn, *call.items[1], made.callee);
   bool ok = true;
   for (size_t i = 2; i < call.items.size(); ++i) ok &= bool(add_argument(fn, *call.items[i], made));
   RELAXC_DO(read_node(fn, call.keyword("trace"), made.trace_node));

@@ -4,6 +4,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include "compiler/arith/angle.h"
+#include "compiler/tir/runtime_functions.h"
 
 namespace relaxc::codegen_llvm {
 
@@ -44,8 +45,8 @@ std::pair<Value*, Value*> Angles::reduce(Value* x, Value* rest, Value* quadrant)
   b_.CreateStore(rest, places[1]);
   b_.CreateStore(quadrant, places[2]);
   Value* count = b_.getInt32(vector != nullptr ? vector->getNumElements() : 1);
-  llvm::CallInst* call =
-      frame_.call_symbol("rlx_reduce_angles", b_.getVoidTy(), {count, places[0], places[1], places[2]});
+  llvm::CallInst* call = frame_.call_symbol(tir::runtime_name(tir::RuntimeFunction::kReduceAngles), b_.getVoidTy(),
+                                            {count, places[0], places[1], places[2]});
   call->addFnAttr(llvm::Attribute::Cold);
   Value *exact_rest = b_.CreateLoad(type, places[1]), *exact_quadrant = b_.CreateLoad(type, places[2]);
   b_.CreateBr(join);

@@ -2,6 +2,7 @@
 #include "compiler/codegen/llvm/lower/external_calls.h"
 
 #include "compiler/interface/dlpack.h"
+#include "compiler/tir/runtime_functions.h"
 
 namespace relaxc::codegen_llvm {
 
@@ -119,9 +120,10 @@ Value* ExternalCalls::place_of_handle(Value* words, Results& results) {
 
 Value* ExternalCalls::place_of_tensor(Value* words, int32_t node, Results& results) {
   Value* record = frame_.at_entry(frame_.module().record(Record::kTensor));
-  frame_.call_runtime("rlx_result_begin", b_.getVoidTy(), {words, record});
+  frame_.call_runtime(tir::runtime_name(tir::RuntimeFunction::kResultBegin), b_.getVoidTy(), {words, record});
   results.push_back([this, words, record, node] {
-    Value* found = frame_.call_runtime("rlx_result_end", b_.getInt32Ty(), {record, words, failures_.error()});
+    Value* found = frame_.call_runtime(tir::runtime_name(tir::RuntimeFunction::kResultEnd), b_.getInt32Ty(),
+                                       {record, words, failures_.error()});
     failures_.leave_if_failed(found, [&] { return failures_.name_failure(node, found); });
   });
   return record;

@@ -4,6 +4,7 @@
 // come too early for; any other is checked where it is. A line is printed piece by piece through rlx_print, with
 // the values in memory, so that one function with one prototype prints everything.
 #include "compiler/relax/effects.h"
+#include "compiler/tir/runtime_functions.h"
 #include "compiler/transform/lower/host/op_lowering.h"
 
 namespace relaxc::lower {
@@ -52,7 +53,8 @@ Status lower_print(HostLowering& host, Op& op) {
     Expr size = build.index(static_cast<int64_t>(piece.text.size()));
     BufferRef text = host.memory.constant("text", DType::u(8), {size}, print_text(host.shared, piece.text));
     tir::Invoke invoke;
-    invoke.callee = "rlx_print", invoke.external = true, invoke.error_node = host.origins.of_call();
+    invoke.callee = tir::runtime_name(tir::RuntimeFunction::kPrint), invoke.external = true,
+    invoke.error_node = host.origins.of_call();
     BufferRef value = text;
     PrintKind kind = kPrintNothing;
     if (piece.has_value) {

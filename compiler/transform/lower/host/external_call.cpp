@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "compiler/interface/dlpack.h"
+#include "compiler/tir/runtime_functions.h"
 #include "compiler/transform/lower/host/op_lowering.h"
 
 namespace relaxc::lower {
@@ -173,7 +174,8 @@ Status open_object(HostLowering& host, Op& op) {
   std::string name = to.name.empty() ? "opened" : to.name;
   BufferRef words = result_words(host, name, opened->dtype, opened->rank);
   tir::Invoke read;
-  read.callee = "rlx_object_read", read.external = read.runtime = true, read.error_node = host.origins.of_call();
+  read.callee = tir::runtime_name(tir::RuntimeFunction::kObjectRead), read.external = read.runtime = true,
+  read.error_node = host.origins.of_call();
   read.args = {host.values.buffer(from), words, build.index(opened->kind)};
   host.at.add(build.invoke(std::move(read)));
   if (opened->kind == kTensorObject) {

@@ -1,6 +1,7 @@
 // heap.cpp: calls of the runtime's heap, and views of what they give.
 #include "compiler/transform/lower/host/heap.h"
 
+#include "compiler/tir/runtime_functions.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::lower {
@@ -29,7 +30,8 @@ BufferRef Heap::claimed_block(const std::string& name, Expr bytes) {
   BufferRef block = block_buffer(name);
   at_.alloc(block);
   tir::Invoke invoke;
-  invoke.callee = "rlx_heap_claim", invoke.external = invoke.runtime = true, invoke.error_node = origins_.of_call();
+  invoke.callee = tir::runtime_name(tir::RuntimeFunction::kHeapClaim), invoke.external = invoke.runtime = true,
+  invoke.error_node = origins_.of_call();
   invoke.args = {buffer(), block, bytes};
   at_.add(build_.invoke(std::move(invoke)));
   return block;
@@ -45,14 +47,15 @@ BufferRef Heap::empty_block(const std::string& name) {
 
 tir::Stmt Heap::reserve(BufferRef block, Expr keep, Expr bytes) {
   tir::Invoke invoke;
-  invoke.callee = "rlx_heap_reserve", invoke.external = invoke.runtime = true, invoke.error_node = origins_.of_call();
+  invoke.callee = tir::runtime_name(tir::RuntimeFunction::kHeapReserve), invoke.external = invoke.runtime = true,
+  invoke.error_node = origins_.of_call();
   invoke.args = {buffer(), block, keep, bytes};
   return build_.invoke(std::move(invoke));
 }
 
 tir::Stmt Heap::release(BufferRef block) {
   tir::Invoke invoke;
-  invoke.callee = "rlx_heap_release", invoke.external = invoke.runtime = true;
+  invoke.callee = tir::runtime_name(tir::RuntimeFunction::kHeapRelease), invoke.external = invoke.runtime = true;
   invoke.args = {buffer(), block};
   return build_.invoke(std::move(invoke));
 }
@@ -105,7 +108,7 @@ tir::Stmt Heap::claim_views(tir::Stmt body, BufferRef room, BufferRef block) {
 
 tir::Stmt Heap::begun_around(tir::Stmt body) {
   tir::Invoke begin;
-  begin.callee = "rlx_heap_begin", begin.external = begin.runtime = true;
+  begin.callee = tir::runtime_name(tir::RuntimeFunction::kHeapBegin), begin.external = begin.runtime = true;
   begin.args = {heap_};
   return build_.alloc(heap_, build_.seq({build_.invoke(std::move(begin)), body}));
 }
