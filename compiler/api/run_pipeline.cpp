@@ -109,6 +109,53 @@ void note_pass(Observations& seen, std::string_view pass, const relax::Module& n
     known->second += milliseconds;  // a clean-up, which runs behind several passes
 }
 
+/// What passes are given beside the module.
+PassContext pass_context(const CompileOptions& options, const PassNumbers& numbers, const relax::OpTable& ops,
+                         const Target& target, tir::Evaluator& evaluator, interface::Object& object,
+                         Observations* observed, Diagnostics& diag) {
+  PassContext context{ops, target, diag, evaluator, options.opt_level(), &object};
+  context.max_recursion = options.max_recursion;
+  context.options = numbers;
+  // Tails of vectors would be longer than what is saved, and loops of MISRA C end at numbers.
+  if (options.opt == "z" && target.vector_bits == 0 && options.c_style.profile == codegen_c::Profile::kPlain)
+    context.options.try_emplace(std::string(kDeduplicateSizes.name), 16);
+  context.pools = options.pools;
+  if (observed != nullptr)
+    context.explain = [observed](const std::string& kernel, std::string text) {
+      observed->explanations[kernel] = std::move(text);
+    };
+  return context;
+}
+
+/// The flags about passes, with everything that watches a run of them.
+PassOptions watched_passes(const CompileOptions& options, interface::Object& object, Observations* observed,
+                           const TellBounds& tell_bounds, const TellProgress& progress) {
+  PassOptions passes = with_current_names(options.passes);
+  if (!passes.show) passes.show = [](const std::string& text) { tell("{}", text); };
+  bool prints = passes.time_passes || passes.statistics || !passes.print_before.empty() || !passes.print_after.empty();
+  if (observed == nullptr && !tell_bounds && !progress && !options.passes.observe) return passes;
+  passes.observe = [&options, &object, observed, &tell_bounds, &progress, prints](
+                       std::string_view pass, const relax::Module& now, double milliseconds) {
+    if (!prints && progress) progress(fmt::format("after {}", pass));
+    if (observed != nullptr) note_pass(*observed, pass, now, milliseconds);
+    if (tell_bounds && pass == "plan_memory") tell_bounds(lower::suggested_bounds(now, object));
+    if (options.passes.observe) options.passes.observe(pass, now, milliseconds);
+  };
+  return passes;
+}
+
+/// The file of --schedules, without its kernels if it is for another target.
+Result<ScheduleFile> given_schedules(const CompileOptions& options, const Target& target, const relax::Module& module,
+                                     Diagnostics& diag) {
+  if (options.schedules.empty()) return ScheduleFile{};
+  RELAXC_TRY(ScheduleFile schedules, read_schedule_file(options.schedules, module.sources(), diag));
+  if (schedules.target.empty() || schedules.target == target_text(target)) return schedules;
+  print_note(options, fmt::format("'{}' is for {}, and is not used for {}", options.schedules, schedules.target,
+                                  target_text(target)));
+  schedules.kernels.clear();
+  return schedules;
+}
+
 }  // namespace
 
 Result<PassNumbers> check_pass_flags(const CompileOptions& options, Diagnostics& diag) {
@@ -127,37 +174,10 @@ Status run_pipeline(const CompileOptions& options, const PassNumbers& numbers, c
                     const Target& target, relax::Module& module, interface::Object& object, Observations* observed,
                     const TellBounds& tell_bounds, const TellProgress& progress, Diagnostics& diag) {
   std::unique_ptr<tir::Evaluator> evaluator = make_evaluator();
-  PassContext context{ops, target, diag, *evaluator, options.opt_level(), &object};
-  context.max_recursion = options.max_recursion;
-  context.options = numbers;
-  // Tails of vectors would be longer than what is saved, and loops of MISRA C end at numbers.
-  if (options.opt == "z" && target.vector_bits == 0 && options.c_style.profile == codegen_c::Profile::kPlain)
-    context.options.try_emplace(std::string(kDeduplicateSizes.name), 16);
-  context.pools = options.pools;
-  if (observed != nullptr)
-    context.explain = [observed](const std::string& kernel, std::string text) {
-      observed->explanations[kernel] = std::move(text);
-    };
+  PassContext context = pass_context(options, numbers, ops, target, *evaluator, object, observed, diag);
   object.arena_name = options.arena_name;
-  PassOptions passes = with_current_names(options.passes);
-  if (!passes.show) passes.show = [](const std::string& text) { tell("{}", text); };
-  bool prints = passes.time_passes || passes.statistics || !passes.print_before.empty() || !passes.print_after.empty();
-  if (observed != nullptr || tell_bounds || progress || options.passes.observe)
-    passes.observe = [&](std::string_view pass, const relax::Module& now, double milliseconds) {
-      if (!prints && progress) progress(fmt::format("after {}", pass));
-      if (observed != nullptr) note_pass(*observed, pass, now, milliseconds);
-      if (tell_bounds && pass == "plan_memory") tell_bounds(lower::suggested_bounds(now, object));
-      if (options.passes.observe) options.passes.observe(pass, now, milliseconds);
-    };
-  ScheduleFile schedules;
-  if (!options.schedules.empty()) {
-    RELAXC_TRY(schedules, read_schedule_file(options.schedules, module.sources(), diag));
-    if (!schedules.target.empty() && schedules.target != target_text(target)) {
-      print_note(options, fmt::format("'{}' is for {}, and is not used for {}", options.schedules, schedules.target,
-                                      target_text(target)));
-      schedules.kernels.clear();
-    }
-  }
+  PassOptions passes = watched_passes(options, object, observed, tell_bounds, progress);
+  RELAXC_TRY(ScheduleFile schedules, given_schedules(options, target, module, diag));
   bool scheduled = false;
   passes.prepare = [&](std::string_view pass, relax::Module& now, PassContext& own) -> Status {
     RELAXC_DO(check_not_cancelled(options, diag));

@@ -175,7 +175,7 @@ std::vector<Piece> joined(const std::vector<Piece>& pieces, const std::vector<Li
 }
 
 /// Where pieces are: in pools, donors or the arena.
-struct Places {
+struct PieceMemories {
   std::vector<BufferRef> donors;  ///< of each piece; null: the arena
   std::vector<bool> lines;        ///< of each piece: it is from a line of cache on
   Storage storage;                ///< of the arena; offsets are those in whatever each piece is
@@ -190,13 +190,13 @@ class Assignment {
       : context_(context), donors_(donors), donated_(donated), pools_(pools), facts_(facts), known_(context, facts) {}
 
   /// \param traffic  of each piece
-  Places run(const std::vector<Piece>& pieces, const std::vector<double>& traffic) {
+  PieceMemories run(const std::vector<Piece>& pieces, const std::vector<double>& traffic) {
     Pooled pooled = assign_pools(context_, pieces, traffic, pools_.bytes, facts_);
     std::vector<Piece> rest;
     for (size_t i = 0; i < pieces.size(); ++i)
       if (pooled.pools[i] < 0) rest.push_back(pieces[i]);
     DonatedStorage others = assign_with_donors(context_, rest, donated_, facts_, known_);
-    Places places{{}, {}, {{}, others.storage.bytes, others.storage.weight}, std::move(pooled.bytes)};
+    PieceMemories places{{}, {}, {{}, others.storage.bytes, others.storage.weight}, std::move(pooled.bytes)};
     for (size_t i = 0, next = 0; i < pieces.size(); ++i) {
       places.lines.push_back(pooled.pools[i] < 0 && others.lines[next]);
       if (pooled.pools[i] >= 0) {
@@ -249,41 +249,59 @@ arith::Substitution equal_symbols(const arith::Facts& facts) {
   return known;
 }
 
-}  // namespace
+/// Sizes of buffers in bytes, where symbols that are known to be equal are one.
+class BufferSizes {
+ public:
+  BufferSizes(Context& context, const arith::Facts& facts) : context_(context), equal_(equal_symbols(facts)) {}
 
-Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts, Location location, Diagnostics& diag,
-                         const Calls& calls, const std::vector<BufferRef>& donors, const Pools& pools) {
-  Frame frame;
-  std::vector<Piece> pieces;
-  std::vector<uint32_t> donors_until;
-  std::vector<Lifetime> lives = lifetimes(body, calls, facts, donors, &donors_until);
-  const arith::Substitution equal = equal_symbols(facts);
-  auto size_of_buffer = [&](BufferRef buffer) {
+  Size of(BufferRef buffer) const {
     std::vector<Expr> shape = buffer->shape;
-    for (Expr& dim : shape) dim = arith::substitute(dim, equal);
-    return size_of(context, shape, buffer->dtype.bytes());
-  };
-  std::vector<Donor> donated;
-  for (size_t i = 0; i < donors.size(); ++i)
-    donated.push_back({size_of_buffer(donors[i]), donors_until[i], donors[i]->dtype.bytes()});
+    for (Expr& dim : shape) dim = arith::substitute(dim, equal_);
+    return size_of(context_, shape, buffer->dtype.bytes());
+  }
+
+ private:
+  Context& context_;
+  const arith::Substitution equal_;
+};
+
+/// A piece of memory for each buffer. Fails (overflow) if all of them together do not fit 64 bits.
+Result<std::vector<Piece>> pieces_of(const std::vector<Lifetime>& lives, const BufferSizes& sizes, Location location,
+                                     Diagnostics& diag) {
+  constexpr int64_t kMost = INT64_MAX - kAlignment;
+  std::vector<Piece> pieces;
   int64_t sum = 0;
   for (const Lifetime& life : lives) {
-    Size size = size_of_buffer(life.buffer);
-    constexpr int64_t kMost = INT64_MAX - kAlignment;
+    Size size = sizes.of(life.buffer);
     bool overflow =
         size.overflow || size.coefficient > kMost || __builtin_add_overflow(sum, size.coefficient + kAlignment, &sum);
     if (overflow)
       return diag.error(location, Kind::overflow, "the memory of '{}' does not fit 64 bits", life.buffer->name);
     pieces.push_back({size, life.first, life.last, std::min(life.alignment, kAlignment)});
-    frame.placements.push_back({life.buffer, pieces.back(), {}});
   }
+  return pieces;
+}
+
+}  // namespace
+
+Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts, Location location, Diagnostics& diag,
+                         const Calls& calls, const std::vector<BufferRef>& donors, const Pools& pools) {
+  std::vector<uint32_t> donors_until;
+  std::vector<Lifetime> lives = lifetimes(body, calls, facts, donors, &donors_until);
+  const BufferSizes sizes(context, facts);
+  std::vector<Donor> donated;
+  for (size_t i = 0; i < donors.size(); ++i)
+    donated.push_back({sizes.of(donors[i]), donors_until[i], donors[i]->dtype.bytes()});
+  RELAXC_TRY(std::vector<Piece> pieces, pieces_of(lives, sizes, location, diag));
+  Frame frame;
+  for (size_t i = 0; i < lives.size(); ++i) frame.placements.push_back({lives[i].buffer, pieces[i], {}});
   Assignment assignment(context, donors, donated, pools, facts);
   std::vector<size_t> piece_of(pieces.size()), joined_piece_of;
   std::iota(piece_of.begin(), piece_of.end(), size_t{0});
-  Places chosen = assignment.run(pieces, traffic_of(lives, piece_of, pools));
+  PieceMemories chosen = assignment.run(pieces, traffic_of(lives, piece_of, pools));
   std::vector<Piece> fewer = joined(pieces, lives, joined_piece_of);
   if (fewer.size() < pieces.size()) {
-    Places tighter = assignment.run(fewer, traffic_of(lives, joined_piece_of, pools));
+    PieceMemories tighter = assignment.run(fewer, traffic_of(lives, joined_piece_of, pools));
     if (tighter.storage.weight <= chosen.storage.weight) {
       chosen = std::move(tighter);
       piece_of = std::move(joined_piece_of);

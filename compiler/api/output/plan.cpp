@@ -129,16 +129,37 @@ std::string valid_model_name(const std::string& name) {
   return is_model_name(near) ? near : "model_" + near;
 }
 
-Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag) {
-  if (options.output.empty()) {
-    if (fs::path(options.input).extension().empty() && !fs::exists(options.input)) {
-      std::optional<std::string> near = nearest_name(options.input, {"run", "verify", "bench", "tune", "inspect"});
-      return diag.error(nullptr, Kind::usage,
-                        "'{}' is neither a file nor one of the tools run, verify, bench, tune and inspect{}",
-                        options.input, near ? "; did you mean '" + *near + "'?" : "");
-    }
+/// Without an output, the input may be a misspelt tool.
+static Failure no_output(const CompileOptions& options, Diagnostics& diag) {
+  if (!fs::path(options.input).extension().empty() || fs::exists(options.input))
     return diag.error(nullptr, Kind::usage, "nothing to write: give an output with -o");
-  }
+  std::optional<std::string> near = nearest_name(options.input, {"run", "verify", "bench", "tune", "inspect"});
+  return diag.error(nullptr, Kind::usage,
+                    "'{}' is neither a file nor one of the tools run, verify, bench, tune and inspect{}", options.input,
+                    near ? "; did you mean '" + *near + "'?" : "");
+}
+
+/// Flags that are for other formats, or contradict each other.
+static Status check_format_flags(Emit emit, const CompileOptions& options, Diagnostics& diag) {
+  RELAXC_DO(check_report(options, diag));
+  RELAXC_DO(check_budget(options, emit, diag));
+  if (!options.manifest.empty() && emit != Emit::kObject && emit != Emit::kSharedLibrary)
+    return diag.error(nullptr, Kind::usage, "--manifest={}: it describes an object or a shared library (.o, .so)",
+                      options.manifest);
+  if (emit == Emit::kC && options.cpu.find(',') != std::string::npos)
+    return diag.error(nullptr, Kind::usage, "--mcpu={}: a C compiler decides what C is compiled for", options.cpu);
+  if (options.line_tables && options.names != Names::kFull)
+    return diag.error(nullptr, Kind::usage, "-g writes the names that --names removes; give only one of the two");
+  RELAXC_DO(check_c_style(options.c_style, emit, diag));
+  bool is_program = emit == Emit::kText || emit == Emit::kDot;
+  if (is_program && (!options.weights.empty() || options.embed_weights))
+    return diag.error(nullptr, Kind::usage,
+                      "--weights and --embed-weights are for compiled models, not for the text IR");
+  return Done{};
+}
+
+Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag) {
+  if (options.output.empty()) return no_output(options, diag);
   OutputPlan plan;
   std::optional<Emit> emit = options.emit ? options.emit : format_of_path(options.output);
   if (!emit)
@@ -149,20 +170,8 @@ Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag
   RELAXC_DO(plan_script(plan, options, diag));
   if (options.depfile)
     plan.depfile = options.depfile_path.empty() ? with_extension(options.output, ".d") : options.depfile_path;
-  RELAXC_DO(check_report(options, diag));
-  RELAXC_DO(check_budget(options, plan.emit, diag));
-  if (!options.manifest.empty() && plan.emit != Emit::kObject && plan.emit != Emit::kSharedLibrary)
-    return diag.error(nullptr, Kind::usage, "--manifest={}: it describes an object or a shared library (.o, .so)",
-                      options.manifest);
-  if (plan.emit == Emit::kC && options.cpu.find(',') != std::string::npos)
-    return diag.error(nullptr, Kind::usage, "--mcpu={}: a C compiler decides what C is compiled for", options.cpu);
-  if (options.line_tables && options.names != Names::kFull)
-    return diag.error(nullptr, Kind::usage, "-g writes the names that --names removes; give only one of the two");
-  RELAXC_DO(check_c_style(options.c_style, plan.emit, diag));
+  RELAXC_DO(check_format_flags(plan.emit, options, diag));
   if (plan.emit == Emit::kText || plan.emit == Emit::kDot) {
-    if (!options.weights.empty() || options.embed_weights)
-      return diag.error(nullptr, Kind::usage,
-                        "--weights and --embed-weights are for compiled models, not for the text IR");
     if (plan.emit == Emit::kText) plan.params = with_extension(options.output, ".safetensors");
     RELAXC_DO(all_differ(plan, options, diag));
     return plan;

@@ -18,6 +18,46 @@ void add_numbers_flags(CLI::App& app, ToolOptions& t) {
   app.add_option("--seed", t.seed, "seed of the random numbers")->capture_default_str();
 }
 
+void add_inspect_flags(CLI::App& tool, ToolOptions& t) {
+  tool.add_flag("--explain{all}", t.explain,
+                "say which strategy schedules each kernel (--explain=KERNEL: that one), with its plan and estimate, "
+                "and why others do not");
+  tool.add_flag("--prove", t.prove,
+                "prove that no two tensors in use at one time share memory, for all sizes that the model admits");
+}
+
+void add_run_flags(CLI::App& tool, ToolOptions& t) {
+  tool.add_option("-o,--output-folder", t.folder, "write each output to FOLDER/NAME.npy")->type_name("FOLDER");
+  tool.add_flag("--interpret", t.interpret, "interpret the model operator by operator");
+}
+
+void add_verify_flags(CLI::App& tool, ToolOptions& t) {
+  repeated(
+      tool.add_option("--expect", t.expected, "expected outputs, given as DATA (default: what --against computes)"),
+      "FILE");
+  tool.add_option("--rtol", t.rtol, "relative tolerance")->capture_default_str();
+  tool.add_option("--atol", t.atol, "absolute tolerance")->capture_default_str();
+  tool.add_flag("--bisect", t.bisect, "find the first node whose value differs from that of --against");
+  tool.add_option("--against", t.against,
+                  "compute the outputs that no file gives, and all values for --bisect, with this")
+      ->check(one_of({"interpreter", "onnxruntime"}))
+      ->capture_default_str();
+}
+
+void add_bench_flags(CLI::App& tool, ToolOptions& t) {
+  tool.add_option("--repeat", t.repeat, "number of runs (default: as many as fit a second)")
+      ->check(between(1, 1000000))
+      ->type_name("N");
+  tool.add_flag("--profile", t.profile, "also print time, arithmetic and memory traffic of each kernel");
+}
+
+void add_tune_flags(CLI::App& tool, ToolOptions& t) {
+  tool.add_option("-o", t.record, "the file to write, for --schedules, or for --target")->required()->type_name("FILE");
+  tool.add_flag("--machine", t.machine,
+                "measure this machine instead: caches, arithmetic and memory, for a description that --target takes");
+  tool.add_option("--budget", t.budget, "time limit in seconds")->capture_default_str()->check(CLI::PositiveNumber);
+}
+
 void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* name, const char* text) {
   CLI::App* tool = app.add_subcommand(name, text);
   tool->fallthrough()->callback([&o, kind] {
@@ -29,50 +69,16 @@ void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* nam
   tool->add_option("MODEL", o.input, "an ONNX or TFLite model, or a program in the text IR")
       ->required(kind != ToolOptions::kTune);
   ToolOptions& t = o.tool;
-  if (kind == ToolOptions::kInspect) {
-    tool->add_flag("--explain{all}", t.explain,
-                   "say which strategy schedules each kernel (--explain=KERNEL: that one), with its plan and estimate, "
-                   "and why others do not");
-    tool->add_flag("--prove", t.prove,
-                   "prove that no two tensors in use at one time share memory, for all sizes that the model admits");
-    return;
-  }
+  if (kind == ToolOptions::kInspect) return add_inspect_flags(*tool, t);
   tool->add_option(
       "DATA", t.data,
       "inputs in order or as NAME=FILE (.npy, .pb); .npz or .safetensors, matched by name; a folder of input_K.pb "
       "and output_K.pb, or of folders test_data_set_K");
   add_numbers_flags(*tool, t);
-  if (kind == ToolOptions::kRun) {
-    tool->add_option("-o,--output-folder", t.folder, "write each output to FOLDER/NAME.npy")->type_name("FOLDER");
-    tool->add_flag("--interpret", t.interpret, "interpret the model operator by operator");
-  }
-  if (kind == ToolOptions::kVerify) {
-    repeated(
-        tool->add_option("--expect", t.expected, "expected outputs, given as DATA (default: what --against computes)"),
-        "FILE");
-    tool->add_option("--rtol", t.rtol, "relative tolerance")->capture_default_str();
-    tool->add_option("--atol", t.atol, "absolute tolerance")->capture_default_str();
-    tool->add_flag("--bisect", t.bisect, "find the first node whose value differs from that of --against");
-    tool->add_option("--against", t.against,
-                     "compute the outputs that no file gives, and all values for --bisect, with this")
-        ->check(one_of({"interpreter", "onnxruntime"}))
-        ->capture_default_str();
-  }
-  if (kind == ToolOptions::kBench) {
-    tool->add_option("--repeat", t.repeat, "number of runs (default: as many as fit a second)")
-        ->check(between(1, 1000000))
-        ->type_name("N");
-    tool->add_flag("--profile", t.profile, "also print time, arithmetic and memory traffic of each kernel");
-  }
-  if (kind == ToolOptions::kTune) {
-    tool->add_option("-o", t.record, "the file to write, for --schedules, or for --target")
-        ->required()
-        ->type_name("FILE");
-    tool->add_flag(
-        "--machine", t.machine,
-        "measure this machine instead: caches, arithmetic and memory, for a description that --target takes");
-    tool->add_option("--budget", t.budget, "time limit in seconds")->capture_default_str()->check(CLI::PositiveNumber);
-  }
+  if (kind == ToolOptions::kRun) add_run_flags(*tool, t);
+  if (kind == ToolOptions::kVerify) add_verify_flags(*tool, t);
+  if (kind == ToolOptions::kBench) add_bench_flags(*tool, t);
+  if (kind == ToolOptions::kTune) add_tune_flags(*tool, t);
 }
 
 }  // namespace

@@ -33,19 +33,37 @@ Status FunctionResolver::region(Region& region) {
   return Done{};
 }
 
+std::vector<KnownRef> FunctionResolver::known_operands(const Op& op) const {
+  std::vector<KnownRef> operands;
+  for (Value* operand : op.operands()) operands.push_back(known(operand));
+  return operands;
+}
+
+/// What a tuple_get takes out of its tuple.
+KnownRef FunctionResolver::known_field(const Op& op) const {
+  KnownRef tuple = known(op.operand(0));
+  RELAXC_CHECK(tuple->kind == Known::kTuple, "a tuple with a function in it is not known");
+  return tuple->parts.at(static_cast<size_t>(op.attrs.integer("index")));
+}
+
+/// Takes the op out: those that use its result use what is known of it.
+void FunctionResolver::bind(Op& op, KnownRef result) {
+  if (result->kind == Known::kPlain)
+    op.result()->replace_all_uses_with(result->value);
+  else
+    known_[op.result()] = std::move(result);
+  dead_.push_back(&op);
+}
+
 Status FunctionResolver::op(Op& op) {
   Diagnostics& diag = diag_;
   bool given = false, gives = false;
   for (const Value* operand : op.operands()) given |= operand != nullptr && holds_callable(operand->info);
   for (const Value* result : op.results) gives |= holds_callable(result->info);
   switch (op.kind) {
-    case OpKind::kMakeClosure: {
-      std::vector<KnownRef> captured;
-      for (Value* operand : op.operands()) captured.push_back(known(operand));
-      known_[op.result()] = known_closure(op.callee, std::move(captured));
-      dead_.push_back(&op);
+    case OpKind::kMakeClosure:
+      bind(op, known_closure(op.callee, known_operands(op)));
       return Done{};
-    }
     case OpKind::kCallClosure:
     case OpKind::kCallFunction:
       return rewrite_call(op);
@@ -56,33 +74,18 @@ Status FunctionResolver::op(Op& op) {
         return diag.error(op.location, Kind::unsupported,
                           "a loop cannot carry a function; what the function captures can be carried");
       return region(*op.regions[0]);
-    case OpKind::kTuple: {
-      if (!gives) return Done{};
-      std::vector<KnownRef> fields;
-      for (Value* operand : op.operands()) fields.push_back(known(operand));
-      known_[op.result()] = known_tuple(std::move(fields));
-      dead_.push_back(&op);
+    case OpKind::kTuple:
+      if (gives) bind(op, known_tuple(known_operands(op)));
       return Done{};
-    }
-    case OpKind::kTupleGet: {
-      if (!given) return Done{};
-      KnownRef tuple = known(op.operand(0));
-      RELAXC_CHECK(tuple->kind == Known::kTuple, "a tuple with a function in it is not known");
-      KnownRef field = tuple->parts.at(static_cast<size_t>(op.attrs.integer("index")));
-      if (field->kind == Known::kPlain)
-        op.result()->replace_all_uses_with(field->value);
-      else
-        known_[op.result()] = field;
-      dead_.push_back(&op);
+    case OpKind::kTupleGet:
+      if (given) bind(op, known_field(op));
       return Done{};
-    }
     case OpKind::kMatchCast:
       if (!gives) return Done{};
       if (!given)
         return diag.error(op.location, Kind::unsupported, "a value of {} cannot be cast to a function",
                           to_string(op.operand(0)->info));
-      known_[op.result()] = known(op.operand(0));
-      dead_.push_back(&op);
+      bind(op, known(op.operand(0)));
       return Done{};
     default:
       if (given || gives)

@@ -64,6 +64,9 @@ class FunctionResolver {
   }
   KnownRef expand(const Known& form, Info info, const std::string& name);
   std::vector<Info> captured_infos(const std::string& callee, size_t count);
+  std::vector<KnownRef> known_operands(const Op& op) const;
+  KnownRef known_field(const Op& op) const;
+  void bind(Op& op, KnownRef result);
   Status region(Region& region);
   Status op(Op& op);
   Status rewrite_call(Op& op);

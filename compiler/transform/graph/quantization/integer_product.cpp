@@ -71,6 +71,83 @@ bool is_window_of_one(const Op& op, const std::vector<int64_t>& weights) {
          groups_of(op) == 1;
 }
 
+/// A zero point for each output; nothing if they are not known.
+std::optional<std::vector<int64_t>> zeros_of(const Value* zero, size_t outputs) {
+  if (zero == nullptr) return std::vector<int64_t>(outputs, 0);
+  auto known = known_integers(zero);
+  if (!known || known->empty()) return std::nullopt;
+  std::vector<int64_t> zeros(known->begin(), known->end());
+  zeros.resize(outputs, zeros[0]);
+  return zeros;
+}
+
+/// [window…, I, O] of a convolution's [O, I, window…]; of a matrix the same.
+std::vector<int64_t> outputs_last(const std::vector<int64_t>& dims, bool conv) {
+  if (!conv) return dims;
+  std::vector<int64_t> shape(dims.begin() + 2, dims.end());
+  shape.push_back(dims[1]), shape.push_back(dims[0]);
+  return shape;
+}
+
+/// Constant weights without their zero points, [terms, outputs].
+class CenteredWeights {
+ public:
+  CenteredWeights(const std::vector<int32_t>& stored, const std::vector<int64_t>& zero,
+                  const std::vector<int64_t>& dims, bool conv)
+      : stored_(stored),
+        zero_(zero),
+        conv_(conv),
+        outputs_(conv ? dims[0] : dims[1]),
+        terms_(static_cast<int64_t>(stored.size()) / outputs_),
+        inputs_(conv ? dims[1] : 1) {}
+
+  /// What each output's weights are off by from int8, which only some may be (`allowed`); nothing if one has weights
+  /// that are further apart than bytes are.
+  std::optional<std::vector<int64_t>> rest(bool allowed) const {
+    std::vector<int64_t> low(zero_.size(), INT64_MAX), high(zero_.size(), INT64_MIN), rest(zero_.size(), 0);
+    each([&](size_t o, int64_t, int64_t value) {
+      low[o] = std::min(low[o], value), high[o] = std::max(high[o], value);
+    });
+    for (size_t o = 0; o < rest.size(); ++o) {
+      if (high[o] - low[o] > 255) return std::nullopt;
+      if (allowed) rest[o] = low[o] < -128 ? low[o] + 128 : high[o] > 127 ? high[o] - 127 : 0;
+    }
+    return rest;
+  }
+
+  /// The weights less each output's rest.
+  std::vector<int16_t> less(const std::vector<int64_t>& rest) const {
+    std::vector<int16_t> values(stored_.size());
+    each([&](size_t o, int64_t term, int64_t value) {
+      values[static_cast<size_t>(term) * rest.size() + o] = static_cast<int16_t>(value - rest[o]);
+    });
+    return values;
+  }
+
+ private:
+  /// Of a convolution [O, I, window…] becomes [window…, I, O]: element (o, i, k) goes to (k, i, o).
+  int64_t source(int64_t term, int64_t o) const {
+    int64_t window = terms_ / inputs_;
+    return conv_ ? (o * inputs_ + term % inputs_) * window + term / inputs_ : term * outputs_ + o;
+  }
+
+  /// In the order in which the values are stored, which is what costs.
+  template <typename Visit>
+  void each(const Visit& visit) const {
+    for (int64_t outer = 0; outer < (conv_ ? outputs_ : terms_); ++outer)
+      for (int64_t inner = 0; inner < (conv_ ? terms_ : outputs_); ++inner) {
+        int64_t o = conv_ ? outer : inner, term = conv_ ? inner : outer;
+        auto at = static_cast<size_t>(o);
+        visit(at, term, stored_[static_cast<size_t>(source(term, o))] - zero_[at]);
+      }
+  }
+
+  const std::vector<int32_t>& stored_;
+  const std::vector<int64_t>& zero_;
+  const bool conv_;
+  const int64_t outputs_, terms_, inputs_;
+};
+
 }  // namespace
 
 /// Channels that are added so that words are whole, except where each output has one of its own.
@@ -84,60 +161,28 @@ std::optional<IntegerProducts::Weights> IntegerProducts::weights_of(Op& op) cons
   auto found = quantized_operand(op.operand(1));
   if (!found) return std::nullopt;
   bool conv = op.is("nn.conv");
-  const auto& dims = found->stored->shape();
-  if (!conv && dims.size() != 2) return std::nullopt;
+  if (!conv && found->stored->shape().size() != 2) return std::nullopt;
   auto values = known_integers(found->stored);
   if (!values || values->empty()) return std::nullopt;
-  int64_t rank = static_cast<int64_t>(dims.size()), output_axis = conv ? 0 : 1;
-  Weights w;
-  std::vector<int64_t> from;
-  for (arith::Expr dim : dims) from.push_back(*dim.constant());
-  int64_t outputs = from[static_cast<size_t>(output_axis)], terms = static_cast<int64_t>(values->size()) / outputs;
+  std::vector<int64_t> dims;
+  for (arith::Expr dim : found->stored->shape()) dims.push_back(*dim.constant());
+  int64_t output_axis = conv ? 0 : 1, outputs = dims[static_cast<size_t>(output_axis)];
   auto by_output = [&](const Value* p) {
     return p == nullptr || is_single(*p) ||
            (found->axis == output_axis && (p->shape().size() == 1 || found->scale == nullptr));
   };
+  int64_t terms = static_cast<int64_t>(values->size()) / outputs;
   if (!by_output(found->scale) || !by_output(found->zero) || terms > kMostTerms) return std::nullopt;
-  std::vector<int64_t> zero{0};
-  if (found->zero != nullptr) {
-    auto known = known_integers(found->zero);
-    if (!known) return std::nullopt;
-    zero.assign(known->begin(), known->end());
-  }
-  zero.resize(static_cast<size_t>(outputs), zero[0]);
+  std::optional<std::vector<int64_t>> zero = zeros_of(found->zero, static_cast<size_t>(outputs));
+  if (!zero) return std::nullopt;
+  const CenteredWeights centered(*values, *zero, dims, conv);
+  std::optional<std::vector<int64_t>> rest = centered.rest(groups_of(op) == 1);
+  if (!rest) return std::nullopt;
+  Weights w;
+  w.shape = outputs_last(dims, conv);
   w.scale = found->scale;
-  for (int64_t i = rank; conv && i-- > 2;) w.shape.insert(w.shape.begin(), from[static_cast<size_t>(i)]);
-  if (conv) w.shape.push_back(from[1]), w.shape.push_back(from[0]);
-  if (!conv) w.shape = from;
-  // Of a convolution [O, I, window…] becomes [window…, I, O]: element (o, i, k) goes to (k, i, o).
-  int64_t inputs = conv ? from[1] : 1, window = conv ? terms / inputs : 1;
-  auto source = [&](int64_t term, int64_t o) {
-    return conv ? (o * inputs + term % inputs) * window + term / inputs : term * outputs + o;
-  };
-  // In the order in which the values are stored, which is what costs.
-  auto each = [&](auto&& visit) {
-    for (int64_t outer = 0; outer < (conv ? outputs : terms); ++outer)
-      for (int64_t inner = 0; inner < (conv ? terms : outputs); ++inner) {
-        int64_t o = conv ? outer : inner, term = conv ? inner : outer;
-        visit(o, term, (*values)[static_cast<size_t>(source(term, o))] - zero[static_cast<size_t>(o)]);
-      }
-  };
-  std::vector<int64_t> low(static_cast<size_t>(outputs), INT64_MAX), high(low.size(), INT64_MIN), rest(low.size(), 0);
-  each([&](int64_t o, int64_t, int64_t value) {
-    auto at = static_cast<size_t>(o);
-    low[at] = std::min(low[at], value), high[at] = std::max(high[at], value);
-  });
-  bool any_rest = false;
-  for (size_t o = 0; o < low.size(); ++o) {
-    if (high[o] - low[o] > 255) return std::nullopt;
-    if (groups_of(op) == 1) rest[o] = low[o] < -128 ? low[o] + 128 : high[o] > 127 ? high[o] - 127 : 0;
-    any_rest |= rest[o] != 0;
-  }
-  w.values.resize(values->size());
-  each([&](int64_t o, int64_t term, int64_t value) {
-    w.values[static_cast<size_t>(term * outputs + o)] = static_cast<int16_t>(value - rest[static_cast<size_t>(o)]);
-  });
-  if (any_rest) w.rest = std::move(rest);
+  w.values = centered.less(*rest);
+  if (std::any_of(rest->begin(), rest->end(), [](int64_t r) { return r != 0; })) w.rest = std::move(*rest);
   return w;
 }
 
