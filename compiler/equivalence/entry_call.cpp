@@ -12,6 +12,9 @@ namespace {
 
 /// What an output without a size is given at most, if the caller does not say.
 constexpr int64_t kManyElements = 1 << 20;
+/// Bytes behind an output, which no call may write.
+constexpr ptrdiff_t kMargin = 256;
+constexpr std::byte kMark{0xA5};
 
 class Call {
  public:
@@ -42,9 +45,14 @@ class Call {
     buffers_.push_back(arena.data());
     for (GuardedMemory& pool : pools) buffers_.push_back(pool.data());
     buffers_.insert(buffers_.end(), {weights.data(), out_dims.data()});
-    if (!ask(entry_.call, buffers_, symbols_)) return fault_;
+    const bool ends = ask(entry_.call, buffers_, symbols_);
+    // A run that is refused may write no further than any other.
     RELAXC_CHECK(arena.intact(), "bytes beside the arena were written");
     for (const GuardedMemory& pool : pools) RELAXC_CHECK(pool.intact(), "bytes beside a pool were written");
+    for (size_t i = 0; i < outputs.size(); ++i)
+      RELAXC_CHECK(paired(i) != nullptr || is_intact(outputs[i]),
+                   "bytes behind output '" + entry_.outputs[i].name + "' were written");
+    if (!ends) return fault_;
     set_dims(outputs, out_dims);
     return outputs;
   }
@@ -141,10 +149,15 @@ class Call {
       auto count = static_cast<int64_t>(elements);
       if (spec.data_dependent) count = options_.capacity.value_or(std::min(count, kManyElements));
       output.bytes.resize(static_cast<size_t>(count * spec.dtype.bytes()));
+      output.bytes.resize(output.bytes.size() + kMargin, kMark);
       if (spec.data_dependent) out_dims[first] = count;
       outputs.push_back(std::move(output));
     }
     return outputs;
+  }
+
+  static bool is_intact(const HostTensor& output) {
+    return std::all_of(output.bytes.end() - kMargin, output.bytes.end(), [](std::byte one) { return one == kMark; });
   }
 
   std::vector<std::byte> read_weights() const {

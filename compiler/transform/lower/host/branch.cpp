@@ -109,7 +109,7 @@ Status IfLowering::lower_branch(const Region& region, Expr holds, tir::Stmt& bod
   for (size_t i = 0; i < results.size(); ++i) {
     if (assigned[i] || targets_[i] == nullptr) continue;
     BufferRef from = host_.values.buffer(*results[i]);
-    host_.memory.copy(from, host_.memory.view_of_output(targets_[i], results[i]->name, shapes_.dims(results[i]->info)));
+    host_.memory.copy(from, host_.destinations.view_of(targets_[i], results[i]->name, shapes_.dims(results[i]->info)));
   }
   for (size_t k = 0; k < op_.binds.size(); ++k) at_.add(cells_.set(k, joined_number(region, op_.binds[k])));
   body = inside.finish();

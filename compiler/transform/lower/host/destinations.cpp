@@ -96,9 +96,13 @@ BufferRef Destinations::produce(const Value& value) {
   std::vector<Expr> shape = shapes_.dims(value.info);
   BufferRef chosen = of(value);
   if (chosen == nullptr) return memory_.allocate(name, value.dtype(), shape);
+  return view_of(chosen, name, shape);
+}
+
+BufferRef Destinations::view_of(BufferRef target, const std::string& name, const std::vector<Expr>& shape) {
   for (const Output& output : signature_.outputs())
-    if (output.buffer == chosen) require_capacity(output, shape);
-  return memory_.view_of_output(chosen, name, shape);
+    if (output.buffer == target) require_capacity(output, shape);
+  return memory_.view_of_output(target, name, shape);
 }
 
 void Destinations::require_capacity(const Output& output, const std::vector<Expr>& shape) {

@@ -38,8 +38,8 @@ class Destinations {
 
   /// The buffer that the producer of `value` writes: its place in a concatenation, its destination, or a new one.
   BufferRef produce(const relax::Value& value);
-  /// Output `output` has room for a value of this shape.
-  void require_capacity(const Output& output, const std::vector<Expr>& shape);
+  /// `target` as memory of a value of this shape, for which an output must have room.
+  BufferRef view_of(BufferRef target, const std::string& name, const std::vector<Expr>& shape);
 
   /// Where a value is in the result of a concatenation.
   struct Part {
@@ -54,6 +54,8 @@ class Destinations {
   BufferRef whole_of(relax::Op& concat);
 
  private:
+  void require_capacity(const Output& output, const std::vector<Expr>& shape);
+
   InsertionPoint& at_;
   tir::Builder& build_;
   ShapeProgram& shapes_;

@@ -247,7 +247,7 @@ void LoopLowering::write_next(const Cells& state, const std::vector<BufferRef>& 
   for (size_t k = 0; k < results.size(); ++k) {
     if (targets[k] == nullptr || assigned[k]) continue;
     BufferRef from = host_.values.buffer(*results[k]);
-    memory_.copy(from, memory_.view_of_output(targets[k], results[k]->name, shapes_.dims(results[k]->info)));
+    memory_.copy(from, host_.destinations.view_of(targets[k], results[k]->name, shapes_.dims(results[k]->info)));
   }
   const size_t count = changing_.symbols.size();
   for (size_t j = 0; j < count; ++j) at_.add(state.set(j, symbols_.known(changing_.next[j])));

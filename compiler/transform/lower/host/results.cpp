@@ -39,8 +39,7 @@ void write_output(HostLowering& host, const Output& output, const ValueStorage& 
   if (output.info->as<TensorInfo>() == nullptr) return write_numbers(host, output, from);
   if (output.path.empty() && host.destinations.of(*output.value) == output.buffer) return;  // it is there
   std::vector<Expr> shape = host.shapes.dims(output.info);
-  host.destinations.require_capacity(output, shape);
-  host.memory.copy(from.buffer, host.memory.view_of_output(output.buffer, output.name, shape));
+  host.memory.copy(from.buffer, host.destinations.view_of(output.buffer, output.name, shape));
 }
 
 void leave_dims(HostLowering& host, const Output& output) {
