@@ -8,6 +8,7 @@
 #include "frontends/relax/prim/statements.h"
 #include "frontends/relax/prim/subscripts.h"
 #include "frontends/relax/prim/vector.h"
+#include "frontends/relax/scalars/scalar_calls.h"
 #include "frontends/relax/text/call_text.h"
 #include "frontends/relax/text/unsupported_aot.h"
 
@@ -95,7 +96,8 @@ Result<Scalar> PrimScalars::other_call(const ast::Expr& e, const std::string& gi
     return source_.error(e.place, Kind::unsupported, "a packed function gives no scalar; T.call_extern does");
   const ast::Expr& head = *e.items[0];
   if (size_t x = callee.rfind('x'); lanes.any() && x != std::string::npos && callee.rfind("T.", 0) == 0)
-    if (std::optional<DType> dtype = parse_dtype(callee.substr(2, x - 2))) return conversion(e, *dtype);
+    if (std::optional<DType> dtype = parse_dtype(callee.substr(2, x - 2)))
+      return ScalarCalls(*this).conversion(e, *dtype);
   bool old_load = callee == "T.load" && e.items.size() == 4;
   if (old_load) return buffer_element(parts_, *e.items[2], *e.items[3]);
   if (head.is(AstKind::kAttribute) && head.text == "vload" && e.items.size() >= 2) return vector_load(parts_, e);

@@ -1,7 +1,8 @@
-// scalar.cpp: scalar expressions: operators, and how dtypes meet. scalar_calls.cpp has the functions.
+// scalar.cpp: scalar expressions: operators, and how dtypes meet. scalar_calls.h has the functions.
 #include "frontends/relax/scalars/scalar.h"
 
 #include "compiler/arith/visit.h"
+#include "frontends/relax/scalars/scalar_calls.h"
 #include "frontends/relax/text/literals.h"
 
 namespace relaxc::frontend {
@@ -30,7 +31,7 @@ Result<Scalar> ScalarReader::read(const ast::Expr& e) {
     case AstKind::kAttribute:
       return attribute(e);
     case AstKind::kCall:
-      return call(e);
+      return ScalarCalls(*this).read(e);
     case AstKind::kUnary:
       return unary(e);
     case AstKind::kBoolOp:

@@ -27,6 +27,7 @@ struct Scalar {
   Literal literal = kTyped;
 };
 
+/// Reads scalar expressions: operators here, functions by ScalarCalls. Subclasses say what names and subscripts are.
 class ScalarReader {
  public:
   ScalarReader(arith::Context& context, SourceText& source) : context_(context), source_(source) {}
@@ -65,9 +66,6 @@ class ScalarReader {
   /// Called with every integer that is where an index belongs.
   virtual void use_as_index(arith::Expr) {}
 
-  /// T.float32(x): a constant of that dtype, or a cast. T.float32("inf") and "nan" as Python has them.
-  Result<Scalar> conversion(const ast::Expr& e, DType dtype);
-
   arith::Context& context_;
   SourceText& source_;
   size_t choices_ = 0;  ///< conditions under which what is being read is reached
@@ -85,31 +83,18 @@ class ScalarReader {
   };
 
  private:
+  friend class ScalarCalls;  ///< reads the functions
+
+  /// Whether what is being read is reached under no condition.
+  bool is_reached_for_certain() const { return choices_ == 0; }
   /// Both sides in one dtype.
   Result<std::pair<Scalar, Scalar>> unify(const Scalar& a, const Scalar& b, Place place);
   Result<Scalar> unary(const ast::Expr& e);
   Result<Scalar> logical(const ast::Expr& e);
   Result<Scalar> select(const ast::Expr& condition, const ast::Expr& then_value, const ast::Expr& else_value,
                         Place place);
-  Result<Scalar> call(const ast::Expr& e);
-  Result<Scalar> astype(const ast::Expr& e);
-  Result<Scalar> function(const ast::Expr& e, const std::string& name, bool& known);
-  Result<Scalar> unknown_function(const ast::Expr& e, const std::string& path, const std::string& name);
-  Result<Scalar> is_finite(const ast::Expr& e);
-  Result<Scalar> ceil_division(const ast::Expr& e);
   Result<Scalar> bits(std::string_view op, arith::Expr x, arith::Expr y, Place place);
   Result<Scalar> power(arith::Expr x, arith::Expr y, Place place);
-  Result<Scalar> cast(const ast::Expr& e);
-  Result<Scalar> fixed_point(const ast::Expr& e);
-  Result<Scalar> junction(const ast::Expr& e, bool all);
-  Result<Scalar> binary_function(const ast::Expr& e, std::string_view name);
-  Result<Scalar> reinterpret(const ast::Expr& e, std::string_view name);
-  /// `operands`: from which of `e`'s items on.
-  Result<Scalar> intrinsic(const ast::Expr& e, std::string_view name, size_t operands);
-  Status check_operand(const arith::Expr& operand, arith::Intrinsic which, std::string_view name, Place place);
-  Result<Scalar> let_value(const ast::Expr& e, const ast::Expr& body);
-  Result<Scalar> limit(const ast::Expr& e, std::string_view name);
-  Status expect_arguments(const ast::Expr& e, size_t least, size_t most);
 };
 
 }  // namespace relaxc::frontend

@@ -1,11 +1,12 @@
-// scalar_calls.cpp: the functions of scalar expressions: T.max, T.Cast, T.exp and the like.
+// scalar_calls.cpp: tables of functions, and how each is read.
+#include "frontends/relax/scalars/scalar_calls.h"
+
 #include <cmath>
 #include <limits>
 
 #include "compiler/arith/math.h"
 #include "compiler/support/dtype_limits.h"
 #include "compiler/support/suggest.h"
-#include "frontends/relax/scalars/scalar.h"
 #include "frontends/relax/text/literals.h"
 
 namespace relaxc::frontend {
@@ -127,7 +128,7 @@ bool is_defined(Intrinsic intrinsic, DType dtype) {
 
 }  // namespace
 
-Status ScalarReader::expect_arguments(const ast::Expr& e, size_t least, size_t most) {
+Status ScalarCalls::expect_arguments(const ast::Expr& e, size_t least, size_t most) {
   size_t given = e.items.size() - 1;
   if (given >= least && given <= most) return Done{};
   std::string name = dotted_path(*e.items[0]).value_or("this function");
@@ -135,13 +136,13 @@ Status ScalarReader::expect_arguments(const ast::Expr& e, size_t least, size_t m
                        least == most ? "" : fmt::format(" to {}", most), given);
 }
 
-Result<Scalar> ScalarReader::call(const ast::Expr& e) {
+Result<Scalar> ScalarCalls::read(const ast::Expr& e) {
   const ast::Expr& callee = *e.items[0];
   if (callee.is(AstKind::kAttribute) && callee.text == "astype") return astype(e);
   std::optional<std::string> path = dotted_path(callee);
-  if (!path) return other_call(e, std::string(describe(callee)));
+  if (!path) return reader_.other_call(e, std::string(describe(callee)));
   if (*path == "max" || *path == "min" || *path == "float") path = "T." + *path;
-  if (path->rfind("T.", 0) != 0 && path->rfind("tir.", 0) != 0) return other_call(e, *path);
+  if (path->rfind("T.", 0) != 0 && path->rfind("tir.", 0) != 0) return reader_.other_call(e, *path);
   std::string name = path->substr(path->find('.') + 1);
   for (const Alias& alias : kDTypeNames)
     if (alias.name == name) name = alias.intrinsic;
@@ -151,27 +152,27 @@ Result<Scalar> ScalarReader::call(const ast::Expr& e) {
 }
 
 /// x.astype("float32")
-Result<Scalar> ScalarReader::astype(const ast::Expr& e) {
+Result<Scalar> ScalarCalls::astype(const ast::Expr& e) {
   RELAXC_DO(expect_arguments(e, 1, 1));
-  RELAXC_TRY(DType dtype, element_dtype(*e.items[1]));
-  RELAXC_TRY(Scalar operand, read(*e.items[0]->items[0]));
+  RELAXC_TRY(DType dtype, reader_.element_dtype(*e.items[1]));
+  RELAXC_TRY(Scalar operand, reader_.read(*e.items[0]->items[0]));
   return Scalar{context_.cast(dtype, operand.expr)};
 }
 
 /// T.name(…); `known` becomes false for what is not a function of scalars.
-Result<Scalar> ScalarReader::function(const ast::Expr& e, const std::string& name, bool& known) {
+Result<Scalar> ScalarCalls::function(const ast::Expr& e, const std::string& name, bool& known) {
   if (std::optional<DType> dtype = parse_dtype(name); dtype && *dtype != DType::handle()) return conversion(e, *dtype);
   if (name == "float") return conversion(e, DType::f(64));
   if (is_binary_function(name)) return binary_function(e, name);
   if (name == "Select" || name == "if_then_else") {
     RELAXC_DO(expect_arguments(e, 3, 3));
-    return select(*e.items[1], *e.items[2], *e.items[3], e.place);
+    return reader_.select(*e.items[1], *e.items[2], *e.items[3], e.place);
   }
   if (name == "And" || name == "all") return junction(e, true);
   if (name == "Or" || name == "any") return junction(e, false);
   if (name == "Not" || name == "likely") {
     RELAXC_DO(expect_arguments(e, 1, 1));
-    RELAXC_TRY(arith::Expr operand, condition(*e.items[1]));
+    RELAXC_TRY(arith::Expr operand, reader_.condition(*e.items[1]));
     return Scalar{name == "Not" ? arith::logical_not(operand) : operand};
   }
   if (name == "Let" && e.items.size() == 2) return let_value(e, *e.items[1]);
@@ -190,24 +191,24 @@ Result<Scalar> ScalarReader::function(const ast::Expr& e, const std::string& nam
   return Scalar{};
 }
 
-Result<Scalar> ScalarReader::unknown_function(const ast::Expr& e, const std::string& path, const std::string& name) {
-  Result<Scalar> made = other_call(e, path);
+Result<Scalar> ScalarCalls::unknown_function(const ast::Expr& e, const std::string& path, const std::string& name) {
+  Result<Scalar> made = reader_.other_call(e, path);
   if (made || path.rfind("T.", 0) != 0 || name.find('.') != std::string::npos) return made;
   if (auto near = nearest_name(name, known_functions())) source_.hint("did you mean T.{}?", *near);
   return made;
 }
 
-Result<Scalar> ScalarReader::is_finite(const ast::Expr& e) {
+Result<Scalar> ScalarCalls::is_finite(const ast::Expr& e) {
   RELAXC_DO(expect_arguments(e, 1, 1));
-  RELAXC_TRY(Scalar operand, read(*e.items[1]));
+  RELAXC_TRY(Scalar operand, reader_.read(*e.items[1]));
   arith::Expr infinite = arith::call(Intrinsic::k_isinf, {operand.expr});
   return Scalar{arith::logical_not(arith::logical_or(infinite, arith::call(Intrinsic::k_isnan, {operand.expr})))};
 }
 
-Result<Scalar> ScalarReader::ceil_division(const ast::Expr& e) {
+Result<Scalar> ScalarCalls::ceil_division(const ast::Expr& e) {
   RELAXC_DO(expect_arguments(e, 2, 2));
-  auto a = index(*e.items[1]);
-  auto b = index(*e.items[2]);
+  auto a = reader_.index(*e.items[1]);
+  auto b = reader_.index(*e.items[2]);
   if (!a || !b) return source_.diag().failed();
   if (b->is_constant(0)) return source_.error(e.place, Kind::invalid_value, "division by zero");
   return Scalar{arith::ceildiv(*a, *b)};
@@ -215,7 +216,7 @@ Result<Scalar> ScalarReader::ceil_division(const ast::Expr& e) {
 
 /// T.Let(body, where={x: value, y: value}), each value seen by what follows, and T.let(x, value, body). A part is read
 /// as if it were where its name is, so it may be what a choice keeps from being reached.
-Result<Scalar> ScalarReader::let_value(const ast::Expr& e, const ast::Expr& body) {
+Result<Scalar> ScalarCalls::let_value(const ast::Expr& e, const ast::Expr& body) {
   Diagnostics& diag = source_.diag();
   std::vector<std::pair<const ast::Expr*, const ast::Expr*>> bindings;
   const ast::Keyword* where = e.keyword("where");
@@ -227,33 +228,34 @@ Result<Scalar> ScalarReader::let_value(const ast::Expr& e, const ast::Expr& body
   else
     return source_.error(e.place, Kind::ill_formed, "expected T.Let(body, where={{x: value}})");
   auto name_parts = [&] {
-    Choice choice(*this);
+    ScalarReader::Choice choice(reader_);
     bool ok = true;
     for (auto [target, given] : bindings) {
-      Result<Scalar> value = read(*given);
+      Result<Scalar> value = reader_.read(*given);
       bool named = target->is(AstKind::kName);
       if (!named) (void)source_.error(target->place, Kind::syntax, "expected a name");
-      if (value && named) name_part(target->text, *value, target->place);
+      if (value && named) reader_.name_part(target->text, *value, target->place);
       ok = ok && value && named;
     }
     return ok;
   };
-  Result<Scalar> out = with_parts([&] { return name_parts() ? read(body) : Result<Scalar>(diag.failed()); });
-  if (out && choices_ == 0) RELAXC_DO(check_reached(out->expr, e.place));
+  Result<Scalar> out =
+      reader_.with_parts([&] { return name_parts() ? reader_.read(body) : Result<Scalar>(diag.failed()); });
+  if (out && reader_.is_reached_for_certain()) RELAXC_DO(reader_.check_reached(out->expr, e.place));
   return out;
 }
 
 /// T.max(a, b), T.floordiv(a, b), T.EQ(a, b) and the like.
-Result<Scalar> ScalarReader::binary_function(const ast::Expr& e, std::string_view name) {
+Result<Scalar> ScalarCalls::binary_function(const ast::Expr& e, std::string_view name) {
   Diagnostics& diag = source_.diag();
   const auto* kind = find_named(kBinaryFunctions, name);
   const auto* op = find_named(kOperatorFunctions, name);
   RELAXC_DO(expect_arguments(e, 2, 2));
-  auto a = read(*e.items[1]);
-  auto b = read(*e.items[2]);
+  auto a = reader_.read(*e.items[1]);
+  auto b = reader_.read(*e.items[2]);
   if (!a || !b) return diag.failed();
-  if (op != nullptr) return binary(op->op, *a, *b, e.place);
-  RELAXC_TRY(auto pair, unify(*a, *b, e.place));
+  if (op != nullptr) return reader_.binary(op->op, *a, *b, e.place);
+  RELAXC_TRY(auto pair, reader_.unify(*a, *b, e.place));
   auto [x, y] = pair;
   DType dtype = x.expr.dtype();
   bool arithmetic = dtype.is_float() || dtype.is_integer() || dtype.is_index();
@@ -266,16 +268,16 @@ Result<Scalar> ScalarReader::binary_function(const ast::Expr& e, std::string_vie
 }
 
 /// T.And(a, b), T.all(a, b, c) and the like.
-Result<Scalar> ScalarReader::junction(const ast::Expr& e, bool all) {
+Result<Scalar> ScalarCalls::junction(const ast::Expr& e, bool all) {
   Diagnostics& diag = source_.diag();
   RELAXC_DO(expect_arguments(e, 1, 64));
   arith::Expr out;
-  std::optional<Choice> others;  // whether they are read depends on the first
+  std::optional<ScalarReader::Choice> others;  // whether they are read depends on the first
   bool ok = true;
   for (size_t i = 1; i < e.items.size(); ++i) {
     if (e.items[i]->is_sequence()) return source_.error(e.items[i]->place, Kind::invalid_value, "expected a condition");
-    Result<arith::Expr> part = condition(*e.items[i]);
-    if (!others) others.emplace(*this);
+    Result<arith::Expr> part = reader_.condition(*e.items[i]);
+    if (!others) others.emplace(reader_);
     ok = ok && part;
     if (ok) out = i == 1 ? *part : all ? arith::logical_and(out, *part) : arith::logical_or(out, *part);
   }
@@ -284,28 +286,28 @@ Result<Scalar> ScalarReader::junction(const ast::Expr& e, bool all) {
 }
 
 /// T.Cast("float32", x), T.cast(x, "float32").
-Result<Scalar> ScalarReader::cast(const ast::Expr& e) {
+Result<Scalar> ScalarCalls::cast(const ast::Expr& e) {
   RELAXC_DO(expect_arguments(e, 2, 2));
   const ast::Expr& first = *e.items[1];
   bool dtype_first = first.is(AstKind::kString) || (first.is(AstKind::kAttribute) && first.text == "dtype");
-  RELAXC_TRY(DType dtype, element_dtype(*e.items[dtype_first ? 1 : 2]));
-  RELAXC_TRY(Scalar operand, read(*e.items[dtype_first ? 2 : 1]));
+  RELAXC_TRY(DType dtype, reader_.element_dtype(*e.items[dtype_first ? 1 : 2]));
+  RELAXC_TRY(Scalar operand, reader_.read(*e.items[dtype_first ? 2 : 1]));
   if (operand.literal == Scalar::kInteger && operand.expr.constant() != nullptr)
     operand.expr = context_.imm(DType::i(64), *operand.expr.constant());
   // Only printers cast what has the dtype, and only where it is an index to them.
-  if (dtype == DType::i(64) && operand.expr.dtype() == dtype) use_as_index(operand.expr);
+  if (dtype == DType::i(64) && operand.expr.dtype() == dtype) reader_.use_as_index(operand.expr);
   return Scalar{context_.cast(dtype, operand.expr)};
 }
 
 /// T.q_multiply_shift(x, y, q, s): x times y, a number of q fractional bits, times 2^s, rounded to the nearest, ties
 /// up. TVM computes in 64 bits: a left shift before, a right shift with the product.
-Result<Scalar> ScalarReader::fixed_point(const ast::Expr& e) {
+Result<Scalar> ScalarCalls::fixed_point(const ast::Expr& e) {
   RELAXC_DO(expect_arguments(e, 4, 4));
   DType i32 = DType::i(32), i64 = DType::i(64);
-  RELAXC_TRY(arith::Expr x, value(*e.items[1], i32));
-  RELAXC_TRY(arith::Expr y, value(*e.items[2], i32));
-  RELAXC_TRY(arith::Expr q, value(*e.items[3], i32));
-  RELAXC_TRY(arith::Expr s, value(*e.items[4], i32));
+  RELAXC_TRY(arith::Expr x, reader_.value(*e.items[1], i32));
+  RELAXC_TRY(arith::Expr y, reader_.value(*e.items[2], i32));
+  RELAXC_TRY(arith::Expr q, reader_.value(*e.items[3], i32));
+  RELAXC_TRY(arith::Expr s, reader_.value(*e.items[4], i32));
   if (q.constant() == nullptr || s.constant() == nullptr || *q.constant() < 0 || *q.constant() > 31 ||
       *s.constant() < -31 || *s.constant() > 31)
     return source_.error(e.place, Kind::invalid_value,
@@ -317,7 +319,7 @@ Result<Scalar> ScalarReader::fixed_point(const ast::Expr& e) {
   return Scalar{context_.cast(i32, arith::call(Intrinsic::k_shift_right, {rounded, context_.imm(i64, right)}))};
 }
 
-Result<Scalar> ScalarReader::conversion(const ast::Expr& e, DType dtype) {
+Result<Scalar> ScalarCalls::conversion(const ast::Expr& e, DType dtype) {
   RELAXC_DO(expect_arguments(e, 1, 1));
   const ast::Expr& argument = *e.items[1];
   if (argument.is(AstKind::kString) && dtype.is_float()) {
@@ -330,16 +332,16 @@ Result<Scalar> ScalarReader::conversion(const ast::Expr& e, DType dtype) {
     if (number == 0) return source_.error(argument.place, Kind::invalid_value, "expected \"inf\" or \"nan\"");
     return Scalar{context_.imm_float(dtype, negative ? -number : number)};
   }
-  RELAXC_TRY(Scalar operand, read(argument));
+  RELAXC_TRY(Scalar operand, reader_.read(argument));
   bool dim_literal = operand.expr.constant() != nullptr && (dtype == DType::i(64) || dtype == DType::i(32));
   if (operand.literal == Scalar::kTyped) return Scalar{context_.cast(dtype, operand.expr)};
   if (dtype.is_bool() && operand.expr.constant()) return Scalar{context_.boolean(*operand.expr.constant() != 0)};
   if (dtype == DType::index()) return Scalar{operand.expr};
-  RELAXC_TRY(arith::Expr value, adapt(operand, dtype, argument.place));
+  RELAXC_TRY(arith::Expr value, reader_.adapt(operand, dtype, argument.place));
   return Scalar{value, dim_literal ? Scalar::kDimLiteral : Scalar::kTyped};
 }
 
-Result<Scalar> ScalarReader::limit(const ast::Expr& e, std::string_view name) {
+Result<Scalar> ScalarCalls::limit(const ast::Expr& e, std::string_view name) {
   RELAXC_DO(expect_arguments(e, 1, 1));
   RELAXC_TRY(DType dtype, dtype_value(source_, *e.items[1]));
   if (dtype.is_float()) {
@@ -358,11 +360,11 @@ Result<Scalar> ScalarReader::limit(const ast::Expr& e, std::string_view name) {
 }
 
 /// T.reinterpret(dtype, x), or the other way round.
-Result<Scalar> ScalarReader::reinterpret(const ast::Expr& e, std::string_view name) {
+Result<Scalar> ScalarCalls::reinterpret(const ast::Expr& e, std::string_view name) {
   RELAXC_DO(expect_arguments(e, 2, 2));
   bool dtype_first = e.items[1]->is(AstKind::kString) || !e.items[2]->is(AstKind::kString);
-  RELAXC_TRY(DType dtype, element_dtype(*e.items[dtype_first ? 1 : 2]));
-  RELAXC_TRY(Scalar operand, read(*e.items[dtype_first ? 2 : 1]));
+  RELAXC_TRY(DType dtype, reader_.element_dtype(*e.items[dtype_first ? 1 : 2]));
+  RELAXC_TRY(Scalar operand, reader_.read(*e.items[dtype_first ? 2 : 1]));
   bool bare = operand.literal == Scalar::kInteger || operand.literal == Scalar::kReal;
   if (bare || operand.expr.dtype().bits != dtype.bits)
     return source_.error(e.place, Kind::dtype_mismatch, "T.{} takes a value of {} bits", name,
@@ -374,7 +376,7 @@ Result<Scalar> ScalarReader::reinterpret(const ast::Expr& e, std::string_view na
 }
 
 /// Functions of reals want floats, functions of bits integers; the rest takes any number.
-Status ScalarReader::check_operand(const arith::Expr& operand, Intrinsic which, std::string_view name, Place place) {
+Status ScalarCalls::check_operand(const arith::Expr& operand, Intrinsic which, std::string_view name, Place place) {
   DType dtype = operand.dtype();
   bool real = arith::is_expandable(which) || which == Intrinsic::k_sqrt || which == Intrinsic::k_fma ||
               which == Intrinsic::k_copysign;
@@ -394,27 +396,27 @@ Status ScalarReader::check_operand(const arith::Expr& operand, Intrinsic which, 
   return Done{};
 }
 
-Result<Scalar> ScalarReader::intrinsic(const ast::Expr& e, std::string_view name, size_t from) {
+Result<Scalar> ScalarCalls::intrinsic(const ast::Expr& e, std::string_view name, size_t from) {
   Intrinsic which = *find_intrinsic(name);
   if (which == Intrinsic::k_bitcast) return reinterpret(e, name);
   size_t arity = arith::intrinsic_arity(which);
   RELAXC_DO(expect_arguments(e, from - 1 + arity, from - 1 + arity));
   std::vector<Scalar> operands;
   for (size_t i = from; i < from + arity; ++i) {
-    RELAXC_TRY(Scalar operand, read(*e.items[i]));
+    RELAXC_TRY(Scalar operand, reader_.read(*e.items[i]));
     operands.push_back(operand);
   }
   bool one_dtype = which != Intrinsic::k_ldexp;
   for (size_t round = 0; one_dtype && round < 2; ++round)  // the second brings all to what the last one made the first
     for (size_t i = 1; i < arity; ++i) {
-      RELAXC_TRY(auto pair, unify(operands[0], operands[i], e.place));
+      RELAXC_TRY(auto pair, reader_.unify(operands[0], operands[i], e.place));
       std::tie(operands[0], operands[i]) = pair;
     }
   std::vector<arith::Expr> args;
   for (Scalar& operand : operands) {
     if (!one_dtype && !args.empty()) {
       if (operand.literal == Scalar::kInteger) {
-        RELAXC_TRY(operand.expr, adapt(operand, DType::i(32), e.place));
+        RELAXC_TRY(operand.expr, reader_.adapt(operand, DType::i(32), e.place));
       }
       if (!operand.expr.dtype().is_integer() && !operand.expr.dtype().is_index())
         return source_.error(e.place, Kind::dtype_mismatch, "the exponent of T.ldexp is an integer");

@@ -1,0 +1,40 @@
+// scalar_calls.h: the functions of scalar expressions: T.max, T.Cast, T.exp and the like.
+#pragma once
+
+#include "frontends/relax/scalars/scalar.h"
+
+namespace relaxc::frontend {
+
+/// Reads one call. Operands are read by the reader that meets the call, which also knows what other calls mean.
+class ScalarCalls {
+ public:
+  explicit ScalarCalls(ScalarReader& reader) : reader_(reader), context_(reader.context_), source_(reader.source_) {}
+
+  Result<Scalar> read(const ast::Expr& e);
+  /// T.float32(x): a constant of that dtype, or a cast. T.float32("inf") and "nan" as Python has them.
+  Result<Scalar> conversion(const ast::Expr& e, DType dtype);
+
+ private:
+  Result<Scalar> astype(const ast::Expr& e);
+  Result<Scalar> function(const ast::Expr& e, const std::string& name, bool& known);
+  Result<Scalar> unknown_function(const ast::Expr& e, const std::string& path, const std::string& name);
+  Result<Scalar> is_finite(const ast::Expr& e);
+  Result<Scalar> ceil_division(const ast::Expr& e);
+  Result<Scalar> cast(const ast::Expr& e);
+  Result<Scalar> fixed_point(const ast::Expr& e);
+  Result<Scalar> junction(const ast::Expr& e, bool all);
+  Result<Scalar> binary_function(const ast::Expr& e, std::string_view name);
+  Result<Scalar> reinterpret(const ast::Expr& e, std::string_view name);
+  /// `operands`: from which of `e`'s items on.
+  Result<Scalar> intrinsic(const ast::Expr& e, std::string_view name, size_t operands);
+  Status check_operand(const arith::Expr& operand, arith::Intrinsic which, std::string_view name, Place place);
+  Result<Scalar> let_value(const ast::Expr& e, const ast::Expr& body);
+  Result<Scalar> limit(const ast::Expr& e, std::string_view name);
+  Status expect_arguments(const ast::Expr& e, size_t least, size_t most);
+
+  ScalarReader& reader_;
+  arith::Context& context_;
+  SourceText& source_;
+};
+
+}  // namespace relaxc::frontend
