@@ -121,20 +121,20 @@ class Compilation {
     Diagnostics& diag = diag_;
     interface::Object& object = made_->object;
     for (size_t i = 0; i + 1 < made_->levels.size(); ++i) {
-      LesserForm& form = made_->lesser.emplace_back();
+      LesserVersion& version = made_->lesser.emplace_back();
       Diagnostics known;
       std::vector<relax::FileRef> files;
       frontend::Findings findings;
       Result<relax::Module> module = read_input(options_, ops_, known, files, findings);
       if (!module) return diag.error(nullptr, Kind::io, "{} has changed since it was read", options_.input);
-      form.module = std::move(*module);
-      if (watch_.edit) watch_.edit(form.module);
-      form.object.hooks = object.hooks;
-      form.object.weights = object.weights;  // those that it shares stay where they are
-      RELAXC_DO(run_pipeline(options_, numbers_, ops_, made_->levels[i].target, form.module, form.object, nullptr, {},
-                             watch_.progress, diag));
-      form.own_weights = form.object.weights.bytes - object.weights.bytes;
-      object.weights = form.object.weights;
+      version.module = std::move(*module);
+      if (watch_.edit) watch_.edit(version.module);
+      version.object.hooks = object.hooks;
+      version.object.weights = object.weights;  // those that it shares stay where they are
+      RELAXC_DO(run_pipeline(options_, numbers_, ops_, made_->levels[i].target, version.module, version.object, nullptr,
+                             {}, watch_.progress, diag));
+      version.own_weights = version.object.weights.bytes - object.weights.bytes;
+      object.weights = version.object.weights;
     }
     RELAXC_DO(cover(object, made_->lesser, diag_));
     return Done{};
@@ -180,8 +180,9 @@ class Compilation {
     Diagnostics& diag = diag_;
     if (watch_.progress) watch_.progress("generating code");
     const interface::Object& object = made_->object;
-    RELAXC_TRY(made_->written, write_object(options_, made_->plan, object, forms(object, made_->lesser, made_->levels),
-                                            made_->target, made_->files, watch_.generated, outputs_, diag));
+    RELAXC_TRY(made_->written,
+               write_object(options_, made_->plan, object, versions(object, made_->lesser, made_->levels),
+                            made_->target, made_->files, watch_.generated, outputs_, diag));
     return write_reports(options_, *made_, outputs_, diag);
   }
 

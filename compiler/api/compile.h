@@ -39,7 +39,7 @@ struct Artifact {
   Target target;
   Observations observed;                       ///< empty unless Watch::observe, or a report is written
   std::vector<codegen_llvm::CpuLevel> levels;  ///< of choose_levels(), least first
-  std::deque<LesserForm> lesser;               ///< of all levels but the last
+  std::deque<LesserVersion> lesser;            ///< of all levels but the last
   OutputPlan plan;
   WrittenObject written;              ///< for Goal::kObject
   std::vector<relax::FileRef> files;  ///< what was read, the input first

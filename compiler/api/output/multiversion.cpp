@@ -1,7 +1,7 @@
-// multiversion.cpp: what the forms of a program have in common.
+// multiversion.cpp: what the versions of a program have in common.
 //
-// Guards, shapes and tables do not depend on the CPU and are once. Kernels are once a form. Weights that two forms
-// read in one packing are once too, since they are laid out together.
+// Guards, shapes and tables do not depend on the CPU and are once. Kernels are once a version. Weights that two
+// versions read in one packing are once too, since they are laid out together.
 #include "compiler/api/output/multiversion.h"
 
 #include <fmt/format.h>
@@ -10,12 +10,12 @@
 
 namespace relaxc::api {
 
-Status cover(interface::Object& object, const std::deque<LesserForm>& lesser, Diagnostics& diag) {
-  for (const LesserForm& form : lesser) {
-    RELAXC_CHECK(form.object.entries.size() == object.entries.size(), "levels differ in their entry points");
+Status cover(interface::Object& object, const std::deque<LesserVersion>& lesser, Diagnostics& diag) {
+  for (const LesserVersion& version : lesser) {
+    RELAXC_CHECK(version.object.entries.size() == object.entries.size(), "levels differ in their entry points");
     for (size_t i = 0; i < object.entries.size(); ++i) {
       interface::Entry& entry = object.entries[i];
-      const interface::Entry& other = form.object.entries[i];
+      const interface::Entry& other = version.object.entries[i];
       bool same = entry.name == other.name && entry.symbols.size() == other.symbols.size() &&
                   entry.arena.empty() == other.arena.empty() && entry.pools.size() == other.pools.size();
       for (size_t k = 0; same && k < entry.symbols.size(); ++k)
@@ -30,7 +30,7 @@ Status cover(interface::Object& object, const std::deque<LesserForm>& lesser, Di
     }
     for (size_t i = 0; i < object.public_prim_funcs.size(); ++i) {
       interface::PublicPrimFunc& function = object.public_prim_funcs[i];
-      const interface::PublicPrimFunc& other = form.object.public_prim_funcs.at(i);
+      const interface::PublicPrimFunc& other = version.object.public_prim_funcs.at(i);
       if (function.arena.empty() != other.arena.empty())
         return diag.error(
             nullptr, Kind::unsupported,
@@ -39,12 +39,12 @@ Status cover(interface::Object& object, const std::deque<LesserForm>& lesser, Di
             function.name);
       function.arena_bytes = std::max(function.arena_bytes, other.arena_bytes);
     }
-    object.prints |= form.object.prints;
+    object.prints |= version.object.prints;
   }
   return Done{};
 }
 
-std::vector<std::string> duplicated(const interface::Object& object, const std::deque<LesserForm>& lesser,
+std::vector<std::string> duplicated(const interface::Object& object, const std::deque<LesserVersion>& lesser,
                                     const std::vector<codegen_llvm::CpuLevel>& levels) {
   std::vector<std::string> lines;
   if (levels.size() == 1)
@@ -52,18 +52,19 @@ std::vector<std::string> duplicated(const interface::Object& object, const std::
                         levels[0].name)};
   for (size_t i = 0; i < levels.size(); ++i) {
     bool best = i == lesser.size();
-    const interface::Object& form = best ? object : lesser[i].object;
+    const interface::Object& version = best ? object : lesser[i].object;
     std::string weights = best ? "the packing of weights that others share where it fits"
                                : fmt::format("{} bytes of weights in a packing of its own", lesser[i].own_weights);
     lines.push_back(
-        fmt::format("level {}: {} functions of its own, {}", levels[i].name, form.functions.size(), weights));
+        fmt::format("level {}: {} functions of its own, {}", levels[i].name, version.functions.size(), weights));
   }
   return lines;
 }
 
-std::vector<codegen_llvm::LevelForm> forms(const interface::Object& object, const std::deque<LesserForm>& lesser,
-                                           const std::vector<codegen_llvm::CpuLevel>& levels) {
-  std::vector<codegen_llvm::LevelForm> out;
+std::vector<codegen_llvm::LevelVersion> versions(const interface::Object& object,
+                                                 const std::deque<LesserVersion>& lesser,
+                                                 const std::vector<codegen_llvm::CpuLevel>& levels) {
+  std::vector<codegen_llvm::LevelVersion> out;
   for (size_t i = 0; i < levels.size(); ++i)
     out.push_back({&levels[i], i == lesser.size() ? &object : &lesser[i].object});
   return out;

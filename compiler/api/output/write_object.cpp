@@ -1,4 +1,4 @@
-// write_object.cpp: one object, its forms, and the files beside it.
+// write_object.cpp: one object, its versions, and the files beside it.
 #include "compiler/api/output/write_object.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Status write_binary(const CompileOptions& options, const OutputPlan& plan, const interface::Object& object,
-                    const std::vector<codegen_llvm::LevelForm>& levels, const Target& target,
+                    const std::vector<codegen_llvm::LevelVersion>& levels, const Target& target,
                     const codegen_llvm::TellParts& tell, WrittenObject& written, Outputs& outputs, Diagnostics& diag) {
   codegen_llvm::EmitOptions emit;
   if (fs::path library = plan.output; plan.emit == Emit::kSharedLibrary && library.extension() == ".dll") {
@@ -50,9 +50,9 @@ Status write_binary(const CompileOptions& options, const OutputPlan& plan, const
   interface::Object shown = with_names(object, options.names, renamed);
   if (levels.empty()) return codegen_llvm::emit(shown, target, emit, written.file, diag);
   emit.levels = levels;
-  std::deque<interface::Object> forms;
-  for (codegen_llvm::LevelForm& form : emit.levels)
-    form.object = &forms.emplace_back(with_names(*form.object, options.names, renamed));
+  std::deque<interface::Object> versions;
+  for (codegen_llvm::LevelVersion& version : emit.levels)
+    version.object = &versions.emplace_back(with_names(*version.object, options.names, renamed));
   RELAXC_TRY(Target baseline, codegen_llvm::baseline_of(*levels.back().level, diag));
   return codegen_llvm::emit(shown, baseline, emit, written.file, diag);
 }
@@ -76,9 +76,10 @@ Status write_script(const OutputPlan& plan, const interface::Object& object, Out
 }  // namespace
 
 Result<WrittenObject> write_object(const CompileOptions& options, const OutputPlan& plan,
-                                   const interface::Object& object, const std::vector<codegen_llvm::LevelForm>& levels,
-                                   const Target& target, const std::vector<relax::FileRef>& files,
-                                   const codegen_llvm::TellParts& tell, Outputs& outputs, Diagnostics& diag) {
+                                   const interface::Object& object,
+                                   const std::vector<codegen_llvm::LevelVersion>& levels, const Target& target,
+                                   const std::vector<relax::FileRef>& files, const codegen_llvm::TellParts& tell,
+                                   Outputs& outputs, Diagnostics& diag) {
   WrittenObject written;
   RELAXC_TRY(written.file, outputs.add(plan.output));
   if (object.weights.separate) {

@@ -18,12 +18,13 @@ struct WrittenObject {
 };
 
 /// Writes the object in the form of `plan`, and beside it the header, the weights, the declarations for Rust and the
-/// dependency file, as far as they are wanted. `files`: what the object was made from. `levels`: its forms, if there
+/// dependency file, as far as they are wanted. `files`: what the object was made from. `levels`: its versions, if there
 /// are several, least first. `tell`: codegen_llvm::EmitOptions::tell.
 Result<WrittenObject> write_object(const CompileOptions& options, const OutputPlan& plan,
-                                   const interface::Object& object, const std::vector<codegen_llvm::LevelForm>& levels,
-                                   const Target& target, const std::vector<relax::FileRef>& files,
-                                   const codegen_llvm::TellParts& tell, Outputs& outputs, Diagnostics& diag);
+                                   const interface::Object& object,
+                                   const std::vector<codegen_llvm::LevelVersion>& levels, const Target& target,
+                                   const std::vector<relax::FileRef>& files, const codegen_llvm::TellParts& tell,
+                                   Outputs& outputs, Diagnostics& diag);
 
 /// The dependency file, if one is wanted: `targets`, which are written together, depend on `files`.
 Status write_depfile(const CompileOptions& options, const OutputPlan& plan, const std::vector<std::string>& targets,

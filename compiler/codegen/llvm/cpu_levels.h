@@ -1,4 +1,4 @@
-// cpu_levels.h: CPUs that one object serves in several forms, and how a program distinguishes them while it runs.
+// cpu_levels.h: CPUs that one object serves in several versions, and how a program distinguishes them while it runs.
 #pragma once
 
 #include <optional>
@@ -29,8 +29,8 @@ std::optional<CpuLevel> only_level(const Target& target);
 /// What every CPU of the levels' architecture does: for code that runs before a level is chosen.
 Result<Target> baseline_of(const CpuLevel& level, Diagnostics& diag);
 
-/// One form of the program, and the CPUs that it is for.
-struct LevelForm {
+/// One version of the program, and the CPUs that it is for.
+struct LevelVersion {
   const CpuLevel* level = nullptr;
   const interface::Object* object = nullptr;  ///< all of one interface
 };

@@ -80,9 +80,9 @@ class Emission {
     ModuleLowering lowering(*module_, lowering_options(target_, *machine_));
     const llvm::Triple& triple = machine_->getTargetTriple();
     reserve_ = binary && inside != 0 && !triple.isOSBinFormatWasm();  // whose data lies in segments, not in sections
-    std::vector<std::unique_ptr<ModuleLowering>> forms;
+    std::vector<std::unique_ptr<ModuleLowering>> versions;
     std::vector<PartFunction> elsewhere;
-    ObjectEmitter(lowering, object_, lowered_levels(forms), binary && can_be_joined() ? &elsewhere : nullptr)
+    ObjectEmitter(lowering, object_, lowered_levels(versions), binary && can_be_joined() ? &elsewhere : nullptr)
         .run(reserve_      ? fmt::format(".zero {}", inside)
              : inside != 0 ? as_directives(object_.weights)
                            : "");
@@ -90,7 +90,7 @@ class Emission {
       for (llvm::Function& function : *module_)
         if (!function.isDeclaration()) function.addFnAttr("no-stack-arg-probe");
     lowering.finish();
-    for (const std::unique_ptr<ModuleLowering>& form : forms) form->finish();
+    for (const std::unique_ptr<ModuleLowering>& version : versions) version->finish();
     Parts parts(object_.name, std::move(elsewhere), target_, level_, options_.stop, options_.tell);
     parts_ = &parts;
     parts.start(options_.jobs - 1);
@@ -112,15 +112,16 @@ class Emission {
     return out;
   }
 
-  /// Places for the functions of each level, which `forms` owns.
-  std::vector<LoweredLevel> lowered_levels(std::vector<std::unique_ptr<ModuleLowering>>& forms) {
+  /// Places for the functions of each level, which `versions` owns.
+  std::vector<LoweredLevel> lowered_levels(std::vector<std::unique_ptr<ModuleLowering>>& versions) {
     std::vector<LoweredLevel> out;
-    for (const LevelForm& form : options_.levels) {
-      const Target& target = form.level->target;
-      LoweredLevel level{form.level->name, form.level->needs, form.object};
+    for (const LevelVersion& version : options_.levels) {
+      const Target& target = version.level->target;
+      LoweredLevel level{version.level->name, version.level->needs, version.object};
       auto place = [&](const Target& cpu) {
-        forms.push_back(std::make_unique<ModuleLowering>(*module_, lowering_options(cpu, *make_machine(cpu, level_))));
-        return forms.back().get();
+        versions.push_back(
+            std::make_unique<ModuleLowering>(*module_, lowering_options(cpu, *make_machine(cpu, level_))));
+        return versions.back().get();
       };
       level.kernels = place(target);
       level.sizes = place(target_);

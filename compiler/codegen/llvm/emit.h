@@ -33,18 +33,18 @@ using TellParts = std::function<void(size_t begun, size_t all)>;
 
 struct EmitOptions {
   OutputKind kind = OutputKind::kObject;
-  std::string opt = "2";          ///< "0", "1", "2", "3", "s", "z": LLVM's pipelines
-  bool fast = false;              ///< LLVM takes as little time as it can, whatever `opt` says
-  bool line_tables = false;       ///< DWARF that says which source an instruction comes from
-  int32_t jobs = 1;               ///< threads that compile; the object is the same for any number
-  std::string runtime, linker;    ///< what to link with, and by what: Linking::runtime, Linking::compiler
-  std::string scratch;            ///< a file for the object that is linked or put into an archive
-  std::string import_library;     ///< Linking::import_library
-  std::vector<LevelForm> levels;  ///< of the program, least first; empty: the object is its only form
-  StackBounds* stack = nullptr;   ///< gets the stack that each entry takes
-  std::function<bool()> stop;     ///< asked between parts, from any thread, whether to fail (cancelled); null: never
-  TellParts tell;                 ///< called from any thread, one at a time; null: nothing is reported
-  std::string shown_path;         ///< how messages call the file; empty: its path
+  std::string opt = "2";             ///< "0", "1", "2", "3", "s", "z": LLVM's pipelines
+  bool fast = false;                 ///< LLVM takes as little time as it can, whatever `opt` says
+  bool line_tables = false;          ///< DWARF that says which source an instruction comes from
+  int32_t jobs = 1;                  ///< threads that compile; the object is the same for any number
+  std::string runtime, linker;       ///< what to link with, and by what: Linking::runtime, Linking::compiler
+  std::string scratch;               ///< a file for the object that is linked or put into an archive
+  std::string import_library;        ///< Linking::import_library
+  std::vector<LevelVersion> levels;  ///< of the program, least first; empty: the object is its only version
+  StackBounds* stack = nullptr;      ///< gets the stack that each entry takes
+  std::function<bool()> stop;        ///< asked between parts, from any thread, whether to fail (cancelled); null: never
+  TellParts tell;                    ///< called from any thread, one at a time; null: nothing is reported
+  std::string shown_path;            ///< how messages call the file; empty: its path
 };
 
 /// Writes the object to `path`, which holds anything or nothing if it fails (kIo, kUnsupported).

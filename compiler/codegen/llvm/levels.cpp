@@ -1,10 +1,10 @@
-// levels.cpp: a program in several forms; each call takes the best one that its CPU can run.
+// levels.cpp: a program in several versions; each call takes the best one that its CPU can run.
 //
 // The choice is made call by call from context.cpu_features, since an object has no memory of its own to keep one in.
 // Asking the CPU can take longer than a small model runs, so the first call leaves the answer in the caller's context.
-// A function of each role is in front of the forms and has the signature that one form has, so that adapters and
+// A function of each role is in front of the versions and has the signature that one version has, so that adapters and
 // the typed call know nothing of levels. What runs before the choice (shapes, sizes, this code) is compiled for the
-// architecture's baseline. A program with one form has the same choice: that form, or RLX_CPU_FEATURES.
+// architecture's baseline. A program with one version has the same choice: that version, or RLX_CPU_FEATURES.
 #include "compiler/codegen/llvm/object_emitter.h"
 #include "compiler/codegen/llvm/query_cpu_features.h"
 #include "compiler/interface/call_order.h"
@@ -43,24 +43,24 @@ std::vector<const tir::PrimFunc*> below(const interface::Object& object, const s
   return out;
 }
 
-/// What a form's function wants of `given`, the arguments of the function in front of all forms: context, parameters,
-/// error. Its status.
+/// What a version's function wants of `given`, the arguments of the function in front of all versions: context,
+/// parameters, error. Its status.
 Value* pass_on(llvm::IRBuilder<>& b, const Signature& callee, llvm::Function* front) {
   std::vector<Value*> args;
   unsigned last = static_cast<unsigned>(front->arg_size()) - 1;
   for (unsigned i = callee.needs_context ? 0 : 1; i < last + (callee.may_fail ? 1 : 0); ++i)
     args.push_back(front->getArg(i));
-  RELAXC_CHECK(args.size() == callee.function->arg_size(), "forms of a function differ in their parameters");
+  RELAXC_CHECK(args.size() == callee.function->arg_size(), "versions of a function differ in their parameters");
   Value* status = b.CreateCall(callee.function, args);
   return callee.may_fail ? status : b.getInt32(0);
 }
 
 }  // namespace
 
-void ObjectEmitter::lower_form(ModuleLowering& lowering, const interface::Object& form,
-                               const std::vector<std::string>& roots, const std::string& prefix) {
-  interface::Object listed = form;
-  listed.functions = below(form, roots);
+void ObjectEmitter::lower_version(ModuleLowering& lowering, const interface::Object& version,
+                                  const std::vector<std::string>& roots, const std::string& prefix) {
+  interface::Object listed = version;
+  listed.functions = below(version, roots);
   for (const tir::PrimFunc* function : interface::called_before_listed(listed))
     lowering.declare(*function, prefix + function->name);
   for (const tir::PrimFunc* function : listed.functions) lower(lowering, *function, prefix + function->name);
@@ -77,7 +77,7 @@ void ObjectEmitter::lower_levels() {
     if (!several && !entry.arena.empty()) guards.push_back(entry.arena);
   for (const interface::PublicPrimFunc& function : object_.public_prim_funcs)
     if (!several && !function.arena.empty()) guards.push_back(function.arena);
-  lower_form(lowering_, object_, guards, object_.name + (several ? ".f." : ".g."));
+  lower_version(lowering_, object_, guards, object_.name + (several ? ".f." : ".g."));
   for (const LoweredLevel& level : levels_) {
     std::vector<std::string> sizes, calls;
     for (const Entry& entry : level.object->entries) {
@@ -89,8 +89,8 @@ void ObjectEmitter::lower_levels() {
       if (several && !function.arena.empty()) sizes.push_back(function.arena);
     }
     const std::string stem = object_.name + (several ? "." + level.name : "");
-    lower_form(*level.sizes, *level.object, sizes, stem + ".a.");
-    lower_form(*level.kernels, *level.object, calls, stem + ".f.");
+    lower_version(*level.sizes, *level.object, sizes, stem + ".a.");
+    lower_version(*level.kernels, *level.object, calls, stem + ".f.");
   }
   for (size_t i = 0; i < object_.entries.size(); ++i) {
     std::vector<const Signature*> calls;
@@ -110,26 +110,26 @@ void ObjectEmitter::lower_levels() {
   }
 }
 
-/// A function in front of `forms` with a context before their parameters and an error record behind.
-llvm::Function* ObjectEmitter::front_of(const std::string& role, const Signature& form) {
+/// A function in front of `versions` with a context before their parameters and an error record behind.
+llvm::Function* ObjectEmitter::front_of(const std::string& role, const Signature& version) {
   llvm::LLVMContext& context = module_.getContext();
   std::vector<llvm::Type*> types;
-  if (!form.needs_context) types.push_back(llvm::PointerType::get(context, 0));
-  for (llvm::Argument& argument : form.function->args()) types.push_back(argument.getType());
-  if (!form.may_fail) types.push_back(llvm::PointerType::get(context, 0));
+  if (!version.needs_context) types.push_back(llvm::PointerType::get(context, 0));
+  for (llvm::Argument& argument : version.function->args()) types.push_back(argument.getType());
+  if (!version.may_fail) types.push_back(llvm::PointerType::get(context, 0));
   auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context), types, false);
   llvm::Function* front = declare(object_.name + ".cpu." + role, type, false);
   Signature signature;
-  signature.source = form.source;
+  signature.source = version.source;
   signature.function = front;
   signature.may_fail = signature.needs_context = true;
   lowering_.adopt(role, signature);
   return front;
 }
 
-void ObjectEmitter::choose(const std::string& role, const std::vector<const Signature*>& forms) {
-  for (const Signature* form : forms) RELAXC_CHECK(form != nullptr, "a level lacks " + role);
-  llvm::Function* front = front_of(role, *forms[0]);
+void ObjectEmitter::choose(const std::string& role, const std::vector<const Signature*>& versions) {
+  for (const Signature* version : versions) RELAXC_CHECK(version != nullptr, "a level lacks " + role);
+  llvm::Function* front = front_of(role, *versions[0]);
   llvm::LLVMContext& context = module_.getContext();
   llvm::IRBuilder<> b(context);
   auto block = [&](const char* name) { return llvm::BasicBlock::Create(context, name, front); };
@@ -140,7 +140,7 @@ void ObjectEmitter::choose(const std::string& role, const std::vector<const Sign
     auto *run = block("runs"), *next = block("lacks");
     b.CreateCondBr(b.CreateICmpEQ(b.CreateAnd(features, needs), needs), run, next);
     b.SetInsertPoint(run);
-    b.CreateRet(pass_on(b, *forms[i], front));
+    b.CreateRet(pass_on(b, *versions[i], front));
     b.SetInsertPoint(next);
   }
   refuse_cpu(b, front, features);
@@ -200,18 +200,18 @@ void ObjectEmitter::refuse_cpu(llvm::IRBuilder<>& b, llvm::Function* front, Valu
   b.CreateRet(b.getInt32(kCpuFeatures));
 }
 
-/// The arena of an entry serves whichever form a call takes.
+/// The arena of an entry serves whichever version a call takes.
 void ObjectEmitter::largest_arena(const std::string& arena,
                                   const std::function<std::string(const interface::Object&)>& of_level) {
-  auto form = [&](const LoweredLevel& level) { return level.sizes->find(of_level(*level.object)); };
-  RELAXC_CHECK(form(levels_[0]) != nullptr, "a level lacks " + arena);
-  llvm::Function* front = front_of(arena, *form(levels_[0]));
+  auto version = [&](const LoweredLevel& level) { return level.sizes->find(of_level(*level.object)); };
+  RELAXC_CHECK(version(levels_[0]) != nullptr, "a level lacks " + arena);
+  llvm::Function* front = front_of(arena, *version(levels_[0]));
   llvm::IRBuilder<> b(module_.getContext());
   b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "entry", front));
   Value* bytes = front->getArg(static_cast<unsigned>(front->arg_size()) - 2);
   Value* most = b.getInt64(0);
   for (const LoweredLevel& level : levels_) {
-    const Signature* size = form(level);
+    const Signature* size = version(level);
     RELAXC_CHECK(size != nullptr, "a level lacks " + arena);
     Value* status = pass_on(b, *size, front);
     if (size->may_fail) {

@@ -17,7 +17,7 @@ namespace relaxc::codegen_llvm {
 std::string weights_section(const interface::Object& object, const llvm::Triple& triple);
 std::string weights_symbol(const interface::Object& object);
 
-/// One form of the program for some CPUs, and where its functions go.
+/// One version of the program for some CPUs, and where its functions go.
 struct LoweredLevel {
   std::string name;
   uint64_t needs = 0;  ///< of rlx_context.cpu_features
@@ -28,7 +28,7 @@ struct LoweredLevel {
 
 class ObjectEmitter {
  public:
-  /// `levels`: the forms that the object holds, least first; none if it holds the program once.
+  /// `levels`: the versions that the object holds, least first; none if it holds the program once.
   /// `elsewhere`: gets the functions for which the module has no room; null: it has room for all.
   ObjectEmitter(ModuleLowering& lowering, const interface::Object& object, std::vector<LoweredLevel> levels = {},
                 std::vector<PartFunction>* elsewhere = nullptr)
@@ -53,12 +53,12 @@ class ObjectEmitter {
   void lower_functions();
   void lower(ModuleLowering& lowering, const tir::PrimFunc& function, const std::string& symbol);
 
-  // levels.cpp: several forms of the program behind one
+  // levels.cpp: several versions of the program behind one
   void lower_levels();
-  void lower_form(ModuleLowering& lowering, const interface::Object& form, const std::vector<std::string>& roots,
-                  const std::string& prefix);
-  llvm::Function* front_of(const std::string& role, const Signature& form);
-  void choose(const std::string& role, const std::vector<const Signature*>& forms);
+  void lower_version(ModuleLowering& lowering, const interface::Object& version, const std::vector<std::string>& roots,
+                     const std::string& prefix);
+  llvm::Function* front_of(const std::string& role, const Signature& version);
+  void choose(const std::string& role, const std::vector<const Signature*>& versions);
   llvm::Value* features_of(llvm::IRBuilder<>& b, llvm::Function* front);
   llvm::Function* question();
   void refuse_cpu(llvm::IRBuilder<>& b, llvm::Function* front, llvm::Value* features);
