@@ -170,12 +170,13 @@ TEST_CASE("the runtime's arrays become parameters") {
 TEST_CASE("the functions of the tables hand their parameters to the runtime, with scratch and the entry's records") {
   Model model;
   EntryFunctions made(model.object);
-  for (const char* what : {"bind", "output_shape", "arena_bytes", "run"}) {
+  using enum tir::RuntimeFunction;
+  for (tir::RuntimeFunction what : {kGenericBind, kGenericOutputShape, kGenericArenaBytes, kGenericRun}) {
     const tir::PrimFunc function = made.generic(model.object.entries[0], what);
     CHECK(tir::first_fault(function) == "");
     CHECK(function.c_function->data.at(0).name == "private");
   }
-  const std::string run = tir::to_string(made.generic(model.object.entries[0], "run"));
+  const std::string run = tir::to_string(made.generic(model.object.entries[0], kGenericRun));
   INFO(run);
   // A symbol, two dims of tensors, three words for each tensor, and one.
   CHECK(run.find("scratch = T.alloc_buffer((10,), \"uint64\"") != std::string::npos);
