@@ -131,6 +131,15 @@ Dims points_of(const Op& op, Context& context, Expr dim) {
   return split_points(op, context, dim, sizes == nullptr ? nullptr : &*sizes->dims);
 }
 
+/// Of indices of one sign: whether -2 is before 3 depends on the dim.
+Status require_ascending(InferContext& c, const std::vector<int64_t>& indices) {
+  for (size_t k = 1; k < indices.size(); ++k)
+    if ((indices[k] < 0) == (indices[k - 1] < 0) && indices[k] < indices[k - 1])
+      return c.error(Kind::invalid_attribute, "'split' at {} and then at {}: indices must not decrease", indices[k - 1],
+                     indices[k]);
+  return Done{};
+}
+
 InferResult infer_split(InferContext& c) {
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
@@ -140,6 +149,7 @@ InferResult infer_split(InferContext& c) {
   int64_t sections = c.op.attrs.integer("sections");
   if (sections < 0 || sections > kMostParts)
     return c.error(Kind::invalid_attribute, "'split' into {} sections; 0 to {} are supported", sections, kMostParts);
+  if (sections == 0 && !c.has(1)) RELAXC_DO(require_ascending(c, c.op.attrs.ints("indices")));
   Dims points = points_of(c.op, c.context, dim);
   if (c.has(1))
     RELAXC_DO(require_equal(c, arith::simplify(points.back(), c.facts), dim, "the sum of the sizes and the dim"));

@@ -1,4 +1,5 @@
 // random_operator.cpp: calls of operators, drawn by their definitions.
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/arith/simplify.h"
@@ -261,7 +262,11 @@ relax::AttrValue RandomFunction::attribute(const relax::AttrDef& attr, Value* fi
         return order;
       }
       if (attr.name == "pool_size") return ints(static_cast<size_t>(std::max<int64_t>(rank - 2, 1)), 1, 3);
-      if (attr.name == "indices") return ints(1 + random_.below(2), 0, 3);
+      if (attr.name == "indices") {
+        std::vector<int64_t> points = ints(1 + random_.below(2), 0, 3);
+        std::sort(points.begin(), points.end());
+        return points;
+      }
       return ints(random_.below(static_cast<size_t>(rank) + 1), attr.name.find("ax") == 0 ? -rank : 1,
                   std::max<int64_t>(rank - 1, 1));
     }
