@@ -128,9 +128,12 @@ uint32_t Compiler::rounded_up(uint32_t address, int64_t alignment) {
 }
 
 /// No view leaves the memory that it is a part of: a wrong destination of a kernel is found here, before the kernel
-/// writes to it. Buffers of no elements are memory whose size another function tells.
+/// writes to it. Buffers of no elements are memory whose size another function tells; an output that nothing bounds has
+/// a dim of INT64_MAX.
 void Compiler::require_inside(const View& node) {
   if (node.base == nullptr || node.base->shape.empty() || node.round_up != 0 || node.buffer->shape.empty()) return;
+  for (Expr dim : node.base->shape)
+    if (const int64_t* extent = dim.constant(); extent != nullptr && *extent == INT64_MAX) return;
   arith::Context& context = node.base->shape[0].context();
   Expr whole = byte_size(context, *node.base), end = node.byte_offset + byte_size(context, *node.buffer);
   if (whole.constant() != nullptr && *whole.constant() == 0) return;
