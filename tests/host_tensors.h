@@ -23,6 +23,10 @@ inline HostTensor tensor(DType dtype, std::vector<int64_t> shape, const std::vec
 inline HostTensor scalar(DType dtype, double value) {
   return tensor(dtype, {}, {value});
 }
+/// A vector of integers.
+inline HostTensor ints(const std::vector<double>& values, DType dtype = DType::i(64)) {
+  return tensor(dtype, {static_cast<int64_t>(values.size())}, values);
+}
 
 /// A tensor of float32 counting from `first` in steps of a quarter.
 inline HostTensor floats(std::vector<int64_t> shape, double first = 0) {

@@ -16,21 +16,9 @@
 #include "compiler/interface/identifiers.h"
 #include "compiler/interface/quantization.h"
 #include "compiler/interface/typed_call.h"
-#include "compiler/support/unicode.h"
 
 namespace relaxc::interface {
 namespace {
-
-/// A name from a model inside a comment: visible, unable to end it, without trigraphs and backslashes.
-std::string comment_text(const std::string& name) {
-  std::string out;
-  for (char c : with_visible(name, [](std::string_view) { return std::string("?"); })) {
-    char before = out.empty() ? ' ' : out.back();
-    if ((c == '/' && before == '*') || (c == '*' && before == '/') || (c == '?' && before == '?')) out += ' ';
-    out += c == '\\' ? '?' : c;
-  }
-  return out;
-}
 
 std::string number_in_parentheses(int32_t value) {
   return value < 0 ? "(" + std::to_string(value) + ")" : std::to_string(value);

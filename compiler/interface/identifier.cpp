@@ -7,6 +7,7 @@
 
 #include "compiler/interface/identifiers.h"
 #include "compiler/interface/reserved_names.h"
+#include "compiler/support/unicode.h"
 
 namespace relaxc::interface {
 namespace {
@@ -80,6 +81,16 @@ std::string identifier(std::string_view name) {
     bool stays = is_alphanumeric(name[i]) || (name[i] == '_' && !doubled && !reads_as_escape(name, i));
     if (i == 0 && (is_keyword(name) || is_digit(name[i]))) stays = false;
     out += stays ? std::string(1, name[i]) : escaped(name[i]);
+  }
+  return out;
+}
+
+std::string comment_text(std::string_view name) {
+  std::string out;
+  for (char c : with_visible(name, [](std::string_view) { return std::string("?"); })) {
+    char before = out.empty() ? ' ' : out.back();
+    if ((c == '/' && before == '*') || (c == '*' && before == '/') || (c == '?' && before == '?')) out += ' ';
+    out += c == '\\' ? '?' : c;
   }
   return out;
 }

@@ -23,6 +23,10 @@ bool is_identifier(std::string_view name);
 /// Whether a C function of the program may be called `name`: the same, but capitals are its author's affair.
 bool is_function_name(std::string_view name);
 
+/// A name from a model inside a comment of C or JavaScript: visible, unable to end or nest it, without trigraphs and
+/// backslashes.
+std::string comment_text(std::string_view name);
+
 /// Gives tensors their identifiers, which depend on the object's name and on each other. Names that are identifiers
 /// keep them; of others that become one, the later get a number.
 void assign_identifiers(Object& object);

@@ -14,7 +14,6 @@
 
 #include "compiler/interface/identifiers.h"
 #include "compiler/support/quote.h"
-#include "compiler/support/unicode.h"
 
 namespace relaxc::interface {
 namespace {
@@ -39,16 +38,6 @@ std::optional<Elements> elements_of(DType dtype) {
   if (dtype.bits == 8) return Elements{"Uint8Array", "number"};
   if (dtype.bits == 16) return Elements{"Uint16Array", "number"};
   return wide ? Elements{"BigUint64Array", "bigint"} : Elements{"Uint32Array", "number"};
-}
-
-/// A name from a model in a comment, which it cannot end.
-std::string comment_text(const std::string& name) {
-  std::string text;
-  for (char c : with_visible(name, [](std::string_view) { return std::string("?"); })) {
-    if (c == '/' && !text.empty() && text.back() == '*') text += ' ';
-    text += c;
-  }
-  return text;
 }
 
 std::string listed(const std::vector<std::string>& words, const char* between) {
@@ -125,7 +114,7 @@ class Declarations {
     return fmt::format("TensorOf<{}, {}>", elements.array, shape_type(tensor));
   }
 
-  Status record(const std::vector<Tensor>& tensors, const std::string& name,
+  relaxc::Status record(const std::vector<Tensor>& tensors, const std::string& name,
                 std::string (*type)(const Tensor&, const Elements&)) {
     line("export interface {} {{", name);
     std::set<std::string> seen;

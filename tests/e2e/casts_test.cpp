@@ -23,10 +23,7 @@ struct Cast {
   std::vector<Wrong> wrong;
 };
 
-HostTensor ints(const std::vector<double>& values, DType dtype = DType::i(64)) {
-  return tensor(dtype, {static_cast<int64_t>(values.size())}, values);
-}
-HostTensor scalar(double value) {
+HostTensor int64_scalar(double value) {
   return tensor(DType::i(64), {}, {value});
 }
 HostTensor of_int32(std::vector<int64_t> shape) {
@@ -47,12 +44,12 @@ std::vector<Cast> table() {
       {"any_shape", {ints({3, 6})}, {{{ints({3, 5})}, "DERIVED_DIM"}, {{ints({3})}, "STATIC_DIM"}}},
       {"shape_of_rank", {ints({5, 3})}, {{{ints({5, 4})}, "STATIC_DIM"}, {{ints({5, 3, 1})}, "STATIC_DIM"}}},
       {"shape_to_shape", {ints({5, 6})}, {{{ints({5, 5})}, "DERIVED_DIM"}}},
-      {"prim_value", {floats({3}), scalar(6)}, {{{floats({3}), scalar(5)}, "DERIVED_DIM"}}},
+      {"prim_value", {floats({3}), int64_scalar(6)}, {{{floats({3}), int64_scalar(5)}, "DERIVED_DIM"}}},
       {"fields",
-       {floats({3}), ints({3}), scalar(3)},
-       {{{floats({3, 1}), ints({3}), scalar(3)}, "RANK"},
-        {{floats({3}), ints({4}), scalar(3)}, "SYMBOL_EQUALITY"},
-        {{floats({3}), ints({3}), scalar(2)}, "SYMBOL_EQUALITY"}}},
+       {floats({3}), ints({3}), int64_scalar(3)},
+       {{{floats({3, 1}), ints({3}), int64_scalar(3)}, "RANK"},
+        {{floats({3}), ints({4}), int64_scalar(3)}, "SYMBOL_EQUALITY"},
+        {{floats({3}), ints({3}), int64_scalar(2)}, "SYMBOL_EQUALITY"}}},
       {"nested_fields",
        {floats({3}), floats({3, 2}), of_int32({3})},
        {{{of_int32({3}), floats({3, 2}), of_int32({3})}, "DTYPE"},

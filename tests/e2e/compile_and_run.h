@@ -17,6 +17,7 @@ namespace relaxc::e2e {
 using onnx_tests::LoadedModel;
 using relax::HostTensor;
 using test::floats;
+using test::ints;
 using test::scalar;
 using test::tensor;
 using test::values_of;

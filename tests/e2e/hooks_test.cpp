@@ -36,7 +36,7 @@ struct Heard {
 };
 
 /// A thread for each task.
-int32_t at_once(void*, int32_t tasks, Task task, void* arg) {
+int32_t thread_for_each(void*, int32_t tasks, Task task, void* arg) {
   std::vector<std::thread> threads;
   for (int32_t i = 0; i < tasks; ++i) threads.emplace_back([=] { static_cast<void>(task(arg, i)); });
   for (std::thread& thread : threads) thread.join();
@@ -55,7 +55,7 @@ TEST_CASE("a traced object says when each kernel begins and ends, however many t
   for (LoadedModel* model : {&program.llvm(), &program.c()}) {
     const auto answer = model->run(inputs);
     REQUIRE(answer.index() == 0);
-    model->share_tasks(at_once, nullptr);
+    model->share_tasks(thread_for_each, nullptr);
     Heard heard;
     model->watch(Heard::note, &heard);
     CHECK(model->run(inputs) == answer);

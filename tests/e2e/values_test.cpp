@@ -7,9 +7,6 @@
 namespace relaxc::e2e {
 namespace {
 
-HostTensor ints(const std::vector<double>& values) {
-  return tensor(DType::i(64), {static_cast<int64_t>(values.size())}, values);
-}
 TEST_CASE("functions take and give shapes, scalars and nested tuples, and read shapes from arguments") {
   CompiledProgram program("tests/e2e/programs/values_in_calls.relax");
   for (auto [rows, columns] : {std::pair<double, double>{2, 6}, {3, 4}, {12, 1}}) {

@@ -12,7 +12,7 @@ namespace relaxc::codegen_c {
 namespace {
 
 constexpr uint64_t kHeadBytes = 16, kChecksumAt = 4;
-constexpr std::string_view kMacro = "RLX_INPUT_";
+constexpr std::string_view kInputMacro = "RLX_INPUT_";
 
 /// CRC-32 of IEEE 802.3, as rlx_selftest computes it.
 class Checksum {
@@ -78,7 +78,7 @@ std::string selftest_data_text(const interface::Object& object, const std::vecto
   const std::vector<std::byte>& data = object.selftest.data;
   if (data.empty()) return {};
   std::vector<ElementRun> own = input_runs(object);
-  std::string text = byte_order_macros(own, kMacro);
+  std::string text = byte_order_macros(own, kInputMacro);
   auto define = [](uint64_t sum) {
     return fmt::format("#define RLX_CHECKSUM {}, {}, {}, {}\n", sum & 255, sum >> 8 & 255, sum >> 16 & 255, sum >> 24);
   };
@@ -87,7 +87,7 @@ std::string selftest_data_text(const interface::Object& object, const std::vecto
       on_byte_order(define(object.weights.separate ? stored : swapped_checksum(object.weights, runs)), define(stored));
   text += fmt::format("static const union {{\n  uint8_t bytes[{}];\n  int64_t alignment;\n}} rlx_selftest_data = {{{{",
                       data.size());
-  ByteArray array(own, kMacro);
+  ByteArray array(own, kInputMacro);
   array.append(data.data(), kChecksumAt, text);
   text += "RLX_CHECKSUM,";
   std::string skipped;

@@ -35,11 +35,11 @@ Helper parse(const std::string& name) {
 }
 
 /// `{V}` is the type, `{I}` and `{U}` integers of its width, `{T}` the element, `{X}` the suffix of names.
-struct Template {
+struct VectorTemplate {
   std::string_view operation, text;
 };
 
-constexpr Template kTemplates[] = {
+constexpr VectorTemplate kVectorTemplates[] = {
     {"load", "rlx_load_{X}(const {T}* p) {{ return *(const {V}_at*)(const void*)p; }}\n"},
     {"gather", "rlx_gather_{X}(const {T}* p, int64_t step) {{\n  const {V} v = {{{EACH_STEP}}};\n  return v;\n}}\n"},
     {"masked_load", "rlx_masked_load_{X}(const {T}* p, {I} m) {{\n{MASKED_LOAD}}}\n"},
@@ -229,7 +229,7 @@ std::string vector_helper_text(const std::set<std::string>& used) {
         "typedef {0} {1} __attribute__((vector_size({2})));\n"
         "typedef {0} {1}_at __attribute__((vector_size({2}), aligned({3}), may_alias));\n",
         value_type(type.dtype), type.name(), type.lanes * type.dtype.bytes(), type.dtype.bytes());
-  for (const Template& form : kTemplates)
+  for (const VectorTemplate& form : kVectorTemplates)
     for (const std::string& name : used)
       if (Helper helper = parse(name); helper.operation == form.operation)
         text += "RLX_INLINE " + helper.type.name() + " " + instantiate(form.text, helper.type);

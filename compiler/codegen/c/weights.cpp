@@ -20,7 +20,7 @@ constexpr std::string_view kIsBigEndian =
     "#if (defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__)) ? (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) : \\\n"
     "    (defined(__BIG_ENDIAN__) || defined(__big_endian__) || defined(__ARMEB__) || defined(__MIPSEB__))\n";
 
-constexpr std::string_view kMacro = "RLX_";
+constexpr std::string_view kWeightsMacro = "RLX_";
 
 uint64_t array_bytes(const interface::Weights& weights) {
   return std::max<uint64_t>(weights.bytes, 1);
@@ -31,7 +31,7 @@ bool write_array(const interface::Weights& weights, const std::vector<ElementRun
   constexpr size_t kPiece = 1 << 14;
   bool fine = true;
   if (weights.bytes == 0) return write("0");
-  ByteArray array(runs, kMacro);
+  ByteArray array(runs, kWeightsMacro);
   weights.stream([&](const std::byte* data, size_t size) {
     for (size_t at = 0; at < size && fine; at += kPiece) {
       std::string text;
@@ -129,7 +129,7 @@ bool write_weights(const interface::Object& object, const std::vector<ElementRun
       !write(
           little_endian_only("the file of weights is little-endian; relaxc --c-weights=array is for any byte order")))
     return false;
-  if (form == WeightsForm::kArray && !write(byte_order_macros(runs, kMacro))) return false;
+  if (form == WeightsForm::kArray && !write(byte_order_macros(runs, kWeightsMacro))) return false;
   if (form == WeightsForm::kIncbin) return write(weights_declaration(object) + incbin_text(object, file) + "\n");
   bool fine = true;
   if (style.profile == Profile::kMisra)

@@ -7,17 +7,10 @@
 #include "compiler/driver/tools/core_speed.h"
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
 namespace relaxc::driver {
 namespace {
-
-double seconds_of(auto&& work) {
-  auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 /// Each exclusive-or waits for the one before; the empty statements keep the compiler from seeing what comes out.
 double measured_clock() {

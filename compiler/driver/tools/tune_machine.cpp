@@ -37,12 +37,6 @@ constexpr int kTries = 7, kMostLonger = 8;
 constexpr int64_t kNear = 1024;     ///< elements, 4 KB: they stay in the first level of any cache
 constexpr int64_t kFar = 16 << 20;  ///< elements, 64 MB: beyond what one core keeps of its last cache on most machines
 
-double seconds_of(auto&& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 /// Runs probes on one core.
 class Core {
  public:

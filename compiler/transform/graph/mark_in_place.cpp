@@ -14,7 +14,7 @@
 namespace relaxc {
 namespace {
 
-bool same_shape(const tir::Buffer& a, const tir::Buffer& b) {
+bool buffers_agree_in_shape(const tir::Buffer& a, const tir::Buffer& b) {
   return a.dtype.bytes() == b.dtype.bytes() && a.dtype.bits >= 8 && b.dtype.bits >= 8 && a.strides.empty() &&
          b.strides.empty() && a.shape == b.shape;
 }
@@ -43,7 +43,7 @@ std::vector<size_t> overwritable(const tir::PrimFunc& function) {
   for (size_t i = 0; i < function.params.size(); ++i) {
     tir::BufferRef buffer = function.params[i].buffer;
     bool written = std::any_of(nests.begin(), nests.end(), [&](const auto& n) { return n.store->buffer == buffer; });
-    if (buffer == nullptr || written || !same_shape(*buffer, *result)) continue;
+    if (buffer == nullptr || written || !buffers_agree_in_shape(*buffer, *result)) continue;
     if (std::all_of(nests.begin(), nests.end(), [&](const auto& n) { return analysis::reads_at_own_index(n, buffer); }))
       found.push_back(i);
   }

@@ -1,6 +1,5 @@
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <limits>
 
 #include "compiler/ops/common/family.h"
 #include "runtime-lite/include/relax_rt.h"
@@ -8,11 +7,6 @@
 
 using namespace relaxc;
 using namespace relaxc::test;
-
-namespace {
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
-}  // namespace
 
 TEST_CASE("every operator has a name, a sentence and one meaning") {
   relax::OpTable table = ops::op_table();

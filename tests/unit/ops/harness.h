@@ -1,6 +1,7 @@
 // harness.h: runs single operators on small tensors through the interpreter.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace relaxc::test {
 using relax::Attrs;
 using relax::HostTensor;
 using relax::Value;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// `n` numbers from `first` on, in steps of 1.
 inline std::vector<double> count(size_t n, double first = 0) {

@@ -1,6 +1,5 @@
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <limits>
 
 #include "tests/unit/ops/harness.h"
 
@@ -9,8 +8,6 @@ using namespace relaxc::test;
 
 namespace {
 using Ints = std::vector<int64_t>;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
 }  // namespace
 
 TEST_CASE("reductions over some axes, all, or none") {
