@@ -115,7 +115,7 @@ class Declarations {
   }
 
   relaxc::Status record(const std::vector<Tensor>& tensors, const std::string& name,
-                std::string (*type)(const Tensor&, const Elements&)) {
+                        std::string (*type)(const Tensor&, const Elements&)) {
     line("export interface {} {{", name);
     std::set<std::string> seen;
     for (const Tensor& tensor : tensors) {
