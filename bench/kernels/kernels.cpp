@@ -3,7 +3,7 @@
 //   kernels            all of them
 //   kernels conv       those whose name begins so
 //   kernels -v conv    with the schedules' traces and the scheduled code
-//   kernels -w 0 conv  with the most rows of minimal filtering: 4 unless it is said, 2, or 0 for none
+//   kernels -w 0 conv  with the most rows of Winograd's algorithm: 4 unless it is said, 2, or 0 for none
 //   kernels -c "tile: 12x2; order: rows outside" matmul   with these choices
 //   (compiler/schedule/strategies/parts/knobs.h)
 //

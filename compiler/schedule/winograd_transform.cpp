@@ -1,5 +1,4 @@
-// winograd_transform.cpp: the matrices of minimal filtering (Winograd 1980), by interpolation at points (Toom and
-// Cook).
+// winograd_transform.cpp: the matrices of F(m, r) (Winograd 1980), by interpolation at points (Toom and Cook).
 //
 // Filtering is the transpose of multiplying polynomials: evaluate at as many points as the product has coefficients,
 // one of them infinity, multiply there, interpolate. Every choice of points is exact in exact arithmetic; in floats it

@@ -1,5 +1,4 @@
-// winograd_transform.h: minimal filtering: several sums over neighbouring taps with fewer multiplications than they
-// have terms.
+// winograd_transform.h: the matrices of Winograd's F(m, r): m results of a filter of r taps by m + r - 1 products.
 #pragma once
 
 #include <cstddef>

@@ -39,7 +39,7 @@ class Budget(ProgramTest):
             self.compiles(DIGITS, "--dim", "n=1", level, "-o", "d.o", "--manifest", "d.json")
             weights[level] = json.loads((self.path / "d.json").read_text())["weights"]["bytes"]
         self.assertEqual(weights["-Os"], weights["-Oz"])
-        self.assertLess(weights["-Os"], weights["-O2"])  # whose filters are held at the points of minimal filtering
+        self.assertLess(weights["-Os"], weights["-O2"])  # whose filters are held at the points of Winograd's algorithm
 
     def test_needs_sections_to_count(self):
         self.refuses(2, "--flash-budget counts the sections of an object", DIGITS, "-o", "d.c", "--flash-budget", "1M")

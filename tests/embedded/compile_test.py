@@ -1,7 +1,9 @@
 """Models and programs compiled for another machine, as an object and as C, by a relaxc with sanitizers: whether the
 compiler does what C++ defines. What it writes is the same without sanitizers, and is run by the tests of that build.
 
-Usage: compile_test.py RELAXC MACHINE"""
+With K/N the K-th of every N models; programs, each of which is there for a kind of kernel, all the same.
+
+Usage: compile_test.py RELAXC MACHINE [K/N]"""
 
 import sys
 import tempfile
@@ -14,8 +16,10 @@ from programs import PROGRAMS
 
 def main():
     relaxc, machine = Path(sys.argv[1]).resolve(), sys.argv[2]
+    share, shares = (int(part) for part in (sys.argv[3] if len(sys.argv) > 3 else "0/1").split("/"))
     with tempfile.TemporaryDirectory(prefix="relaxc-compile-") as path:
-        for case in (*own_cases(relaxc, path), *wild_cases(relaxc, machine, path)):
+        models = [*own_cases(relaxc, path), *wild_cases(relaxc, machine, path)]
+        for case in models[share::shares]:
             for emit in ("o", "c"):
                 case.compile(machine, emit, "-Os")
         for name, (source, content, _, flags) in PROGRAMS.items():

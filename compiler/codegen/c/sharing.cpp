@@ -127,8 +127,8 @@ class Expressions::Sharing {
 };
 
 /// Computes statement by statement: an arm that reads memory and has something to name is a branch with names of its
-/// own, so a load is computed where its arm is chosen. Arms do not see each other's names; name_choices has bounded how
-/// often they repeat each other.
+/// own, so a load is computed where its arm is chosen. Arms do not see each other's names; share_across_arms has
+/// bounded how often they repeat each other.
 class Expressions::Sharing::Branches {
  public:
   explicit Branches(Sharing& sharing) : sharing_(sharing), temporaries_(sharing.expressions_.temporaries_) {

@@ -23,9 +23,9 @@ Legal<Winograd::Facts> Winograd::legal(const Tree& tree) const {
   RELAXC_LEGAL(is_marked(tree, block));
   auto is_known = [](int64_t results) { return results == 2 || results == 4; };
   RELAXC_REQUIRE(is_known(rows) && (columns == 1 || is_known(columns)),
-                 "minimal filtering gives 2 or 4 results at once");
+                 "Winograd's algorithm gives 2 or 4 results at once");
   RELAXC_REQUIRE(columns == 1 || filter->column_taps == WinogradTransform::kTaps,
-                 "minimal filtering along rows needs filters of three columns");
+                 "Winograd's algorithm along rows needs filters of three columns");
   const int64_t* all = filter->rows.constant();
   RELAXC_REQUIRE(tiles > 0 && (all == nullptr || tiles <= (*all + rows - 1) / rows),
                  fmt::format("{} tiles are more than there are", tiles));

@@ -8,7 +8,7 @@
 
 namespace relaxc::schedule {
 
-/// The tiles of a result that Winograd's minimal filtering computes: F(rows, 3) of each column and F(columns, 3) of
+/// The tiles of a result that Winograd's algorithm computes: F(rows, 3) of each column and F(columns, 3) of
 /// each row.
 struct FilterTiles {
   int64_t rows = 0;
@@ -28,7 +28,7 @@ struct FilterNests {
 
 struct RowFilter;
 
-/// The convolution in focus and its consumers by Winograd's minimal filtering, as three nests: data at points, a sum of
+/// The convolution in focus and its consumers by Winograd's algorithm, as three nests: data at points, a sum of
 /// products there, results of the sums; `fma`: sums of data round once a step. Changes the order of sums and their
 /// rounding (winograd_transform.h has the bound). The constant of the sums must be packed.
 struct Winograd {
@@ -36,7 +36,7 @@ struct Winograd {
       .name = "winograd",
       .arguments = "BLOCK ROWS COLUMNS TILES WIDTH fma|- PERIOD",
       .doc =
-          "A convolution by filters of three rows by Winograd's minimal filtering F(ROWS, 3), and F(COLUMNS, "
+          "A convolution by filters of three rows by Winograd's F(ROWS, 3), and F(COLUMNS, "
           "3) along rows unless COLUMNS is 1, in blocks of TILES vertically adjacent tiles. Where the size of the "
           "image is open, WIDTH is the most columns of a block (tiles, if COLUMNS is not 1); else it is 0. Needs "
           "reassociate; fma: sums of data round once a step. Strides of scratch memory are not multiples of PERIOD "

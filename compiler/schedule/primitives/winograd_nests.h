@@ -1,4 +1,4 @@
-// winograd_nests.h: the nests that a convolution becomes by Winograd's minimal filtering.
+// winograd_nests.h: the nests that a convolution becomes by Winograd's algorithm.
 #pragma once
 
 #include <functional>

@@ -34,7 +34,7 @@ int64_t rows_of_block(const WindowedMap& map, const Target& target) {
   return again <= target.memory_trip_cycles * target.fma_per_cycle * static_cast<double>(found * map.step) ? found : 0;
 }
 
-/// Whether one of the kernel's reductions is a convolution that minimal filtering would take.
+/// Whether one of the kernel's reductions is a convolution that Winograd's algorithm would take.
 bool has_winograd(const Draft& draft) {
   const std::vector<Stmt> parts = statements_of(draft.tree.root());
   const std::vector<NestGroup> groups = nest_groups(parts);

@@ -1,6 +1,6 @@
 // winograd.cpp: when convolutions are done by Winograd's algorithm, and in blocks of what size.
 //
-// The problem: a filter of 3x3 multiplies each element nine times. Winograd's minimal filtering F(m, 3) gives m results
+// The problem: a filter of 3x3 multiplies each element nine times. Winograd's F(m, 3) gives m results
 // of three taps by m + 2 multiplications instead of 3 m.
 //
 // The method: along columns, from row to row, transforms are sums of whole rows, which are in vectors as they are: F(4,
@@ -97,7 +97,7 @@ std::span<const Strategy> winograd_strategies() {
                .stage = Stage::kNests,
                .priority = 70,
                .doc = "A convolution by constant filters of three rows, one step apart, with fewer multiplications "
-                      "by Winograd's minimal filtering F(m, 3), where the machine model says that it is "
+                      "by Winograd's F(m, 3), where the machine model says that it is "
                       "faster. Changes the order of the sums and their rounding.",
                .propose = propose<match, cycles, plan>},
   };

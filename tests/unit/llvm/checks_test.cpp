@@ -18,7 +18,7 @@ namespace {
 using arith::Expr;
 using arith::Var;
 
-/// Dims as exporters write them: each of the one before, used in both ways of a choice, in its condition, and by a
+/// Dims as exporters write them: each of the one before, used in both arms of a select, in its condition, and by a
 /// guard.
 struct Dims {
   explicit Dims(int steps) {

@@ -212,7 +212,7 @@ std::optional<Case> replayed(arith::Context& context, const Case& from, const st
   return made;
 }
 
-/// Whole numbers stay, but for those that minimal filtering made of thirds, and powers.
+/// Whole numbers stay, but for those that Winograd's algorithm made of thirds, and powers.
 bool same(const std::vector<std::byte>& a, const std::vector<std::byte>& b, bool exact) {
   if (exact || a.size() != b.size()) return a == b;
   for (size_t i = 0; i + 4 <= a.size(); i += 4) {
@@ -399,6 +399,13 @@ size_t do_what_fits(Tree& s, const std::vector<std::string>& steps) {
   return done;
 }
 
+// A sanitized build takes a quarter of the seeds, which is several for each kernel.
+#ifdef __SANITIZE_ADDRESS__
+constexpr uint32_t kSeeds = 60;
+#else
+constexpr uint32_t kSeeds = 240;
+#endif
+
 TEST_CASE("random steps after a part of a trace are refused or keep what the kernel computes") {
   arith::Context context;
   const std::vector<Case> all = cases(context);
@@ -408,7 +415,7 @@ TEST_CASE("random steps after a part of a trace are refused or keep what the ker
     for (const schedule::StepText& step : schedule::steps_of(text)) traces[i].emplace_back(step.text);
   }
   size_t kept = 0, refused = 0;
-  for (uint32_t seed = 0; seed < 240; ++seed) {
+  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
     Random random(seed);
     const size_t which = seed % all.size();
     const std::vector<std::string>& trace = traces[which];
@@ -424,7 +431,7 @@ TEST_CASE("random steps after a part of a trace are refused or keep what the ker
       check_equivalent(all[which], *made, packed);
   }
   INFO(kept << " steps were done, " << refused << " were refused");
-  CHECK(kept > 800);
+  CHECK(kept > kSeeds * 10 / 3);
 }
 
 TEST_CASE("a trace with one change is refused or keeps what the kernel computes") {

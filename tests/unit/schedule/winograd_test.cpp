@@ -1,4 +1,4 @@
-// winograd_test.cpp: minimal filtering gives the sums it is meant to give, and stays within its bound.
+// winograd_test.cpp: Winograd's algorithm gives the sums it is meant to give, and stays within its bound.
 #include "compiler/schedule/winograd_transform.h"
 
 #include <fmt/format.h>
@@ -85,7 +85,7 @@ void run_on(const tir::PrimFunc& f, const testing::ConvShape& g, Memory& memory)
   REQUIRE(tir::make_interpreter()->run(f, buffers, scalars));
 }
 
-/// A kernel by minimal filtering against its definition in exact sums, within the bound of both.
+/// A kernel by Winograd's algorithm against its definition in exact sums, within the bound of both.
 void stays_within(const tir::PrimFunc& direct, const tir::PrimFunc& fast, const schedule::Packing& packing,
                   const testing::ConvShape& g) {
   REQUIRE(tir::first_fault(fast) == "");
@@ -119,7 +119,7 @@ void within_bound(arith::Context& context, const testing::ConvShape& g, const Ta
   stays_within(direct, fast, packed[0].packing, g);
 }
 
-TEST_CASE("convolutions by minimal filtering stay within the bound") {
+TEST_CASE("convolutions by Winograd's algorithm stay within the bound") {
   arith::Context context;
   for (const Target& target : {wide_target(), narrow_target()})
     for (int64_t m : {2, 4})
@@ -181,7 +181,7 @@ TEST_CASE("images of open sizes go by in blocks that end with them, at every siz
     }
 }
 
-TEST_CASE("convolutions over images of open sizes by minimal filtering stay within the bound") {
+TEST_CASE("convolutions over images of open sizes by Winograd's algorithm stay within the bound") {
   arith::Context context;
   for (const Target& target : {wide_target(), narrow_target()})
     for (testing::ConvShape g : {testing::ConvShape{.c = 64, .out = 64}, {.c = 24, .out = 30, .pad = 0}}) {
@@ -213,7 +213,7 @@ TEST_CASE("small filters, strides, groups and filters of other heights are compu
   }
 }
 
-TEST_CASE("the numbers of the machine decide whether minimal filtering pays, and which strides its memory avoids") {
+TEST_CASE("the numbers of the machine decide whether Winograd's algorithm pays, and which strides its memory avoids") {
   arith::Context context;
   Target target = wide_target();
   auto scheduled = [&] {
@@ -230,7 +230,7 @@ TEST_CASE("the numbers of the machine decide whether minimal filtering pays, and
   CHECK(scheduled().find("winograd") == std::string::npos);
 }
 
-TEST_CASE("minimal filtering can be turned off") {
+TEST_CASE("Winograd's algorithm can be turned off") {
   arith::Context context;
   tir::PrimFunc f = testing::conv(context, {.c = 32, .h = 16, .w = 16, .out = 32}, true);
   std::vector<schedule::PackedParam> packed;

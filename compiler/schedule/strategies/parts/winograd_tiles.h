@@ -1,4 +1,4 @@
-// winograd_tiles.h: the tiles by which Winograd's minimal filtering is to compute a convolution, by a model of cycles.
+// winograd_tiles.h: the tiles by which Winograd's algorithm is to compute a convolution, by a model of cycles.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct WinogradChoice {
 };
 
 /// Refused: the group, which is in the draft's tree, is not a convolution by filters of three rows, one step apart, or
-/// the direct form takes no longer, or the draft's options or its target rule minimal filtering out.
+/// the direct form takes no longer, or the draft's options or its target rule Winograd's algorithm out.
 Legal<WinogradChoice> choose_winograd(const Draft& draft, const std::optional<ReductionGroup>& group);
 
 }  // namespace relaxc::schedule

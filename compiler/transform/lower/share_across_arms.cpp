@@ -1,13 +1,13 @@
-// name_choices.cpp: see name_choices.h.
+// share_across_arms.cpp: see share_across_arms.h.
 //
-// A select whose ways read memory becomes branches, since a subscript may be outside of its buffer where the condition
-// does not hold. What both ways need is then computed in each of them, and where that is a choice again, in each of
-// theirs: twenty `where`, each of the one before, are a million copies. So what is shared and reads memory is kept in a
-// local, computed once, under a guard that says whether any way wants it.
+// A select whose arms read memory becomes branches, since a subscript may be outside of its buffer where the condition
+// does not hold. A value that both arms need is then computed in each of them, and in each arm of a select inside of
+// them: twenty `where`, each of the one before, make a million copies. So a shared value that reads memory is kept in a
+// local, computed once, under a guard that says whether any arm needs it.
 //
-// That is memory traffic that ordinary kernels do without (their choices share a load or two), so it is done only where
-// the copies are many times the nodes. They are counted, by doing what a backend does, up to a limit.
-#include "compiler/transform/lower/name_choices.h"
+// Locals cost memory traffic, and the selects of ordinary kernels share a load or two. So this is done only where there
+// are many more copies than nodes. Copies are counted as a backend would make them, up to a limit.
+#include "compiler/transform/lower/share_across_arms.h"
 
 #include <map>
 #include <unordered_map>
@@ -24,7 +24,8 @@ namespace {
 
 using arith::Expr;
 
-bool is_choice(Expr e) {
+/// A select, or what evaluates its second operand only where the first one does not decide.
+bool is_select(Expr e) {
   return e.as<arith::Select>() != nullptr || e.as<arith::And>() != nullptr || e.as<arith::Or>() != nullptr;
 }
 
@@ -33,7 +34,7 @@ struct Nodes {
   std::vector<Expr> order;
   std::unordered_set<Expr> reading;
   std::unordered_map<Expr, int> uses;
-  size_t choices = 0;  ///< whose ways read memory
+  size_t selects = 0;  ///< those whose arms read memory
 
   explicit Nodes(Expr value) {
     arith::for_each_node(value, [&](Expr e) {
@@ -41,12 +42,12 @@ struct Nodes {
       bool reads = e.as<arith::Load>() != nullptr || e.as<arith::Extern>() != nullptr;
       for (Expr operand : arith::operands(e)) ++uses[operand], reads |= reading.count(operand) != 0;
       if (reads) reading.insert(e);
-      choices += is_choice(e) && reads ? 1 : 0;
+      selects += is_select(e) && reads ? 1 : 0;
     });
   }
 };
 
-/// Counts what a backend computes that remembers values within a way of a choice and not from one way to another.
+/// Counts what a backend computes that remembers values within an arm of a select and not from one arm to another.
 class Copies {
  public:
   explicit Copies(const Nodes& nodes) : nodes_(nodes), most_(32 * nodes.order.size()) {}
@@ -63,7 +64,7 @@ class Copies {
     ++count_;
     const std::vector<Expr> parts = arith::operands(e);
     for (size_t i = 0; i < parts.size(); ++i) {
-      const bool apart = i > 0 && is_choice(e) && nodes_.reading.count(e) != 0;
+      const bool apart = i > 0 && is_select(e) && nodes_.reading.count(e) != 0;
       const size_t mark = log_.size();
       compute(parts[i]);
       for (; apart && log_.size() > mark; log_.pop_back()) known_.erase(log_.back());
@@ -77,17 +78,17 @@ class Copies {
   std::vector<Expr> log_;
 };
 
-tir::Stmt with_names(arith::Context& context, tir::Stmt s);
+tir::Stmt with_locals(arith::Context& context, tir::Stmt s);
 
-/// Guards come before what they guard, and their conditions read names. If there is no such order, as a condition reads
-/// what it is to guard, conditions are computed from what they were.
-class Naming {
+/// Rewrites one store. Guards come before what they guard, and their conditions read locals. Where no such order
+/// exists, since a condition reads what it guards, conditions are computed from the original nodes.
+class Sharing {
  public:
-  Naming(arith::Context& context, const tir::Store& store, const Nodes& nodes)
+  Sharing(arith::Context& context, const tir::Store& store, const Nodes& nodes)
       : context_(context), build_(context), store_(store), nodes_(nodes) {
     lazy_ = tir::lazy_nodes({store.value}, nodes.order);
     guards_.resize(lazy_.guards.size(), nullptr);
-    guards_come_first_ = tir::guards_come_first(lazy_, nodes.order, [&](Expr e) { return is_named(e); });
+    guards_come_first_ = tir::guards_come_first(lazy_, nodes.order, [&](Expr e) { return is_shared(e); });
   }
 
   tir::Stmt run() {
@@ -99,7 +100,7 @@ class Naming {
   }
 
  private:
-  bool is_named(Expr e) const {
+  bool is_shared(Expr e) const {
     auto uses = nodes_.uses.find(e);
     return uses != nodes_.uses.end() && uses->second > 1 && nodes_.reading.count(e) != 0 && !e.dtype().is_index();
   }
@@ -125,11 +126,11 @@ class Naming {
     std::vector<Expr> from = arith::operands(e), to = from;
     for (Expr& operand : to) operand = now_.at(operand);
     Expr same = from == to ? e : arith::with_operands(e, to);
-    Expr made = is_named(e) ? named(e, same) : same;
+    Expr made = is_shared(e) ? shared(e, same) : same;
     now_[e] = made;
   }
 
-  Expr named(Expr e, Expr value) {
+  Expr shared(Expr e, Expr value) {
     auto guard = lazy_.guard_of.find(e);
     tir::BufferRef wanted = guard == lazy_.guard_of.end() ? nullptr : guard_of(guard->second);
     tir::BufferRef kept = local("shared", e.dtype());
@@ -142,7 +143,7 @@ class Naming {
     return build_.load(kept, {});
   }
 
-  /// Whether a way to the nodes behind the guard is taken, kept where it is first asked for.
+  /// A local that is true if an arm with nodes behind the guard is taken; stored where it is first needed.
   tir::BufferRef guard_of(int which) {
     if (guards_[static_cast<size_t>(which)] != nullptr) return guards_[static_cast<size_t>(which)];
     Expr open;
@@ -160,12 +161,12 @@ class Naming {
     return guards_[static_cast<size_t>(which)] = kept;
   }
 
-  /// `condition`, which is asked behind the guard `from` only (`taken`), without names that wait for guards.
+  /// `condition`, which is needed behind the guard `from` only (`taken`), without locals that wait for guards.
   Expr alone(Expr condition, int from, Expr taken) {
     auto [known, is_new] = alone_.emplace(std::pair(from, condition.node()), condition);
     if (!is_new) return known->second;
     tir::BufferRef kept = local("asked", DType::boolean());
-    tir::Stmt plain = build_.store(kept, {}, condition), s = with_names(context_, plain);
+    tir::Stmt plain = build_.store(kept, {}, condition), s = with_locals(context_, plain);
     if (s == plain) {
       locals_.pop_back();
       return condition;
@@ -191,18 +192,18 @@ class Naming {
   std::vector<tir::Stmt> parts_;
 };
 
-tir::Stmt with_names(arith::Context& context, tir::Stmt s) {
+tir::Stmt with_locals(arith::Context& context, tir::Stmt s) {
   const auto* store = s.as<tir::Store>();
   if (store == nullptr) return s;
   const Nodes nodes(store->value);
-  return nodes.choices > 1 && Copies(nodes).are_too_many() ? Naming(context, *store, nodes).run() : s;
+  return nodes.selects > 1 && Copies(nodes).are_too_many() ? Sharing(context, *store, nodes).run() : s;
 }
 
 }  // namespace
 
-tir::Stmt name_choices(arith::Context& context, tir::Stmt root) {
+tir::Stmt share_across_arms(arith::Context& context, tir::Stmt root) {
   tir::Rewriter rewriter;
-  rewriter.on_stmt = [&](tir::Stmt s) { return with_names(context, s); };
+  rewriter.on_stmt = [&](tir::Stmt s) { return with_locals(context, s); };
   return tir::rewrite(context, root, rewriter);
 }
 
