@@ -104,12 +104,14 @@ struct Pool {
                              excess(x->shape[k + 2], w, k));
     clip.kernel = w.kernel, clip.strides = w.strides, clip.dilations = w.dilations, clip.pad_begin = w.pad_begin;
     for (int64_t extent : w.kernel) window.push_back(d.context().index(extent));
+    for (size_t k = 0; k < spatial; ++k)
+      if (may_be_alone(k) && x->dtype.is_float()) ++clip.pad_end[k];
   }
 
   std::vector<Tap> taps(const Indices& i, const Indices& r) const {
     std::vector<Tap> out;
     for (size_t k = 0; k < spatial; ++k) {
-      bool alone = w.pad_end[k] == 0 && may_be_alone(k);
+      bool alone = clip.pad_end[k] == 0 && may_be_alone(k);
       out.push_back(alone ? tap_alone(i[k + 2], r[k], k) : tap(i[k + 2], r[k], x->shape[k + 2], clip, k));
     }
     return out;
@@ -119,7 +121,8 @@ struct Pool {
     return w.strides[axis] > 1 && !d.attrs().flag("ceil_mode") && open_excess(x->shape[axis + 2], w, axis) > 0;
   }
   /// The tap where only a window that is alone, so at 0, may stick out at the end: what is inside is the same for all
-  /// windows, which keeps it out of loops over them.
+  /// windows, which keeps it out of loops over them. Pools of floats go by rows, for which what is inside has to depend
+  /// on the position alone.
   Tap tap_alone(Expr o, Expr r, size_t axis) const {
     Expr zero = o.context().index(0), offset = r * w.dilations[axis];
     int64_t pad = w.pad_begin[axis];

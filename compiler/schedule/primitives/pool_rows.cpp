@@ -32,13 +32,16 @@ class PoolNests {
 
   /// Reads the group; false: it is no pool.
   bool read();
-  int64_t columns() const { return extent(spatial_.back()); }
-  int64_t rows() const { return extent(rows_loop()); }
-  int64_t bytes_of_row() const { return window_.dims.back().extent * window_.node.dtype().bytes(); }
+  PoolShape shape() const {
+    const WindowDim& row = window_.dims.back();
+    const int64_t bytes = window_.node.dtype().bytes(), reach = (taps(row) - 1) * tap_step(row) + 1;
+    return {most(rows_loop()), most(spatial_.back()), has_open_columns(), reach * bytes, step_of_result(row) * bytes};
+  }
+  bool has_open_columns() const { return !window_.dims.back().length || !is_known(spatial_.back()); }
 
   /// The nest, and its loops along a row of windows and along one of the result.
-  Stmt in_blocks_of(int64_t rows, PooledRows& loops) {
-    rows_ = rows;
+  Stmt in_blocks_of(int64_t rows, int64_t columns, PooledRows& loops) {
+    rows_ = rows, part_ = columns;
     Stmt nest = over_outer_loops();
     tir::for_each_stmt(nest, [&](Stmt s) {
       const auto* loop = s.as<tir::For>();
@@ -49,9 +52,12 @@ class PoolNests {
   }
 
  private:
-  int64_t extent(uint32_t loop) const { return *s_.loop(loop).extent.constant(); }
+  Expr extent(uint32_t loop) const { return s_.loop(loop).extent; }
+  bool is_known(uint32_t loop) const { return extent(loop).constant() != nullptr; }
+  int64_t most(uint32_t loop) const { return arith::bounds(extent(loop), facts_).upper; }
   static int64_t tap_step(const WindowDim& dim) { return dim.steps[0].second; }  // those of the reduction come first
-  int64_t taps(const WindowDim& dim) const { return extent(dim.steps[0].first); }
+  static int64_t step_of_result(const WindowDim& dim) { return dim.steps[1].second; }
+  int64_t taps(const WindowDim& dim) const { return *extent(dim.steps[0].first).constant(); }
   static uint32_t loop_of_result(const WindowDim& dim) { return dim.steps[1].first; }
 
   bool collect_loops() {
@@ -73,17 +79,13 @@ class PoolNests {
       if (!dim.slides || dim.steps.size() != 2) return false;
       if (&dim != &window_.dims.back()) taps_outside *= taps(dim);
     }
-    if (!window_.dims.back().is_fixed()) return false;
-    const size_t rows = window_.dims.size();
-    if (rows < 2 || rows > spatial_.size() || taps_outside > kMostTaps) return false;
-    for (size_t d = 0; d < rows; ++d) {
-      uint32_t loop = loop_of_result(window_.dims[d]);
-      if (loop != spatial_[spatial_.size() - rows + d] || s_.loop(loop).extent.constant() == nullptr) return false;
-    }
     const WindowDim& columns = window_.dims.back();
-    first_ = std::max<int64_t>(0, -*columns.base);
-    end_ = std::min(columns.extent, *columns.length - *columns.base);
-    return end_ > first_;
+    const size_t rows = window_.dims.size();
+    if (rows < 2 || rows > spatial_.size() || taps_outside > kMostTaps || !columns.base || columns.moving) return false;
+    for (size_t d = 0; d < rows; ++d)
+      if (loop_of_result(window_.dims[d]) != spatial_[spatial_.size() - rows + d]) return false;
+    return has_open_columns() ||
+           std::min(columns.extent, *columns.length - *columns.base) > std::max<int64_t>(0, -*columns.base);
   }
 
   Expr combined(const std::vector<Expr>& values) const {
@@ -101,7 +103,7 @@ class PoolNests {
       for (const std::vector<Expr>& before : all)
         for (int64_t tap = 0; tap < taps(dim); ++tap) {
           longer.push_back(before);
-          longer.back().push_back(s_.loop(loop_of_result(dim)).var * dim.steps[1].second + tap * tap_step(dim));
+          longer.back().push_back(s_.loop(loop_of_result(dim)).var * step_of_result(dim) + tap * tap_step(dim));
         }
       all = std::move(longer);
     }
@@ -113,43 +115,90 @@ class PoolNests {
     return select != nullptr ? select->else_value : context_.zero(window_.node.dtype());
   }
 
-  /// The borders of the rows that are kept, which stay the same.
-  Stmt borders(size_t taps) const {
+  /// The columns from `begin` on, at most `count`: the places that their windows cover, from the first one on.
+  struct Part {
+    Expr begin, count;
+    Expr places, first, end;  ///< all; of those, what is no border
+  };
+  Part part(Expr begin, Expr count) const {
+    const WindowDim& row = window_.dims.back();
+    Part part{begin, count, {}, {}, {}};
+    part.places = arith::simplify((count - 1) * step_of_result(row) + ((taps(row) - 1) * tap_step(row) + 1), facts_);
+    const Expr at = begin * step_of_result(row) + *row.base, length = window_.load->buffer->shape[row.axis];
+    part.first = arith::simplify(arith::min(arith::max(-at, context_.index(0)), part.places), facts_);
+    part.end = arith::simplify(arith::max(arith::min(part.places, length - at), part.first), facts_);
+    return part;
+  }
+
+  /// The borders of the rows that are kept, which stay the same for all rows of a part.
+  Stmt borders(size_t taps, const Part& part) const {
     std::vector<Stmt> parts;
-    for (auto [begin, end] : {std::pair(int64_t{0}, first_), std::pair(end_, window_.dims.back().extent)})
-      if (end > begin)
-        parts.push_back(build_.nest({context_.index(rows_), context_.index(end - begin)}, [&, begin = begin](auto& i) {
-          return build_.store(kept_, {i[0], i[1] + begin}, combined(std::vector<Expr>(taps, outside())));
-        }));
+    for (const auto& [begin, end] : {std::pair(context_.index(0), part.first), std::pair(part.end, part.places)}) {
+      const Expr count = arith::simplify(end - begin, facts_);
+      if (count.is_constant(0)) continue;
+      parts.push_back(build_.nest({context_.index(rows_), count}, [&, begin = begin](auto& i) {
+        return build_.store(kept_, {i[0], i[1] + begin}, combined(std::vector<Expr>(taps, outside())));
+      }));
+    }
     return build_.seq(std::move(parts));
   }
 
-  /// Row `kept` of what the windows of a row of the result cover.
-  Stmt reduced_rows(const std::vector<std::vector<Expr>>& taps, Expr kept) const {
+  /// What is known of `at`, a place of the window that is no border, and of the loops over rows.
+  arith::Facts inside_of_row(Var at) const {
+    const WindowDim& row = window_.dims.back();
     arith::Facts inner = facts_;
-    inner.bound(place_, {0, end_ - first_ - 1});
+    inner.bound(at, {std::max<int64_t>(0, -*row.base), INT64_MAX});
+    inner.assume(arith::lt(at + *row.base, window_.load->buffer->shape[row.axis]));
     for (size_t d = 0; d + 1 < window_.dims.size(); ++d) {
-      uint32_t loop = loop_of_result(window_.dims[d]);
-      inner.bound(s_.loop(loop).var, {0, std::max<int64_t>(extent(loop), 1) - 1});
+      const tir::For& loop = s_.loop(loop_of_result(window_.dims[d]));
+      inner.bound(loop.var, {0, std::max<int64_t>(most(loop.id), 1) - 1});
+      if (!is_known(loop.id)) inner.assume(arith::lt(loop.var, loop.extent));
     }
+    return inner;
+  }
+
+  /// Row `kept` of what the windows of a row of the result cover.
+  Stmt reduced_rows(const std::vector<std::vector<Expr>>& taps, Expr kept, const Part& part) const {
+    const Var at = context_.var("at");
+    const arith::Facts inner = inside_of_row(at);
+    const Expr place = place_ + part.first;
+    const arith::Substitution there{{at, place + part.begin * step_of_result(window_.dims.back())}};
     std::vector<BufferRef> locals;
     std::vector<Expr> values;
     std::vector<Stmt> parts;
     for (std::vector<Expr> positions : taps) {
-      positions.push_back(place_ + first_);
+      positions.push_back(at);
       const PlacedOperand operand = operand_at(s_, window_, positions);
       BufferRef local = locals.emplace_back(build_.buffer("element", window_.node.dtype(), {}, tir::Scope::kLocal));
       values.push_back(build_.load(local, {}));
       Expr inside = operand.inside ? arith::simplify(operand.inside, inner) : Expr();
       if (inside && inside.is_constant(1)) inside = {};
       if (inside) parts.push_back(build_.store(local, {}, outside()));
-      parts.push_back(store_where(context_, inside, place_, build_.store(local, {}, operand.value)));
+      if (inside) inside = arith::substitute(inside, there);
+      const Stmt load = build_.store(local, {}, arith::substitute(operand.value, there));
+      parts.push_back(store_where(context_, inside, place_, load));
     }
-    parts.push_back(build_.store(kept_, {kept, place_ + first_}, combined(values)));
-    return build_.loop(place_, context_.index(0), context_.index(end_ - first_), in_locals(context_, locals, parts));
+    parts.push_back(build_.store(kept_, {kept, place}, combined(values)));
+    return build_.loop(place_, context_.index(0), arith::simplify(part.end - part.first, facts_),
+                       in_locals(context_, locals, parts));
   }
 
-  Stmt row_of_result(Expr kept) const {
+  /// What consumers ask of a row and a column, such as how much of a window is border, by the ranges of both.
+  Stmt within_image(Stmt body, Var column) const {
+    arith::Facts inner = facts_;
+    auto is_in = [&](Var var, Expr extent) {
+      inner.bound(var, arith::Range::at_least(0));
+      inner.assume(arith::lt(var, extent));
+    };
+    for (size_t i = 0; i + 1 < spatial_.size(); ++i) is_in(s_.loop(spatial_[i]).var, extent(spatial_[i]));
+    is_in(column, extent(spatial_.back()));
+    return tir::rewrite(context_, body,
+                        {.on_expr = [&](Expr e) { return e.dtype().is_index() ? e : arith::simplify(e, inner); },
+                         .on_stmt = {},
+                         .on_buffer = {}});
+  }
+
+  Stmt row_of_result(Expr kept, const Part& part) const {
     const WindowDim& dim = window_.dims.back();
     std::vector<BufferRef> locals;
     std::vector<Expr> values;
@@ -157,46 +206,69 @@ class PoolNests {
     for (int64_t tap = 0; tap < taps(dim); ++tap) {
       locals.push_back(build_.buffer("element", kept_->dtype, {}, tir::Scope::kLocal));
       values.push_back(build_.load(locals.back(), {}));
-      Expr from = build_.load(kept_, {kept, column_ * dim.steps[1].second + tap * tap_step(dim)});
+      Expr from = build_.load(kept_, {kept, column_ * step_of_result(dim) + tap * tap_step(dim)});
       parts.push_back(build_.store(locals.back(), {}, from));
     }
     tir::Indices at;
     for (uint32_t loop : spatial_) at.push_back(s_.loop(loop).var);
-    at.back() = column_;
-    parts.push_back(element_of(context_, group_, result_, at, combined(values)));
-    return build_.loop(column_, context_.index(0), context_.index(extent(spatial_.back())),
-                       in_locals(context_, locals, parts));
+    const Var column = context_.var("column");
+    at.back() = column;
+    const Stmt element = within_image(element_of(context_, group_, result_, at, combined(values)), column);
+    parts.push_back(tir::substitute(context_, element, {{column, part.begin + column_}}));
+    return build_.loop(column_, context_.index(0), part.count, in_locals(context_, locals, parts));
   }
 
   uint32_t rows_loop() const { return spatial_[spatial_.size() - 2]; }
 
-  Stmt over_outer_loops() {
-    place_ = context_.var("place"), column_ = context_.var("column");
-    kept_ = build_.buffer("pooled_rows", window_.node.dtype(),
-                          {context_.index(rows_), context_.index(window_.dims.back().extent)}, tir::Scope::kGlobal,
-                          tir::kMemoryAlignment);
-    const std::vector<std::vector<Expr>> taps = positions_of_taps();
+  /// Rows of one part of the columns.
+  Stmt over_rows(const std::vector<std::vector<Expr>>& taps, const Part& part) const {
     const tir::For& rows = s_.loop(rows_loop());
     auto in_block = [&](Expr block) {
       Expr begin = arith::simplify(block * rows_), count = context_.index(rows_);
-      if (extent(rows_loop()) % rows_ != 0) count = arith::simplify(arith::min(count, rows.extent - begin));
-      auto over_rows = [&](auto body) {
+      if (!is_known(rows.id) || *rows.extent.constant() % rows_ != 0)
+        count = arith::simplify(arith::min(count, rows.extent - begin));
+      auto each_row = [&](auto body) {
         return build_.loop("row", count, [&](Var row) {
           return tir::substitute(context_, body(row), {{rows.var, arith::simplify(begin + row)}});
         });
       };
-      return build_.seq({over_rows([&](Expr row) { return reduced_rows(taps, row); }),
-                         over_rows([&](Expr row) { return row_of_result(row); })});
+      return build_.seq({each_row([&](Expr row) { return reduced_rows(taps, row, part); }),
+                         each_row([&](Expr row) { return row_of_result(row, part); })});
     };
-    Expr blocks = arith::simplify(arith::ceildiv(rows.extent, rows_));
-    Stmt s = blocks.is_constant(1) ? in_block(context_.index(0)) : build_.loop("block", blocks, in_block);
-    const size_t outer = spatial_.size() - window_.dims.size();
-    for (size_t i = spatial_.size() - 2;; --i) {
-      if (i == outer) s = build_.alloc(kept_, build_.seq({borders(taps.size()), s}));
-      if (i == 0) return s;
-      const tir::For& loop = s_.loop(spatial_[i - 1]);
-      s = build_.loop(loop.var, context_.index(0), loop.extent, s);
-    }
+    const Expr blocks = arith::simplify(arith::ceildiv(rows.extent, rows_));
+    return blocks.is_constant(1) ? in_block(context_.index(0)) : build_.loop("block", blocks, in_block);
+  }
+
+  Stmt in_loop(size_t spatial, Stmt body) const {
+    const tir::For& loop = s_.loop(spatial_[spatial]);
+    return build_.loop(loop.var, context_.index(0), loop.extent, body);
+  }
+
+  Stmt over_parts() const {
+    const std::vector<std::vector<Expr>> taps = positions_of_taps();
+    const Expr columns = extent(spatial_.back());
+    auto of_part = [&](Expr begin, Expr count) {
+      const Part one = part(begin, count);
+      Stmt rows = over_rows(taps, one);
+      for (size_t i = spatial_.size() - 2; i-- > spatial_.size() - window_.dims.size();) rows = in_loop(i, rows);
+      return build_.seq({borders(taps.size(), one), rows});
+    };
+    if (part_ == 0) return of_part(context_.index(0), columns);
+    return build_.loop("part", arith::simplify(arith::ceildiv(columns, part_)), [&](Expr part) {
+      const Expr begin = part * part_;
+      return of_part(begin, arith::simplify(arith::min(context_.index(part_), columns - begin)));
+    });
+  }
+
+  Stmt over_outer_loops() {
+    place_ = context_.var("place"), column_ = context_.var("column");
+    const PoolShape pool = shape();
+    const int64_t elements = pool.bytes_of_row(part_ != 0 ? part_ : pool.columns) / window_.node.dtype().bytes();
+    kept_ = build_.buffer("pooled_rows", window_.node.dtype(), {context_.index(rows_), context_.index(elements)},
+                          tir::Scope::kGlobal, tir::kMemoryAlignment);
+    Stmt s = build_.alloc(kept_, over_parts());
+    for (size_t i = spatial_.size() - window_.dims.size(); i-- > 0;) s = in_loop(i, s);
+    return s;
   }
 
   Context& context_;
@@ -210,8 +282,8 @@ class PoolNests {
   arith::ExprKind kind_ = arith::ExprKind::kMax;
   BufferRef result_ = nullptr, kept_ = nullptr;
   Var place_, column_;
-  int64_t rows_ = 0;             ///< that are kept
-  int64_t first_ = 0, end_ = 0;  ///< the columns of a row that are no border, in places of the window
+  int64_t rows_ = 0;  ///< that are kept
+  int64_t part_ = 0;  ///< columns of a part; 0: of all
 };
 
 bool PoolNests::read() {
@@ -225,7 +297,10 @@ bool PoolNests::read() {
   kind_ = update.kind;
   for (size_t i = 0; i < spatial_.size(); ++i)
     if (!(store.indices[i] == s_.loop(spatial_[i]).var)) return false;
-  auto window = window_of(s_, store, spatial_, reduced_);
+  MostIterations open;  // the size of what is kept does not depend on these
+  for (uint32_t loop : spatial_)
+    if (!is_known(loop)) open[loop] = 1;
+  auto window = window_of(s_, store, spatial_, reduced_, open);
   if (!window || !(window->node == update.value) || !window->sharing.empty()) return false;
   window_ = std::move(*window);
   return read_dims() && is_neutral(kind_, nest_.block->init.as<tir::Store>()->value);
@@ -234,7 +309,7 @@ bool PoolNests::read() {
 std::optional<PoolShape> pool_shape_of(const Tree& tree, const ReductionGroup& group) {
   PoolNests pool(tree, group);
   if (!pool.read()) return {};
-  return PoolShape{pool.rows(), pool.columns(), pool.bytes_of_row()};
+  return pool.shape();
 }
 
 Legal<PoolRows::Facts> PoolRows::legal(const Tree& tree) const {
@@ -246,13 +321,16 @@ Legal<PoolRows::Facts> PoolRows::legal(const Tree& tree) const {
       fmt::format("block '{}' is not a pool that starts the nests in focus, or the kernel has no scratch memory",
                   block_name(tree, block)));
   RELAXC_LEGAL(is_marked(tree, block));
-  RELAXC_REQUIRE(rows > 0 && rows <= pool->rows(), fmt::format("a block has 1 to {} rows", pool->rows()));
+  const PoolShape shape = pool->shape();
+  RELAXC_REQUIRE(rows > 0 && rows <= shape.rows, fmt::format("a block has 1 to {} rows", shape.rows));
+  RELAXC_REQUIRE(columns > 0 || (columns == 0 && !shape.has_open_columns),
+                 "a part has at least one column, and may be the whole row only if the number of columns is known");
   return pool;
 }
 
 PoolRows::Made PoolRows::apply(Tree& tree, const Facts& pool) const {
   PooledRows loops;
-  tree.set_root(pool->in_blocks_of(rows, loops));
+  tree.set_root(pool->in_blocks_of(rows, columns, loops));
   return loops;
 }
 

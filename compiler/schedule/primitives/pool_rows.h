@@ -17,18 +17,21 @@ struct PooledRows {
 class PoolNests;
 
 /// The pool in focus and its consumers, in blocks of `rows` rows of the result: the rows of its windows are reduced
-/// to one, and then windows along it. Changes the order of the reduction.
+/// to one, and then windows along it. Rows of more than `columns` results (0: none has) are cut into parts of as many,
+/// so that the size of what is kept is known where that of the image is not. Changes the order of the reduction.
 struct PoolRows {
   static constexpr StepInfo kInfo{
       .name = "pool_rows",
-      .arguments = "BLOCK ROWS",
+      .arguments = "BLOCK ROWS COLUMNS",
       .doc =
           "Computes a pool in blocks of ROWS rows: reduces the rows of its windows to one, then "
-          "the windows along that row. Needs reassociate.",
+          "the windows along that row. If COLUMNS is not 0, rows may have more, and are cut into parts of as many. "
+          "Needs reassociate.",
       .changes_bits = true};
   BlockId block;
   int64_t rows = 1;
-  static auto fields(auto& self) { return std::tie(self.block, self.rows); }
+  int64_t columns = 0;
+  static auto fields(auto& self) { return std::tie(self.block, self.rows, self.columns); }
 
   using Made = PooledRows;
   using Facts = std::shared_ptr<PoolNests>;
@@ -36,9 +39,14 @@ struct PoolRows {
   Made apply(Tree& tree, const Facts& facts) const;
 };
 
-/// How large a pool is: rows and columns of the result, and what a row of windows covers.
+/// How large a pool is: the rows and columns that its result has at most (INT64_MAX: any number), and what windows
+/// cover of a row.
 struct PoolShape {
-  int64_t rows = 0, columns = 0, bytes_of_row = 0;
+  int64_t rows = 0, columns = 0;
+  bool has_open_columns = false;
+  int64_t bytes_of_window = 0, bytes_of_step = 0;  ///< of the first window, and of each further one
+
+  int64_t bytes_of_row(int64_t of_columns) const { return bytes_of_window + (of_columns - 1) * bytes_of_step; }
 };
 /// Nothing: the group is not a pool.
 std::optional<PoolShape> pool_shape_of(const Tree& tree, const ReductionGroup& group);

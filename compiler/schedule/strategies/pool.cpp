@@ -7,7 +7,9 @@
 // The method: rows first. The rows of a row of windows are reduced to one, column by column, which are whole vectors
 // whatever the step; some such rows stay in the first level of cache, between borders that are written once for all of
 // them, and then windows are reduced along each. A window of n x n takes 2 n steps instead of n x n, and no lane asks
-// where it is. It takes some rows, because what has just been stored cannot be loaded by other vectors at once.
+// where it is. It takes some rows, because what has just been stored cannot be loaded by other vectors at once. Rows of
+// an image whose width is open are cut into parts as long as there is room for a few of them; what is border in a part
+// is asked once for all of its rows.
 //
 // Rejected: a tile of several rows, as other reductions have it. There is no operand that they share, and reading
 // thirty rows side by side is what the processor does not foresee.
@@ -28,12 +30,25 @@ namespace {
 
 // Judgement: no property of a machine says these.
 constexpr int64_t kPoolShareOfL1 = 2;  ///< rows that are kept have one by this of the first level of cache
+constexpr int64_t kOpenRows = 4;       ///< of a block, about, where the number of rows or columns is open
+
+struct PoolBlock {
+  int64_t rows = 1, columns = 0;
+};
 
 /// As many rows as half of the first level of cache has room for, in blocks of equal size if possible.
-int64_t rows_of_pool_block(const PoolShape& pool, const Target& target) {
-  int64_t most = std::clamp<int64_t>(target.l1_bytes / kPoolShareOfL1 / pool.bytes_of_row, 1, pool.rows);
-  int64_t blocks = (pool.rows + most - 1) / most;
-  return (pool.rows + blocks - 1) / blocks;
+PoolBlock block_of(const PoolShape& pool, int64_t lanes, const Target& target) {
+  const int64_t room = target.l1_bytes / kPoolShareOfL1;
+  PoolBlock block;
+  if (pool.has_open_columns) {
+    const int64_t fit = 1 + std::max<int64_t>(0, room / kOpenRows - pool.bytes_of_window) / pool.bytes_of_step;
+    block.columns = std::clamp<int64_t>(std::min(fit, pool.columns) / lanes * lanes, lanes, fit);
+  }
+  const int64_t bytes = pool.bytes_of_row(pool.has_open_columns ? block.columns : pool.columns);
+  int64_t most = std::clamp<int64_t>(room / bytes, 1, pool.rows);
+  const int64_t blocks = (pool.rows - 1) / most + 1;
+  block.rows = (pool.rows - 1) / blocks + 1;
+  return block;
 }
 
 struct Pool {
@@ -50,18 +65,22 @@ Legal<Pool> match(const Draft& draft) {
   RELAXC_FITS(lanes >= 2, "the target has no vectors");
   const std::optional<PoolShape> shape = pool_shape_of(draft.tree, *group);
   RELAXC_FITS(shape, "it does not reduce windows of one operand alone");
-  RELAXC_FITS(shape->columns * 2 >= lanes, "rows are so short that vectors would be mostly empty");
+  RELAXC_FITS(shape->columns >= (lanes + 1) / 2, "rows are so short that vectors would be mostly empty");
   return Pool{analysis::as_nest(group->reduction).block->id, *shape, lanes};
 }
 
 struct RowsOfWindows {
   uint32_t block = 0;
-  int64_t rows = 1, lanes = 1;
+  PoolBlock size;
+  int64_t lanes = 1;
 
-  std::string text() const { return fmt::format("{} rows at a time, reduced to one, then windows along it", rows); }
+  std::string text() const {
+    const std::string parts = size.columns != 0 ? fmt::format(" of at most {} columns", size.columns) : "";
+    return fmt::format("{} rows{} at a time, reduced to one, then windows along it", size.rows, parts);
+  }
   Legal<> carry_out(Draft& draft) const {
     RELAXC_LEGAL(apply(draft.tree, Reassociate{block}));
-    RELAXC_STEP(const PooledRows loops, apply(draft.tree, PoolRows{block, rows}));
+    RELAXC_STEP(const PooledRows loops, apply(draft.tree, PoolRows{block, size.rows, size.columns}));
     RELAXC_LEGAL(vectorize_whole(draft.tree, loops.places, lanes, *draft.target));
     return vectorize_whole(draft.tree, loops.columns, lanes, *draft.target);
   }
@@ -80,7 +99,7 @@ double cycles(const Draft& draft, const Pool& pool) {
 }
 
 Legal<RowsOfWindows> plan(const Draft& draft, const Pool& pool) {
-  return RowsOfWindows{pool.block, rows_of_pool_block(pool.shape, *draft.target), pool.lanes};
+  return RowsOfWindows{pool.block, block_of(pool.shape, pool.lanes, *draft.target), pool.lanes};
 }
 
 }  // namespace

@@ -297,6 +297,29 @@ TEST_CASE("pools go by rows first, and keep their numbers") {
   CHECK_FALSE(by_rows({.w = 14}));                                        // most of a vector would be empty
 }
 
+TEST_CASE("pools over images of open sizes go by rows as well, and keep their numbers at every size") {
+  arith::Context context;
+  Expr n = context.var("n");
+  std::vector<std::map<std::string, int64_t>> cases;
+  for (auto [h, w] : {std::pair(5, 5), {7, 66}, {16, 6}, {19, 31}, {9, 140}})
+    cases.push_back({{"n", 1}, {"h", h}, {"w", w}});
+  cases.push_back({{"n", 1}, {"h", 5}, {"w", 1100}});  // in several parts of the columns
+  cases.push_back({{"n", 0}, {"h", 9}, {"w", 9}});
+  for (auto [rows, columns] : {std::pair(true, true), std::pair(true, false), std::pair(false, true)})
+    for (testing::PoolShape shape : {testing::PoolShape{},
+                                     {.kernel = 3, .pad = 1},
+                                     {.kernel = 3, .stride = 1, .pad = 1},
+                                     {.kernel = 2, .stride = 1, .pad = 1, .dilation = 2},
+                                     {.kernel = 5, .stride = 3, .pad = 2}})
+      for (bool sums : {false, true}) {
+        shape.c = 1, shape.h = 21, shape.w = 43, shape.open_rows = rows, shape.open_columns = columns;
+        tir::PrimFunc f = testing::pool(context, n, shape, sums, true);
+        same_numbers(context, f, cases);
+        REQUIRE(schedule::schedule_kernel(context, f, wide_target()));
+        CHECK(f.schedule.steps.find("pool_rows") != std::string::npos);
+      }
+}
+
 TEST_CASE("rows are reduced and shifted") {
   arith::Context context;
   Expr n = context.var("n"), k = context.var("k");

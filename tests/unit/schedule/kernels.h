@@ -172,10 +172,14 @@ inline PrimFunc conv(arith::Context& context, const ConvShape& g, bool epilogue)
 
 struct PoolShape {
   int64_t c = 3, h = 12, w = 12, kernel = 2, stride = 2, pad = 0, dilation = 1;
+  bool open_rows = false, open_columns = false;  ///< symbols h and w in place of the numbers
 };
 /// How many windows there are along a dim.
 inline int64_t windows(const PoolShape& g, int64_t dim) {
   return (dim + 2 * g.pad - g.dilation * (g.kernel - 1) - 1) / g.stride + 1;
+}
+inline Expr windows(const PoolShape& g, Expr dim) {
+  return arith::simplify(arith::floordiv(dim + (2 * g.pad - g.dilation * (g.kernel - 1) - 1), g.stride) + 1);
 }
 
 /// Sums or maxima of the windows of x into y.
@@ -205,8 +209,9 @@ inline PrimFunc pool(arith::Context& context, Expr n, const PoolShape& g, bool s
   KernelWriter writer(context);
   tir::Builder& b = writer.b;
   auto index = [&](int64_t v) { return b.index(v); };
-  BufferRef x = writer.param("x", {n, index(g.c), index(g.h), index(g.w)});
-  std::vector<Expr> shape{n, index(g.c), index(windows(g, g.h)), index(windows(g, g.w))};
+  Expr h = g.open_rows ? context.var("h") : index(g.h), wide = g.open_columns ? context.var("w") : index(g.w);
+  BufferRef x = writer.param("x", {n, index(g.c), h, wide});
+  std::vector<Expr> shape{n, index(g.c), windows(g, h), windows(g, wide)};
   BufferRef y = writer.param("y", shape), whole = epilogue ? writer.temporary("whole", shape) : y;
   add_pool(writer, x, whole, g, sums);
   if (epilogue)

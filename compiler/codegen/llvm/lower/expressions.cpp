@@ -123,11 +123,21 @@ Value* Expressions::nearest_integers(Value* reals) {
   return b_.CreateIntrinsic(llvm::Intrinsic::arm_mve_vcvtn, {whole, reals->getType()}, {b_.getInt32(0), reals});
 }
 
+bool Expressions::fits_32_bits(Expr index) {
+  const arith::Range range = bindings_.range_of(index);
+  return range.lower >= INT32_MIN && range.upper <= INT32_MAX;
+}
+
 Lanes Expressions::cast(const arith::Cast& e) {
   if (std::optional<Lanes> stored = stored_float(e)) return *stored;
   Lanes inner = values_.pending(e.value);
   DType from = e.value.dtype();
   if (inner.vector == nullptr && e.dtype.is_index() && from == DType::i(64)) return inner;
+  if (inner.vector != nullptr && from.is_index() && e.dtype.is_float() && fits_32_bits(e.value)) {
+    // Vectors of 64 bits are converted lane by lane on many machines.
+    inner = lanes_.indices().resized(inner, b_.getInt32Ty());
+    from = DType::i(32);
+  }
   return lanes_.apply({inner}, {from}, [&](auto& x) { return numeric_.cast(from, e.dtype, x[0]); });
 }
 

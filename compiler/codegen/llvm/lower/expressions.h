@@ -28,6 +28,8 @@ class Expressions {
   Lanes unchecked(arith::ExprKind kind, Lanes a, Lanes b);
   std::optional<Lanes> compare_lanes(const arith::Binary& e, Lanes a, Lanes b);  ///< nothing: not of that form
   llvm::Value* distance(llvm::Value* from, llvm::Value* to, int64_t most);
+  /// Whether the ranges of loops and symbols say so.
+  bool fits_32_bits(arith::Expr index);
   Lanes cast(const arith::Cast& e);
   std::optional<Lanes> stored_float(const arith::Cast& e);  ///< nothing: not of that form, or not by an instruction
   llvm::Value* nearest_integer(llvm::Value* real);
