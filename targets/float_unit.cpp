@@ -49,9 +49,8 @@ bool has_high_product(const Target& target) {
 }
 
 ByteTileForm byte_tile_form(const Target& target) {
-  // Not yet kThumb on Cortex-M0 and M0+: it takes a fifth to two fifths of the instructions away, but what follows the
-  // sums is there for each of four results, so that objects of -Os grow by a third to a half.
   if (target.vector_bits != 0) return ByteTileForm::kNone;
+  if (begins(target.triple, "thumbv6m") || begins(target.triple, "thumbv8m.base")) return ByteTileForm::kThumb;
   const bool riscv = begins(target.triple, "riscv32") && has_feature(target, "m") && !has_feature(target, "e");
   return riscv ? ByteTileForm::kRiscv : ByteTileForm::kNone;
 }

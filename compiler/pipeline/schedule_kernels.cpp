@@ -67,7 +67,8 @@ class Scheduling {
       return true;
     }
     const schedule::ScheduleOptions options{.winograd = context_.option(kScheduleWinograd),
-                                            .online_softmax = context_.option(kScheduleOnlineSoftmax)};
+                                            .online_softmax = context_.option(kScheduleOnlineSoftmax),
+                                            .small = context_.option(kScheduleSmall) != 0};
     schedule::KernelExplanation explanation;
     const bool done = schedule::schedule_kernel(module_.context(), kernel, context_.target, constants, packed, facts,
                                                 options, context_.explain ? &explanation : nullptr);

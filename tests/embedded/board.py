@@ -14,6 +14,10 @@ from programs import REPOSITORY, SUFFIX, npy, read_npy
 HERE = Path(__file__).resolve().parent
 EXAMPLE = REPOSITORY / "examples/bare-metal"
 CPUS = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "riscv32imac", "riscv64gc"]
+OTHERS = {  # cores that relaxc has no name for: its flags, the compiler's, and the board; QEMU's M33 runs code of an M23
+    "cortex-m0": (["--target", "cortex-m0plus", "--mcpu=cortex-m0"], ["-mfloat-abi=soft"], "mps2-an385"),
+    "cortex-m23": (["--target", "thumbv8m.base-none-eabi", "--mcpu=cortex-m23"], ["-mfloat-abi=soft"], "mps2-an505"),
+}
 MAKE = (EXAMPLE / "Makefile").read_text()
 TICK = {"mps2-an505": 50, "mps3-an547": 31.25}  # nanoseconds of SysTick; 40 on the others, 1 on RISC-V
 MEMORY = {"virt": ("8M", "16M"), "mps3-an547": ("512K", "512K")}  # flash and RAM; 4 MB each on the others
@@ -39,9 +43,9 @@ class Board:
     def __init__(self, cpu, folder):
         self.cpu, self.riscv = cpu, cpu.startswith("riscv")
         self.cross = "riscv64-unknown-elf-" if self.riscv else "arm-none-eabi-"
-        machine = setting("FLAGS", cpu) + (["-msmall-data-limit=0"] if self.riscv else [f"-mcpu={cpu}", "-mthumb"])
+        self.target, flags, self.board = OTHERS.get(cpu) or (["--target", cpu], setting("FLAGS", cpu), setting("BOARD", cpu)[0])
+        machine = flags + (["-msmall-data-limit=0"] if self.riscv else [f"-mcpu={cpu}", "-mthumb"])
         self.compiler = [self.cross + "gcc", *machine]
-        self.board = setting("BOARD", cpu)[0]
         self.folder = Path(folder) / cpu
         self.include = [f"-I{REPOSITORY}/runtime-lite/include", f"-I{EXAMPLE}", "-I."]
 
@@ -113,13 +117,13 @@ class Case:
             (self.folder / files[-1]).write_bytes(npy(dims, values, kind))
         run(self.relaxc, "run", self.source, *files, "--interpret", "-o", want, *self.flags, folder=self.folder)
 
-    def compile(self, cpu, emit, *flags):
-        run(self.relaxc, self.source, *self.flags, "--target", cpu, *flags, "--name", "m", "-o", f"m.{emit}",
+    def compile(self, target, emit, *flags):
+        run(self.relaxc, self.source, *self.flags, *target, *flags, "--name", "m", "-o", f"m.{emit}",
             folder=self.folder)
 
     def build(self, board, emit="o", *flags):
         """Links the program for the board from an object, or from C by its compiler."""
-        self.compile(board.cpu, emit, *flags)
+        self.compile(board.target, emit, *flags)
         self.write_data()
         if emit == "c":
             board.compile(self.folder, ["m.c"], "-O2", "-ffp-contract=off", "-fno-math-errno")

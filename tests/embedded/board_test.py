@@ -17,7 +17,12 @@ from process import Process
 MOST_OFF = 10
 RELAXC, CPU = Path(sys.argv[1]).resolve(), sys.argv[2].removeprefix("PROCESS:")
 MACHINE = Board if CPU == sys.argv[2] else Process
-LEVELS = {"cortex-m4": ["-Os", "-Oz"]}  # the smaller last
+LEVELS = {  # the smaller last; loops of bytes that differ from those of -Os (ByteTileForm::kThumb)
+    "cortex-m4": ["-Os", "-Oz"],
+    "cortex-m0plus": ["-O2", "-Os"],
+    "cortex-m0": ["-O3"],
+    "cortex-m23": ["-O3"],
+}
 
 
 def check(board, case, level):

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "compiler/schedule/primitives/jam.h"
 #include "compiler/schedule/primitives/simplify_subscripts.h"
@@ -36,6 +37,7 @@ namespace {
 constexpr int64_t kMostTaps = 5;        ///< that are straight-line code
 constexpr int32_t kFewRegisters = 12;   ///< less hold two sums beside operands and addresses
 constexpr int32_t kManyRegisters = 24;  ///< as many hold sixteen
+constexpr int64_t kManySums = 16;       ///< whose results are computed in a loop where code is to be small
 
 /// Loops of the result whose iterations share an operand; 0: there is none.
 struct TileAxes {
@@ -111,7 +113,11 @@ TileSize run_tile(const TileAxes& axes) {
 class Tiling {
  public:
   Tiling(Draft& draft, const TileAxes& axes, const TileSize& size)
-      : draft_(draft), tree_(draft.tree), axes_(axes), size_(size) {}
+      : draft_(draft),
+        tree_(draft.tree),
+        axes_(axes),
+        size_(size),
+        reduced_(draft.reduction.reduced.begin(), draft.reduction.reduced.end()) {}
 
   Legal<> run() {
     RELAXC_LEGAL(pack_along(draft_, axes_.columns, size_.columns, packed_));
@@ -121,15 +127,33 @@ class Tiling {
   /// Constants are in the order of the tile already.
   Legal<> run_packed() {
     RELAXC_LEGAL(cut());
+    const bool once = draft_.options->small && size_.rows * size_.columns >= kManySums;
     for (uint32_t loop : loops_) {
-      RELAXC_LEGAL(apply(tree_, Unroll{loop}));
+      if (!once) RELAXC_LEGAL(apply(tree_, Unroll{loop}));
       RELAXC_LEGAL(apply(tree_, Jam{loop}));
     }
+    if (once) RELAXC_LEGAL(unroll_sums());
     for (BufferRef buffer : packed_) RELAXC_LEGAL(apply(tree_, SimplifySubscripts{buffer}));
     return Done{};
   }
 
  private:
+  /// In straight-line code is what the reduction repeats; what begins and ends sums stays there once.
+  Legal<> unroll_sums() {
+    std::vector<uint32_t> inside;
+    tir::for_each_stmt(tree_.root(), [&](Stmt s) {
+      const auto* sum = s.as<tir::For>();
+      if (sum == nullptr || reduced_.count(sum->id) == 0) return;
+      tir::for_each_stmt(sum->body, [&](Stmt of_sum) {
+        const auto* loop = of_sum.as<tir::For>();
+        if (loop == nullptr || reduced_.count(loop->id) != 0) return;
+        if (std::find(inside.begin(), inside.end(), loop->id) == inside.end()) inside.push_back(loop->id);
+      });
+    });
+    for (uint32_t loop : inside) RELAXC_LEGAL(apply(tree_, Unroll{loop}));
+    return Done{};
+  }
+
   /// The outer axis first, then the inner one in each of its parts.
   Legal<> cut() {
     const std::vector<uint32_t>& spatial = draft_.reduction.spatial;
@@ -152,8 +176,11 @@ class Tiling {
 
   Legal<std::vector<AxisPart>> cut(uint32_t loop, int64_t factor) {
     RELAXC_STEP(std::vector<AxisPart> parts, split_axis(tree_, loop, factor));
-    for (const AxisPart& part : parts)
+    for (const AxisPart& part : parts) {
       if (part.inner != 0) loops_.push_back(part.inner);
+      for (const auto& [from, to] : part.copies.loops)
+        if (reduced_.count(from) != 0) reduced_.insert(to);
+    }
     return parts;
   }
 
@@ -161,7 +188,8 @@ class Tiling {
   Tree& tree_;
   const TileAxes axes_;
   const TileSize size_;
-  std::vector<uint32_t> loops_;  ///< that are to be unrolled
+  std::vector<uint32_t> loops_;  ///< of a tile
+  std::set<uint32_t> reduced_;   ///< loops of the reduction, in all parts; asked for membership only
   std::vector<BufferRef> packed_;
 };
 

@@ -42,23 +42,30 @@ std::vector<std::byte> result_of(const tir::PrimFunc& f, std::vector<std::vector
   return memory.back();
 }
 
+/// The kernel as it is scheduled; its sums are those of the definition.
+std::string scheduled_sums(arith::Context& context, const tir::PrimFunc& f, const Target& target,
+                           const schedule::ScheduleOptions& options = {}) {
+  tir::PrimFunc scheduled = f;
+  std::vector<schedule::PackedParam> packed;
+  REQUIRE(schedule::schedule_kernel(context, scheduled, target, {f.params[1].buffer}, packed, {}, options));
+  INFO(tir::to_string(scheduled));
+  REQUIRE(tir::first_fault(scheduled) == "");
+  std::mt19937 random(3);
+  std::vector<std::vector<std::byte>> memory, own;
+  for (const tir::Param& param : f.params) memory.push_back(random_bytes(*param.buffer, random));
+  own = memory;
+  for (const schedule::PackedParam& one : packed) own[1] = one.packing.apply(memory[1], one.param->dtype.bytes());
+  CHECK(result_of(f, memory) == result_of(scheduled, own));
+  return tir::to_string(scheduled);
+}
+
 /// The schedule takes the sums by dot products (or, `expected` false, does not), and they are the same.
 void same_sums(arith::Context& context, const tir::PrimFunc& f, bool expected = true,
                std::initializer_list<int32_t> widths = {512, 256, 128}) {
   for (int32_t bits : widths) {
-    tir::PrimFunc scheduled = f;
-    std::vector<schedule::PackedParam> packed;
-    REQUIRE(schedule::schedule_kernel(context, scheduled, target_of(bits), {f.params[1].buffer}, packed));
-    INFO(tir::to_string(scheduled));
-    REQUIRE(tir::first_fault(scheduled) == "");
-    bool tensorized = tir::to_string(scheduled).find("tensorize_dot4") != std::string::npos;
-    REQUIRE(tensorized == expected);
-    std::mt19937 random(3);
-    std::vector<std::vector<std::byte>> memory, own;
-    for (const tir::Param& param : f.params) memory.push_back(random_bytes(*param.buffer, random));
-    own = memory;
-    for (const schedule::PackedParam& one : packed) own[1] = one.packing.apply(memory[1], one.param->dtype.bytes());
-    CHECK(result_of(f, memory) == result_of(scheduled, own));
+    const std::string text = scheduled_sums(context, f, target_of(bits));
+    INFO(text);
+    REQUIRE((text.find("tensorize_dot4") != std::string::npos) == expected);
   }
 }
 
@@ -127,6 +134,45 @@ TEST_CASE("without vectors the last word of a sum overlaps the one before, and t
   same_sums(context, testing::conv_of_bytes(context, 12, 6, 7, 3, 1, false), true, {0});
   for (int64_t size : {6, 7, 9, 10})
     same_sums(context, testing::conv_of_bytes(context, 16, size, 16, 3, 1, true), false, {0});
+}
+
+/// A core of Thumb's first version, or of its successor.
+Target thumb(const char* triple) {
+  Target target;
+  target.triple = triple, target.vector_bits = 0, target.vector_registers = 8;
+  return target;
+}
+
+TEST_CASE("Thumb's first version sums four runs of bytes at a time, and two columns where code is to be small") {
+  arith::Context context;
+  auto index = [&](int64_t v) { return context.index(v); };
+  const auto has = [](const std::string& text, const char* steps) { return text.find(steps) != std::string::npos; };
+  const tir::PrimFunc product = testing::matmul_of_bytes(context, index(7), index(10), index(64));
+  const tir::PrimFunc one_row = testing::matmul_of_bytes(context, index(1), index(10), index(33));
+  const tir::PrimFunc few_terms = testing::matmul_of_bytes(context, index(7), index(10), index(7));
+  for (const char* triple : {"thumbv6m-unknown-none-eabi", "thumbv8m.base-none-eabi"}) {
+    const Target target = thumb(triple);
+    CHECK(has(scheduled_sums(context, product, target), "pack weight 1 1 [0]; split i0 2 peeled; split i1 2 peeled"));
+    CHECK(has(scheduled_sums(context, one_row, target), "pack weight 1 1 [0]; split i1 4 peeled"));
+    for (const tir::PrimFunc* f : {&product, &one_row, &few_terms})
+      CHECK(has(scheduled_sums(context, *f, target, {.small = f != &few_terms}),
+                "pack weight 1 2 [0]; split i1 2 peeled"));
+  }
+  CHECK(has(scheduled_sums(context, product, thumb("thumbv7m-unknown-none-eabi")), "pack weight 1 2 [0]"));
+}
+
+TEST_CASE("what follows sixteen sums is there once where code is to be small") {
+  arith::Context context;
+  auto index = [&](int64_t v) { return context.index(v); };
+  Target target;
+  target.vector_bits = 0, target.vector_registers = 32;
+  for (auto [m, n, k] : {std::array<int64_t, 3>{8, 12, 16}, {7, 9, 5}})
+    for (const bool small : {false, true}) {
+      const tir::PrimFunc product = testing::matmul_of_bytes(context, index(m), index(n), index(k));
+      const std::string text = scheduled_sums(context, product, target, {.small = small});
+      CHECK((text.find("T.grid(4, 4)") != std::string::npos) == small);
+      CHECK(text.find("unroll i1_i") != std::string::npos);
+    }
 }
 
 /// What the strategies do on a machine that multiplies pairs and has no vectors.

@@ -47,7 +47,8 @@ bool goes_by_bytes(const Draft& draft) {
 }  // namespace
 
 Legal<bool> takes_runs(Draft& draft, uint32_t rows, uint32_t columns) {
-  if (byte_tile_form(*draft.target) != ByteTileForm::kThumb || !sums_bytes(ReductionView(draft).store())) return false;
+  if (draft.options->small || byte_tile_form(*draft.target) != ByteTileForm::kThumb) return false;
+  if (!sums_bytes(ReductionView(draft).store())) return false;
   const int64_t* run = ReductionView(draft).extent(draft.reduction.reduced.back());
   if (run == nullptr || *run < kShortestRun) return false;
   const Tree before = draft.tree;

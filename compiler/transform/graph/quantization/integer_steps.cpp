@@ -55,9 +55,12 @@ Value* IntegerSteps::product_in_parts(const MultiplyShift& form, Value* x, int b
     lows.push_back(m & ((int64_t{1} << below) - 1));
     most = std::max(most, tops.back());
   }
-  // Halves of one number, so that two parts are one load.
+  // Halves of one number, so that two parts are one load; those of a number that all share are part of the code.
+  const int64_t first = form.multipliers[0];
+  const bool differ =
+      std::any_of(form.multipliers.begin(), form.multipliers.end(), [&](int64_t m) { return m != first; });
   Value *top = nullptr, *middle = nullptr;
-  if (form.multipliers.size() > 1 && most < (1 << 15) && above <= 16) {
+  if (differ && most < (1 << 15) && above <= 16) {
     for (size_t i = 0; i < tops.size(); ++i) packed[i] |= tops[i] << 16;
     Value* both = numbers(packed, from_end);
     top = call("right_shift", both, 16);
