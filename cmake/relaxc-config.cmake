@@ -2,7 +2,7 @@
 # runtime (relaxc::relax_rt, relaxc::relax_rt_hosted), and this function:
 #
 # relaxc_add_model(TARGET MODEL … [NAME name] [DIMS dim=range …] [STATES in:out …] [PARAMS file …] [TARGET machine]
-#                  [FLAGS flag …] [OBJECT] [SELFTEST] [NO_RUNTIME])
+#                  [RAM_BUDGET bytes] [FLAGS flag …] [OBJECT] [SELFTEST] [NO_RUNTIME])
 #   A library TARGET of the model that a C or C++ target links with; it brings NAME.h and the runtime along. NAME is the
 #   prefix of the model's functions, TARGET if not given. Several models share one library, their weights and kernels. The
 #   library is a static one; with OBJECT there is none, and what links with TARGET gets the object itself. A model is
@@ -107,14 +107,14 @@ function(relaxc_warn_of_stray_header path)
 endfunction()
 
 function(relaxc_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "OBJECT;SELFTEST;NO_RUNTIME" "NAME;TARGET" "DIMS;STATES;PARAMS;FLAGS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "OBJECT;SELFTEST;NO_RUNTIME" "NAME;TARGET;RAM_BUDGET" "DIMS;STATES;PARAMS;FLAGS")
   if(NOT ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "relaxc_add_model(${target}): expected a model")
   endif()
   foreach(model IN LISTS ARG_UNPARSED_ARGUMENTS)
     if(NOT model MATCHES "\\.")  # a file has an extension, a misspelt word has none
-      message(FATAL_ERROR "relaxc_add_model(${target}): expected a model, NAME, DIMS, STATES, PARAMS, TARGET, FLAGS, OBJECT, "
-        "SELFTEST or NO_RUNTIME, found '${model}'")
+      message(FATAL_ERROR "relaxc_add_model(${target}): expected a model, NAME, DIMS, STATES, PARAMS, TARGET, RAM_BUDGET, FLAGS, "
+        "OBJECT, SELFTEST or NO_RUNTIME, found '${model}'")
     endif()
     get_filename_component(model ${model} ABSOLUTE)
     list(APPEND models ${model})
@@ -133,6 +133,9 @@ function(relaxc_add_model target)
     get_filename_component(params ${params} ABSOLUTE)
     list(APPEND flags --params ${params})
   endforeach()
+  if(ARG_RAM_BUDGET)
+    list(APPEND flags --ram-budget ${ARG_RAM_BUDGET})
+  endif()
   if(ARG_SELFTEST)
     list(APPEND flags --emit-selftest)
   endif()

@@ -62,6 +62,12 @@ class Package(unittest.TestCase):
         with self.assertRaisesRegex(relaxc.CompileError, "--untrusted refuses text programs"):
             relaxc.compile(text, options={"untrusted": True})
 
+    def test_a_budget_of_memory_is_kept_or_refused(self):
+        with self.assertRaisesRegex(relaxc.CompileError, "more than its budget of 100"):
+            relaxc.compile(DIGITS, dims={"n": 4}, ram_budget=100)
+        for enough in ("min", "1M", 1 << 20):
+            relaxc.compile(DIGITS, dims={"n": 4}, ram_budget=enough)
+
     def test_what_is_saved_is_loaded_under_any_name(self):
         model = relaxc.compile(DIGITS, name="digits", threads=2)
         model.save(self.folder / "elsewhere.so")

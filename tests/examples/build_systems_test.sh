@@ -72,6 +72,10 @@ if cmake -S several -B by_misspelt -DCMAKE_PREFIX_PATH="$folder/prefix" -DWORD=S
 fi
 grep -q "found 'SELFTST'" configure.log || fail "the message has to name the misspelt word"
 
+cmake -G Ninja -S several -B by_budget -DCMAKE_PREFIX_PATH="$folder/prefix" "-DWORD=RAM_BUDGET;100" >configure.log
+if cmake --build by_budget >build.log; then fail "a model that takes more than its budget has to be refused"; fi
+grep -q "more than its budget of 100" build.log || { cat build.log; fail "the message has to name the budget"; }
+
 # A header that another compilation left is not taken for the one of this build where it lies in an include directory, and
 # warned of where it lies beside a source. The stray one is of another interface, with which nothing links.
 mkdir -p stray/include

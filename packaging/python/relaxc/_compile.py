@@ -20,7 +20,8 @@ Option = Union[str, int, bool, Sequence[Union[str, int]]]
 
 def compile(model: Any, *, dims: Optional[Mapping[str, Dim]] = None, cpu: str = "native",
             states: Optional[Mapping[str, str]] = None, opt: Union[int, str] = 2, threads: int = 1,
-            options: Optional[Mapping[str, Option]] = None, name: Optional[str] = None, cache: bool = True) -> Model:
+            ram_budget: Union[int, str, None] = None, options: Optional[Mapping[str, Option]] = None,
+            name: Optional[str] = None, cache: bool = True) -> Model:
     """Compiles `model` for this machine and loads it.
 
     model    the path of an ONNX or TFLite model or of a program in the text IR, an onnx.ModelProto, a
@@ -30,6 +31,7 @@ def compile(model: Any, *, dims: Optional[Mapping[str, Dim]] = None, cpu: str = 
     states   outputs that are the next call's inputs: {"h0": "hn"}
     opt      the optimization level, 0 to 3, "s" or "z"
     threads  how many run parallel loops of a call
+    ram_budget  most bytes of memory that a call may take, "64K", or "min" for as few as there can be
     options  other flags of the command line without their dashes: {"mixed-precision": "bfloat16", "trace": True}
     name     of the model in the library, "model" by default
     cache    keep what is compiled in the user's folder for caches, and take it from there the next time
@@ -38,7 +40,8 @@ def compile(model: Any, *, dims: Optional[Mapping[str, Dim]] = None, cpu: str = 
     """
     path, memory, contents = _source(model)
     name = name or "model"
-    flags = [("name", name), ("mcpu", cpu), ("O", str(opt)), *_dims(dims), *_states(states), *_options(options)]
+    flags = [("name", name), ("mcpu", cpu), ("O", str(opt)), *_dims(dims), *_states(states),
+             *([] if ram_budget is None else [("ram-budget", str(ram_budget))]), *_options(options)]
 
     def make(folder: Path) -> None:
         library = str(folder / f"{name}.so")
