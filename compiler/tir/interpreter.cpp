@@ -203,9 +203,6 @@ RunStatus Interpreter::call(const CallRecord& record, const Register* r) {
 }
 
 /// The runtime's heap (runtime-lite/core/heap.c) with memory of the interpreter's own.
-static constexpr int64_t kHeapWords = 59;  // RLX_HEAP_WORDS
-static constexpr int64_t kBlockWords = 2;  // an address and its bytes
-
 RunStatus Interpreter::call_runtime(const CallRecord& record, const Register* r) {
   auto address = [&](size_t i) { return static_cast<int64_t*>(r[record.args.at(i).value].p); };
   const RuntimeRow* row = find_runtime_function(record.callee);

@@ -1,6 +1,8 @@
 // runtime_functions.cpp: the table of the runtime's functions.
 #include "compiler/tir/runtime_functions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace relaxc::tir {
@@ -14,13 +16,13 @@ constexpr RuntimeRow kRows[] = {
     {RuntimeFunction::kFma, "rlx_fma", RuntimeGroup::kFmaDouble},
     {RuntimeFunction::kFmaf, "rlx_fmaf", RuntimeGroup::kFmaSingle},
     {RuntimeFunction::kReduceAngles, "rlx_reduce_angles", RuntimeGroup::kAngles},
-    {RuntimeFunction::kHeapBegin, "rlx_heap_begin", RuntimeGroup::kHeap},
-    {RuntimeFunction::kHeapReserve, "rlx_heap_reserve", RuntimeGroup::kHeap},
-    {RuntimeFunction::kHeapClaim, "rlx_heap_claim", RuntimeGroup::kHeap},
-    {RuntimeFunction::kHeapRelease, "rlx_heap_release", RuntimeGroup::kHeap},
+    {RuntimeFunction::kHeapBegin, "rlx_heap_begin", RuntimeGroup::kHeap, "h"},
+    {RuntimeFunction::kHeapReserve, "rlx_heap_reserve", RuntimeGroup::kHeap, "hbii"},
+    {RuntimeFunction::kHeapClaim, "rlx_heap_claim", RuntimeGroup::kHeap, "hbi"},
+    {RuntimeFunction::kHeapRelease, "rlx_heap_release", RuntimeGroup::kHeap, "hb"},
     {RuntimeFunction::kResultBegin, "rlx_result_begin", RuntimeGroup::kResults},
     {RuntimeFunction::kResultEnd, "rlx_result_end", RuntimeGroup::kResults},
-    {RuntimeFunction::kObjectRead, "rlx_object_read", RuntimeGroup::kResults},
+    {RuntimeFunction::kObjectRead, "rlx_object_read", RuntimeGroup::kResults, "owi"},
     {RuntimeFunction::kGenericBind, "rlx_generic_bind", RuntimeGroup::kGeneric},
     {RuntimeFunction::kGenericOutputShape, "rlx_generic_output_shape", RuntimeGroup::kGeneric},
     {RuntimeFunction::kGenericArenaBytes, "rlx_generic_arena_bytes", RuntimeGroup::kGeneric},
@@ -35,6 +37,34 @@ constexpr bool in_order() {
   return std::size(kRows) == static_cast<size_t>(RuntimeFunction::kPrint) + 1;
 }
 static_assert(in_order());
+
+/// What a letter of `RuntimeRow::call` stands for. An integer has no words.
+struct ArgumentKind {
+  char letter;
+  std::string_view text;
+  int64_t words;
+};
+constexpr ArgumentKind kArgumentKinds[] = {
+    {'h', "the record of a heap, 59 int64", kHeapWords},
+    {'b', "a block, 2 int64", kBlockWords},
+    {'o', "an object's handle", 1},
+    {'w', "the words of a tensor, int64", kBlockWords},
+    {'i', "an integer", 0},
+};
+
+bool fits(const Argument& argument, const ArgumentKind& kind) {
+  const auto* buffer = std::get_if<BufferRef>(&argument);
+  if (buffer == nullptr) return kind.words == 0 && std::get<Expr>(argument).dtype().is_index();
+  if (kind.words == 0 || !(*buffer)->strides.empty()) return false;
+  const DType dtype = (*buffer)->dtype;
+  if (dtype != (kind.letter == 'o' ? DType::handle() : DType::i(64))) return false;
+  int64_t elements = 1;
+  for (Expr dim : (*buffer)->shape)
+    if (const int64_t* extent = dim.constant();
+        extent == nullptr || __builtin_mul_overflow(elements, *extent, &elements))
+      return false;
+  return elements >= kind.words;
+}
 
 }  // namespace
 
@@ -54,6 +84,20 @@ const RuntimeRow* find_runtime_function(std::string_view name) {
   const auto* row =
       std::find_if(std::begin(kRows), std::end(kRows), [&](const RuntimeRow& r) { return r.name == name; });
   return row == std::end(kRows) ? nullptr : row;
+}
+
+std::string call_fault(const Invoke& call) {
+  const RuntimeRow* row = find_runtime_function(call.callee);
+  if (row == nullptr) return fmt::format("'{}' is not a function of the runtime", call.callee);
+  if (row->call.empty()) return fmt::format("'{}' is a function of the runtime that no statement calls", call.callee);
+  if (call.args.size() != row->call.size())
+    return fmt::format("'{}' takes {} arguments, found {}", call.callee, row->call.size(), call.args.size());
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const auto* kind = std::find_if(std::begin(kArgumentKinds), std::end(kArgumentKinds),
+                                    [&](const ArgumentKind& one) { return one.letter == row->call[i]; });
+    if (!fits(call.args[i], *kind)) return fmt::format("argument {} of '{}' is {}", i + 1, call.callee, kind->text);
+  }
+  return "";
 }
 
 }  // namespace relaxc::tir

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/tir/stmt.h"
+
 namespace relaxc::tir {
 
 /// One function of runtime-lite.
@@ -54,6 +56,7 @@ struct RuntimeRow {
   RuntimeFunction function;
   std::string_view name;  ///< of the symbol
   RuntimeGroup group;
+  std::string_view call{};  ///< what an Invoke of it takes, a letter for each argument (call_fault); "": none calls it
 };
 
 /// All names of runtime-lite begin so; functions of a program may not.
@@ -67,5 +70,12 @@ std::string runtime_name(RuntimeFunction function);
 std::string unprefixed_name(RuntimeFunction function);
 /// The row called `name`, or null.
 const RuntimeRow* find_runtime_function(std::string_view name);
+
+constexpr int64_t kHeapWords = 59;  ///< RLX_HEAP_WORDS: int64 words of a heap's record; tests/unit/lower compares
+constexpr int64_t kBlockWords = 2;  ///< of a block of it: an address and its bytes
+
+/// Why `call`, an Invoke of the runtime, would not fit the function that it names: no statement calls that one, or an
+/// argument is of another kind or too small. "" if it fits.
+std::string call_fault(const Invoke& call);
 
 }  // namespace relaxc::tir

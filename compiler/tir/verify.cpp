@@ -234,8 +234,9 @@ class Verifier {
   }
   Stmt check(const Invoke& n) {
     if (n.callee.empty()) fault("a call of nothing");
-    if (n.runtime && (!n.external || find_runtime_function(n.callee) == nullptr))
-      fault("'{}' is not a name of the runtime", n.callee);
+    if (n.runtime && !n.external) fault("'{}' of the runtime is not external", n.callee);
+    if (n.runtime)
+      if (std::string wrong = call_fault(n); !wrong.empty()) fault("{}", wrong);
     if (n.status && (!n.plain || n.result != DType::i(32))) fault("'{}' returns no status", n.callee);
     for (const Argument& arg : n.args) {
       const auto* buffer = std::get_if<BufferRef>(&arg);

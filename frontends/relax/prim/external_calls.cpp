@@ -119,6 +119,8 @@ Status invoke_call(PrimParts& fn, const ast::Expr& call, const std::string& call
   RELAXC_DO(read_node(fn, call.keyword("trace"), made.trace_node));
   RELAXC_DO(read_node(fn, call.keyword("node"), made.error_node));
   if (!ok) return fn.diag().failed();
+  if (std::string wrong = made.runtime ? tir::call_fault(made) : ""; !wrong.empty())
+    return fn.source.error(call.place, Kind::invalid_value, "{}", wrong);
   out.add(fn.builder.invoke(std::move(made)));
   return Done{};
 }

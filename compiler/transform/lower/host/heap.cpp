@@ -6,24 +6,17 @@
 
 namespace relaxc::lower {
 
-namespace {
-
-constexpr int64_t kHeapWords = 59;  ///< RLX_HEAP_WORDS; tests/unit/lower compares
-constexpr int64_t kBlockWords = 2;
-
-}  // namespace
-
 Expr block_word(tir::Builder& build, BufferRef block, int64_t word) {
   return arith::cast(DType::index(), build.load(block, {build.index(word)}));
 }
 
 BufferRef Heap::buffer() {
-  if (heap_ == nullptr) heap_ = at_.arena_buffer("heap", DType::i(64), {build_.index(kHeapWords)});
+  if (heap_ == nullptr) heap_ = at_.arena_buffer("heap", DType::i(64), {build_.index(tir::kHeapWords)});
   return heap_;
 }
 
 BufferRef Heap::block_buffer(const std::string& name) {
-  return at_.arena_buffer(name + "_block", DType::i(64), {build_.index(kBlockWords)});
+  return at_.arena_buffer(name + "_block", DType::i(64), {build_.index(tir::kBlockWords)});
 }
 
 BufferRef Heap::claimed_block(const std::string& name, Expr bytes) {
@@ -40,7 +33,7 @@ BufferRef Heap::claimed_block(const std::string& name, Expr bytes) {
 BufferRef Heap::empty_block(const std::string& name) {
   BufferRef block = block_buffer(name);
   at_.alloc(block);
-  for (int64_t word = 0; word < kBlockWords; ++word)
+  for (int64_t word = 0; word < tir::kBlockWords; ++word)
     at_.add(build_.store(block, {build_.index(word)}, at_.context().zero(DType::i(64))));
   return block;
 }
@@ -61,7 +54,7 @@ tir::Stmt Heap::release(BufferRef block) {
 }
 
 void Heap::swap_blocks(BufferRef a, BufferRef b) {
-  for (int64_t word = 0; word < kBlockWords; ++word) {
+  for (int64_t word = 0; word < tir::kBlockWords; ++word) {
     Var kept = at_.context().var("kept", DType::i(64));
     at_.let(kept, build_.load(a, {build_.index(word)}));
     at_.add(build_.store(a, {build_.index(word)}, build_.load(b, {build_.index(word)})));
