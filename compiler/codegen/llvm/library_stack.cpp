@@ -44,7 +44,7 @@ constexpr uint64_t kLibraryBytes[kLibKinds][kOnMachines] = {
     {16, 16, 16, 72, 112, 96},             // kLibFmaSingle
     {96, 96, 224, 256, 256, 256},          // kLibFmaDouble
     {208, 160, 224, 208, 344, 304},        // kLibAngles
-    {96, 80, 80, 136, 176, 128},           // kLibHeap
+    {96, 80, 80, 168, 176, 128},           // kLibHeap
     {144, 144, 144, 128, 160, 112},        // kLibResult
     {1536, 1536, 1536, 1536, 1536, 1536},  // kLibGeneric
     {16, 16, 16, 8, 32, 16},               // kLibShort
