@@ -1,4 +1,5 @@
-"""M_RUN_STACK_MAX is never below what the typed call takes of a painted stack, and at most a quarter above.
+"""M_RUN_STACK_MAX is never below what the typed call takes of a painted stack, and at most a quarter above, or the bytes of
+one function of the runtime that the operands did not lead to.
 
 Usage: stack_test.py RELAXC SEED|all [MACHINE…]: some machines, levels and programs drawn by a seed (a number, or 0 for that of
 the day), or all of them. The exit code is 77 if no tool of a machine is there."""
@@ -77,6 +78,7 @@ CASES = {
     "unbounded_loop": (E2E / "unbounded_loop.relax", [], {}, True),
     "nonzero": (E2E / "nonzero.relax", [], {}, True),
 }
+UNREACHED = 176  # of the heap on ARMv6-M, the most that such a function takes
 LARGE = {"doubles", "many"}  # with angles that are reduced
 
 
@@ -122,7 +124,8 @@ def check(relaxc, machine, kind, level, name, folder):
           f"status {status}", flush=True)
     if status != 0:
         return f"status {status}"
-    return "" if of_all <= bound <= 1.25 * of_all else f"the header says {bound} bytes, {of_all} were painted over"
+    most_stated = max(1.25 * of_all, of_all + UNREACHED)
+    return "" if of_all <= bound <= most_stated else f"the header says {bound} bytes, {of_all} were painted over"
 
 
 def draw(machines, seed):
