@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 
 #include "compiler/schedule/analysis/access.h"
 #include "compiler/schedule/analysis/legality.h"
+#include "compiler/schedule/primitives/generated_code.h"
 #include "compiler/schedule/tree/edit.h"
 #include "compiler/schedule/tree/names.h"
 
@@ -25,8 +27,9 @@ namespace {
 /// the phases of one place are read together. In front of place 0 there is room for a border of whole vectors, so that
 /// the columns are written to whole lines of cache; not where they fill half a vector at most, which would be a row of
 /// several times the size.
-/// Where the window moves along the operand, or the operand's end is not known, every place may be outside of it: all
-/// of them are written, each under a mask, and columns count from where the window has moved to.
+/// Where the window moves along the operand, or the operand's end is not known, every place may be outside of it:
+/// columns count from where the window has moved to, and which places are inside of the operand is computed once for
+/// all rows. Those are copied without masks, the few others one by one.
 struct Row {
   int64_t phases = 1;
   int64_t border = 0;        ///< the place of column 0
@@ -124,6 +127,7 @@ class CopyOfWindow {
  private:
   /// Rows that are slid over come first, then what is only summed over; behind them the phases of a row, and the row.
   void order_dims() {
+    positions_[static_cast<size_t>(&along_row_ - window_.dims.data())] = context_.var("position");
     for (bool slides : {true, false})
       for (size_t d = 0; d < window_.dims.size(); ++d)
         if (window_.dims[d].slides == slides && &window_.dims[d] != &along_row_) order_.push_back(d);
@@ -176,18 +180,68 @@ class CopyOfWindow {
     });
   }
 
-  Stmt columns() {
+  /// A loop over places, and in it one over the phases of a place.
+  For over_places(Expr count, const std::function<Stmt(Var along, Var phase)>& store) const {
     const Var along = context_.var("along"), phase = context_.var("phase");
-    Block block;
-    block.name = "window";
-    block.body = build_.store(scratch_, place(phase, along + (row_.lead + row_.first)), column_at(along, phase));
-    const Stmt body = build_.block(std::move(block));
-    made_.block = body.as<Block>()->id;
-    For phases = new_loop(context_, phase, context_.index(row_.phases), body);
+    For phases = new_loop(context_, phase, context_.index(row_.phases), store(along, phase));
     phases.loop_kind = LoopKind::kUnrolled;
-    For places = new_loop(context_, along, places_along_row(), make_stmt(context_, std::move(phases)));
+    return new_loop(context_, along, count, make_stmt(context_, std::move(phases)));
+  }
+
+  /// The loop that will be in vectors, over `count` places from `begin` on.
+  Stmt whole_places(Expr begin, Expr count, const std::function<Expr(Var along, Var phase)>& element) {
+    For places = over_places(count, [&](Var along, Var phase) {
+      Block block;
+      block.name = "window";
+      block.body = build_.store(scratch_, place(phase, along + begin), element(along, phase));
+      const Stmt body = build_.block(std::move(block));
+      made_.block = body.as<Block>()->id;
+      return body;
+    });
     made_.along = places.id;
     return make_stmt(context_, std::move(places));
+  }
+
+  Stmt columns() {
+    if (!along_row_.is_fixed()) return open_columns();
+    return whole_places(context_.index(row_.lead + row_.first), context_.index(row_.count), [&](Var along, Var phase) {
+      arith::Facts inner;
+      inner.bound(along, {0, std::max<int64_t>(row_.count, 1) - 1});
+      inner.bound(phase, {0, row_.phases - 1});
+      const Column column = column_at(along, phase);
+      const Expr inside = arith::simplify(column.inside, inner);
+      return inside.is_constant(1) ? column.value : arith::select(inside, column.value, outside());
+    });
+  }
+
+  /// The places whose phases are all inside of the operand, and those in front of them and behind.
+  Stmt open_columns() {
+    const Expr zero = context_.index(0), all = places_along_row();
+    Expr start = context_.index(-row_.border * row_.phases);
+    if (along_row_.moving) start = start + along_row_.moving;
+    const Expr length = window_.load->buffer->shape[along_row_.axis];
+    const Expr first = arith::max(zero, arith::ceildiv(zero - start, row_.phases));
+    const Expr begin = arith::simplify(arith::min(first, all));
+    const Expr last = arith::min(all, arith::floordiv(length - start, row_.phases));
+    const Expr end = arith::simplify(arith::max(last, begin));
+    const Stmt whole = whole_places(begin, arith::simplify(end - begin), [&](Var along, Var phase) {
+      return column_inside(arith::simplify(along + begin), phase);
+    });
+    return build_.seq({edge(zero, begin), edge(end, all), whole});
+  }
+
+  /// Places from `begin` to `end`, which may be outside of the operand.
+  Stmt edge(Expr begin, Expr end) {
+    const Expr count = arith::simplify(end - begin);
+    if (count.is_constant(0)) return {};
+    return make_stmt(context_, over_places(count, [&](Var along, Var phase) {
+                       const Expr at = arith::simplify(along + begin);
+                       const Column column = column_at(at, phase);
+                       const Indices to = place(phase, at);
+                       const Stmt inner = build_.store(scratch_, to, column.value);
+                       return build_.seq({build_.store(scratch_, to, outside()),
+                                          store_where(context_, arith::simplify(column.inside), along, inner)});
+                     }));
   }
 
   /// Of a window that moves, the last one may have fewer places.
@@ -196,19 +250,40 @@ class CopyOfWindow {
     return arith::simplify(arith::ceildiv(positions_of(tree_, along_row_) + row_.shift, row_.phases));
   }
 
-  /// The element of column (along, phase), or what is outside of the operand.
-  Expr column_at(Var along, Var phase) {
+  struct Column {
+    Expr inside;  ///< of the operand
+    Expr value;   ///< where it is
+  };
+  /// The column in place `along` of a phase.
+  Column column_at(Expr along, Expr phase) const {
     Expr column = arith::simplify((along + row_.first - row_.border) * row_.phases + phase);
-    positions_[static_cast<size_t>(&along_row_ - window_.dims.data())] = arith::simplify(column - *along_row_.base);
+    const PlacedOperand operand = operand_in_row(arith::simplify(column - *along_row_.base));
     if (along_row_.moving) column = column + along_row_.moving;
-    arith::Facts inner;
-    inner.bound(along, {0, std::max<int64_t>(row_.count, 1) - 1});
-    inner.bound(phase, {0, row_.phases - 1});
-    const PlacedOperand operand = operand_at(tree_, window_, positions_);
     Expr inside = arith::lt(column, window_.load->buffer->shape[along_row_.axis]);
     if (operand.inside) inside = arith::logical_and(inside, operand.inside);
-    inside = arith::simplify(inside, inner);
-    return inside.is_constant(1) ? operand.value : arith::select(inside, operand.value, outside());
+    return {inside, operand.value};
+  }
+
+  /// The element of a column that is known to be inside of the operand, if the row is; else what is outside.
+  Expr column_inside(Expr along, Expr phase) const {
+    const Expr position = positions_[static_cast<size_t>(&along_row_ - window_.dims.data())];
+    Expr column = position + *along_row_.base;
+    if (along_row_.moving) column = column + along_row_.moving;
+    arith::Facts inner;
+    inner.assume(arith::le(context_.index(0), column));
+    inner.assume(arith::lt(column, window_.load->buffer->shape[along_row_.axis]));
+    const PlacedOperand operand = operand_in_row(position);
+    const Expr inside = operand.inside ? arith::simplify(operand.inside, inner) : Expr();
+    const bool everywhere = !inside || inside.is_constant(1);
+    const Expr value = everywhere ? operand.value : arith::select(inside, operand.value, outside());
+    const Expr there = (along - row_.border) * row_.phases + phase - *along_row_.base;
+    return arith::substitute(value, {{position, arith::simplify(there)}});
+  }
+
+  PlacedOperand operand_in_row(Expr position) const {
+    std::vector<Expr> positions = positions_;
+    positions[static_cast<size_t>(&along_row_ - window_.dims.data())] = position;
+    return operand_at(tree_, window_, positions);
   }
 
   /// Where the block finds in the copy what it read of the operand. Asked when all positions are known.

@@ -47,7 +47,8 @@ constexpr int64_t kShareOfScalars = 2;  ///< the same where its scalars are read
 constexpr int64_t kLeastRows = 4;       ///< of a block, about
 constexpr int64_t kOpenRows = 8;        ///< of a block where the number of rows is open
 constexpr int64_t kOpenVectors = 4;     ///< of columns, the same
-constexpr double kMostOpenTerms = 160;  ///< of a sum: 7x7 of 3 channels, 3x3 of 16
+constexpr int64_t kOpenVectorsOfChannel = 64;  ///< of columns where each channel has a filter of its own
+constexpr double kMostOpenTerms = 160;         ///< of a sum: 7x7 of 3 channels, 3x3 of 16
 
 using Loops = std::vector<uint32_t>;
 
@@ -75,9 +76,13 @@ class WindowQuestions {
         packs_(!draft.reduction.constants.empty()) {}
 
   Legal<Copy> answer() {
-    cut_open_loops();
+    cut_open_loops(kOpenVectors);
     auto found = window_of(s_, block_, spatial_, reduced_, blocks_);
     RELAXC_FITS(found, "no filter slides over an operand");
+    if (found->sharing.empty()) {
+      cut_open_loops(kOpenVectorsOfChannel);
+      found = window_of(s_, block_, spatial_, reduced_, blocks_);
+    }
     window_ = std::move(*found);
     Copy copy;
     copy.sliding.vector = row_loop();
@@ -106,10 +111,10 @@ class WindowQuestions {
     return step_of(store.buffer, store.indices, s_.loop(loop).var) == 1;
   }
   /// Loops of the result whose extents are open, by the blocks that they would have.
-  void cut_open_loops() {
+  void cut_open_loops(int64_t vectors) {
     for (uint32_t loop : spatial_)
       if (s_.loop(loop).extent.constant() == nullptr)
-        blocks_[loop] = is_contiguous(loop) ? kOpenVectors * lanes_ : kOpenRows;
+        blocks_[loop] = is_contiguous(loop) ? vectors * lanes_ : kOpenRows;
   }
   bool is_inner(uint32_t loop) const {
     return window_.dim_of(loop) != nullptr ||
@@ -168,10 +173,11 @@ class WindowQuestions {
   }
 
   /// Columns whose number is open are many in the first layers of networks for images, which sum few terms. Further on,
-  /// and in sequences, they may be few: a voice detector of 7 frames took a fifth longer, one that classifies lines of
-  /// text by depthwise filters over 3 rows two fifths. If channels do not fill vectors, columns do without a copy as
-  /// well.
+  /// and in sequences, they may be few: a voice detector of 7 frames took a fifth longer. If channels do not fill
+  /// vectors, columns do without a copy as well. Each channel by a filter of its own has no other vectors than columns,
+  /// and reads rows many times.
   bool may_be_wide(uint32_t vector) const {
+    if (window_.sharing.empty()) return loop_to_cut(vector) != 0;
     double terms = 1;
     for (uint32_t loop : reduced_) terms *= static_cast<double>(extent(loop));
     const bool channels_fill = std::any_of(window_.sharing.begin(), window_.sharing.end(),

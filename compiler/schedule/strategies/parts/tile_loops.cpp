@@ -46,6 +46,7 @@ Legal<std::vector<AxisPart>> split_axis(Tree& s, uint32_t loop, int64_t factor) 
 Legal<std::vector<VectorPart>> split_vectors(Tree& s, uint32_t loop, int64_t vectors, int64_t lanes, Tail tail) {
   std::vector<VectorPart> parts;
   Copies copies;
+  bool whole = vectors == 1 && tail == Tail::kMask && s.loop(loop).extent.constant() == nullptr;
   while (loop != 0) {
     const int64_t* left = s.loop(loop).extent.constant();
     int64_t most = left == nullptr ? vectors : tail == Tail::kMask ? (*left + lanes - 1) / lanes : *left / lanes;
@@ -54,8 +55,9 @@ Legal<std::vector<VectorPart>> split_vectors(Tree& s, uint32_t loop, int64_t vec
       parts.push_back({0, 0, copies});
       break;
     }
-    // The last vector is masked where nothing comes after it.
-    bool last = group == 1 || (left != nullptr && *left <= group * lanes);
+    // The last vector is masked where nothing comes after it. Of an open number of vectors, all others have no mask:
+    // stores under one take tens of cycles on some machines.
+    bool last = (group == 1 && !whole) || (left != nullptr && *left <= group * lanes);
     RELAXC_STEP(SplitLoops cut, apply(s, Split{loop, group * lanes, last ? tail : Tail::kPeel}));
     if (cut.inner != 0) {
       VectorPart part{0, cut.inner, copies};
@@ -68,7 +70,8 @@ Legal<std::vector<VectorPart>> split_vectors(Tree& s, uint32_t loop, int64_t vec
     copies = after(copies, cut.copies);
     loop = cut.tail;
     const int64_t* rest = loop == 0 ? nullptr : s.loop(loop).extent.constant();
-    if (loop != 0 && rest == nullptr) vectors = group > 1 ? 1 : 0;
+    if (loop != 0 && rest == nullptr) vectors = group > 1 || whole ? 1 : 0;
+    whole = false;
   }
   return parts;
 }
