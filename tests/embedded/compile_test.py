@@ -21,7 +21,7 @@ def main():
         models = [*own_cases(relaxc, path), *wild_cases(relaxc, machine, path)]
         for case in models[share::shares]:
             for emit in ("o", "c"):
-                case.compile(machine, emit, "-Os")
+                case.compile(["--target", machine], emit, "-Os")
         for name, (source, content, _, flags) in PROGRAMS.items():
             folder = Path(path) / "programs" / name
             folder.mkdir(parents=True)

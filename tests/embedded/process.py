@@ -27,7 +27,7 @@ class Process(Board):
     """A machine, its compiler and what runs its programs. Figures of instructions and stack are 0."""
 
     def __init__(self, cpu, folder):
-        self.cpu, self.riscv = cpu, False
+        self.cpu, self.target, self.riscv = cpu, ["--target", cpu], False
         if cpu in LINUX:
             self.compiler, self.emulator = LINUX[cpu]
         elif cpu == "riscv32imac":
