@@ -43,7 +43,7 @@ case "${1:-}" in
   ?*) presets=("$1") ;;
 esac
 failed=0  # a test that fails in one does not hide what the other finds
-[[ -d build/lib ]] || echo "the first build of each preset takes about $((33 / $(nproc) + 1)) minutes with $(nproc) jobs"
+[[ -d build/lib ]] || echo "the first build of each preset takes about $((26 / $(nproc) + 1)) minutes with $(nproc) jobs"
 for preset in "${presets[@]}"; do
   cmake --preset "$preset" -D CMAKE_UNITY_BUILD=ON -D RELAXC_LONG_TESTS=$long
   cmake --build --preset "$preset"
