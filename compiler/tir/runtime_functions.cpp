@@ -54,7 +54,10 @@ constexpr ArgumentKind kArgumentKinds[] = {
 
 bool fits(const Argument& argument, const ArgumentKind& kind) {
   const auto* buffer = std::get_if<BufferRef>(&argument);
-  if (buffer == nullptr) return kind.words == 0 && std::get<Expr>(argument).dtype().is_index();
+  if (buffer == nullptr) {
+    const DType dtype = std::get<Expr>(argument).dtype();
+    return kind.words == 0 && (dtype.is_index() || dtype == DType::i(64));
+  }
   if (kind.words == 0 || !(*buffer)->strides.empty()) return false;
   const DType dtype = (*buffer)->dtype;
   if (dtype != (kind.letter == 'o' ? DType::handle() : DType::i(64))) return false;
