@@ -98,7 +98,8 @@ std::string call_fault(const Invoke& call) {
   for (size_t i = 0; i < call.args.size(); ++i) {
     const auto* kind = std::find_if(std::begin(kArgumentKinds), std::end(kArgumentKinds),
                                     [&](const ArgumentKind& one) { return one.letter == row->call[i]; });
-    if (!fits(call.args[i], *kind)) return fmt::format("argument {} of '{}' is {}", i + 1, call.callee, kind->text);
+    if (!fits(call.args[i], *kind))
+      return fmt::format("argument {} of '{}' must be {}", i + 1, call.callee, kind->text);
   }
   return "";
 }

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 
 cmake/install_packages.sh build
 if [[ ! -x build/bin/relaxc ]]; then
-  echo "building relaxc with $(nproc) jobs: about $((33 / $(nproc) + 1)) minutes the first time"
+  echo "building relaxc with $(nproc) jobs: about $((16 / $(nproc) + 1)) minutes the first time"
 fi
 [[ -f build/build.ninja ]] || cmake --preset release -D CMAKE_UNITY_BUILD=ON
 cmake --build --preset release --target relaxc relax_rt

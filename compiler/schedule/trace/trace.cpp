@@ -72,6 +72,7 @@ struct LaterArgument {
 };
 /// In the order in which a step got them.
 constexpr LaterArgument kLaterArguments[] = {
+    {"pool_rows", 2, "0"},
     {"winograd", 4, "0"},
     {"winograd", 6, "4096"},
 };
