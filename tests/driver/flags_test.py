@@ -3,6 +3,7 @@
 Usage: flags_test.py RELAXC RUNTIME [unittest's own]"""
 
 import json
+import re
 import subprocess
 import unittest
 
@@ -318,6 +319,13 @@ class Talk(ProgramTest):
         self.assertRegex(self.compiles("--version").out, r"^relaxc \d+\.\d+\.\d+\n$")
         for flag in ("-o", "--dim", "--state", "--check", "-MD", "--target", "--time-passes"):
             self.assertIn(flag, self.compiles("--help=all").out)
+
+    def test_values_of_flags_are_named_for_what_they_are(self):
+        """CLI11's names of C++ types, and of checks, are none of them."""
+        values = set(re.findall(r"^  -[-\w]+(?:,-[-\w]+)* (\S+)  ", self.compiles("--help=all").out, re.M))
+        self.assertTrue({"INPUT:OUTPUT", "BYTES", "SECONDS", "TARGET", "PASS"} <= values, values)
+        self.assertFalse({value for value in values if re.search(r"\b(TEXT|U?INT|FLOAT|SIZE|POSITIVE)\b", value)}, values)
+        self.assertIn("\\fB\\-\\-state\\fR \\fIINPUT:OUTPUT\\fR", self.compiles("--man").out)
 
 
 if __name__ == "__main__":

@@ -52,6 +52,16 @@ CLI::Validator one_of(std::vector<std::string> names) {
   return {check, shown};
 }
 
+CLI::Validator seconds() {
+  auto check = [](std::string& text) {
+    char* end = nullptr;
+    double value = std::strtod(text.c_str(), &end);
+    bool fits = end != text.c_str() && *end == '\0' && value > 0 && value <= 1e9;
+    return fits ? std::string() : fmt::format("expected seconds, more than 0 and at most 1e9, found '{}'", text);
+  };
+  return {check, ""};
+}
+
 CLI::Validator between(int64_t lower, int64_t upper) {
   auto check = [=](std::string& text) {
     int64_t value = 0;

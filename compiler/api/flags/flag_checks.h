@@ -11,6 +11,8 @@ namespace relaxc::api {
 CLI::Validator one_of(std::vector<std::string> names);
 /// An integer from `lower` to `upper`, which help does not show.
 CLI::Validator between(int64_t lower, int64_t upper);
+/// Seconds: more than 0, and at most 1e9. Help does not show it.
+CLI::Validator seconds();
 /// The names that a flag is called by, with their dashes as they are typed; empty for positional arguments.
 std::vector<std::string> typed_names(const CLI::Option& option);
 /// What was found and what would be right, of a command line that `app` refused with `error`.

@@ -177,7 +177,7 @@ void add_file_flags(CLI::App& app, CompileOptions& o) {
          "--emit", [&](const std::string& form) { o.emit = format_of_name(form); },
          "the format to write, whatever the extension")
       ->check(one_of(format_names()));
-  app.add_option("--name", o.name, "prefix of every global symbol (default: the stem of OUTPUT)");
+  app.add_option("--name", o.name, "prefix of every global symbol (default: the stem of OUTPUT)")->type_name("NAME");
   auto* apart = app.add_option("--weights", o.weights,
                                "write the weights to a separate file, which the program maps (default: OUTPUT with the "
                                "extension .weights if they are more than 1 GB)");
@@ -257,7 +257,7 @@ void add_c_flags(CLI::App& app, CompileOptions& o) {
       ->check(one_of({"array", "incbin", "embed"}));
   app.add_option("--c-split", o.c_style.part_bytes,
                  "for .c: distribute functions over STEM_1.c, STEM_2.c ... of about this size")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(CLI::AsSizeValue(false).description(""))
       ->type_name("BYTES");
 }
 
@@ -273,13 +273,15 @@ void add_output_flags(CLI::App& app, CompileOptions& o) {
 void add_target_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("--target", o.target,
                  "a name of --print-targets, a triple, a description in a .json file, or 'native' (default: this "
-                 "machine's triple)");
+                 "machine's triple)")
+      ->type_name("TARGET");
   app.add_option(
-      "--mcpu", o.cpu,
-      "target CPU, or 'native' (default on x86-64: x86-64-v3, whose calls return RLX_CPU_FEATURES on older CPUs; "
-      "elsewhere the triple's baseline); a list puts code for each into one object, the most basic CPU first: "
-      "x86-64-v3,x86-64-v4+avx512vnni");
-  app.add_option("--mattr", o.features, "target features, as in +avx2,-fma");
+         "--mcpu", o.cpu,
+         "target CPU, or 'native' (default on x86-64: x86-64-v3, whose calls return RLX_CPU_FEATURES on older CPUs; "
+         "elsewhere the triple's baseline); a list puts code for each into one object, the most basic CPU first: "
+         "x86-64-v3,x86-64-v4+avx512vnni")
+      ->type_name("CPU");
+  app.add_option("--mattr", o.features, "target features, as in +avx2,-fma")->type_name("FEATURES");
   app.add_option("--float-abi", o.float_abi, "for ARM: soft, softfp or hard (default: as the triple says)")
       ->check(one_of({"soft", "softfp", "hard"}));
   app.add_option(
@@ -290,10 +292,13 @@ void add_target_flags(CLI::App& app, CompileOptions& o) {
 
 void add_dependency_flags(CLI::App& app, CompileOptions& o) {
   auto* wanted = app.add_flag("--MD", o.depfile, "-MD: also write a dependency file for make");
-  app.add_option("--MF", o.depfile_path, "-MF: its path (default: OUTPUT with the extension .d)")->needs(wanted);
+  app.add_option("--MF", o.depfile_path, "-MF: its path (default: OUTPUT with the extension .d)")
+      ->needs(wanted)
+      ->type_name("FILE");
   app.add_option("--MT", o.depfile_target, "-MT: the target of its rule, as make reads it (default: OUTPUT)")
       ->join(' ')
-      ->needs(wanted);
+      ->needs(wanted)
+      ->type_name("TARGET");
   app.add_flag("--MP", o.phony_targets,
                "-MP: add an empty rule for each dependency, so that make accepts a deleted one")
       ->needs(wanted);
@@ -317,7 +322,8 @@ void add_pass_flags(CLI::App& app, CompileOptions& o) {
   };
   list("--print-before", o.passes.print_before, "print the module before these passes ('all': every one)");
   list("--print-after", o.passes.print_after, "print the module after these passes");
-  app.add_option("--stop-after", o.passes.stop_after, "stop after this pass, print the module and write no object");
+  app.add_option("--stop-after", o.passes.stop_after, "stop after this pass, print the module and write no object")
+      ->type_name("PASS");
   app.add_option("--dialect", o.dialect,
                  "with --emit=relax: whose operators to write; those that TVM lacks become prim funcs")
       ->check(CLI::IsMember({"relaxc", "tvm"}))

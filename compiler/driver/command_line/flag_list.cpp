@@ -55,8 +55,7 @@ std::vector<Flag> flags_of(const CLI::App& app) {
     if (option->get_items_expected_max() > 0) {
       std::string type = option->get_type_name();
       flag.choices = choices_of(type);
-      flag.value =
-          flag.choices.empty() ? type.substr(0, type.find(':')) : fmt::format("{}", fmt::join(flag.choices, "|"));
+      flag.value = flag.choices.empty() ? type : fmt::format("{}", fmt::join(flag.choices, "|"));
     }
     add_words(flag);
     flags.push_back(std::move(flag));

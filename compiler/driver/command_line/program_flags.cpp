@@ -28,17 +28,6 @@ void add_answers(CLI::App& app, Options& o) {
       ->group(kBuildFlags);
 }
 
-/// More than none, and what clocks can count.
-CLI::Validator seconds() {
-  auto check = [](std::string& text) {
-    char* end = nullptr;
-    double value = std::strtod(text.c_str(), &end);
-    bool fits = end != text.c_str() && *end == '\0' && value > 0 && value <= 1e9;
-    return fits ? std::string() : fmt::format("expected seconds, more than 0 and at most 1e9, found '{}'", text);
-  };
-  return {check, ""};
-}
-
 /// None of these decides what is written, only whether.
 void add_limits(CLI::App& app, Options& o) {
   app.add_option("--time-limit", o.time_limit, "fail after this many seconds, and write nothing")

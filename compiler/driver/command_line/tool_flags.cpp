@@ -15,7 +15,7 @@ void add_numbers_flags(CLI::App& app, ToolOptions& t) {
       ->type_name("N")
       ->capture_default_str();
   app.add_flag("--random", t.random, "fill inputs without a file with random numbers");
-  app.add_option("--seed", t.seed, "seed of the random numbers")->capture_default_str();
+  app.add_option("--seed", t.seed, "seed of the random numbers")->capture_default_str()->type_name("N");
 }
 
 void add_inspect_flags(CLI::App& tool, ToolOptions& t) {
@@ -35,8 +35,8 @@ void add_verify_flags(CLI::App& tool, ToolOptions& t) {
   repeated(
       tool.add_option("--expect", t.expected, "expected outputs, given as DATA (default: what --against computes)"),
       "FILE");
-  tool.add_option("--rtol", t.rtol, "relative tolerance")->capture_default_str();
-  tool.add_option("--atol", t.atol, "absolute tolerance")->capture_default_str();
+  tool.add_option("--rtol", t.rtol, "relative tolerance")->capture_default_str()->type_name("X");
+  tool.add_option("--atol", t.atol, "absolute tolerance")->capture_default_str()->type_name("X");
   tool.add_flag("--bisect", t.bisect, "find the first node whose value differs from that of --against");
   tool.add_option("--against", t.against,
                   "compute the outputs that no file gives, and all values for --bisect, with this")
@@ -55,7 +55,7 @@ void add_tune_flags(CLI::App& tool, ToolOptions& t) {
   tool.add_option("-o", t.record, "the file to write, for --schedules, or for --target")->required()->type_name("FILE");
   tool.add_flag("--machine", t.machine,
                 "measure this machine instead: caches, arithmetic and memory, for a description that --target takes");
-  tool.add_option("--budget", t.budget, "time limit in seconds")->capture_default_str()->check(CLI::PositiveNumber);
+  tool.add_option("--budget", t.budget, "time limit")->capture_default_str()->check(seconds())->type_name("SECONDS");
 }
 
 void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* name, const char* text) {
