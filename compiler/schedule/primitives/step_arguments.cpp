@@ -11,6 +11,8 @@
 namespace relaxc::schedule {
 namespace {
 
+constexpr std::string_view kOneOrMore = "LOOP|LOOPS";  ///< what files of an earlier version name without brackets
+
 /// "masked|peeled": the words on both sides of the bar.
 std::pair<std::string_view, std::string_view> two_words(std::string_view word) {
   const size_t bar = word.find('|');
@@ -113,7 +115,11 @@ Legal<> parse_argument(std::string_view text, std::string_view word, Name& name)
   name.text = text;
   return Done{};
 }
-Legal<> parse_argument(std::string_view text, std::string_view, Names& names) {
+Legal<> parse_argument(std::string_view text, std::string_view word, Names& names) {
+  if (word == kOneOrMore && !text.empty() && text.front() != '[') {
+    names.push_back({std::string(text)});
+    return Done{};
+  }
   RELAXC_STEP(const std::vector<std::string_view> all, list_of(text));
   for (std::string_view one : all) names.push_back({std::string(one)});
   return Done{};

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "compiler/arith/dot.h"
@@ -31,13 +33,29 @@ std::optional<arith::Dot4> dot_of(Expr e, BufferRef bytes) {
   return reads ? dot : std::nullopt;
 }
 
+/// Locals of one element or vector that hold what was loaded of another buffer (stage_loads).
+std::map<BufferRef, BufferRef> staged_in(Stmt s) {
+  std::map<BufferRef, BufferRef> found;
+  tir::for_each_stmt(s, [&](Stmt inner) {
+    const auto* store = inner.as<tir::Store>();
+    const auto* load = store != nullptr ? store->value.as<arith::Load>() : nullptr;
+    if (load != nullptr && store->buffer->scope == tir::Scope::kLocal) found[store->buffer] = load->buffer;
+  });
+  return found;
+}
+
 /// What all such products in `s` multiply by; null: several buffers, or none.
 BufferRef words_of(Stmt s, BufferRef bytes) {
   std::set<BufferRef> found;
+  const std::map<BufferRef, BufferRef> staged = staged_in(s);
   tir::for_each_stmt(s, [&](Stmt inner) {
     for (Expr e : tir::expressions(inner))
       arith::for_each_node(e, [&](Expr node) {
-        if (const auto dot = dot_of(node, bytes)) found.insert(dot->b.as<arith::Load>()->buffer);
+        const auto dot = dot_of(node, bytes);
+        if (!dot) return;
+        const BufferRef read = dot->b.as<arith::Load>()->buffer;
+        const auto from = staged.find(read);
+        found.insert(from == staged.end() ? read : from->second);
       });
   });
   return found.size() == 1 ? *found.begin() : nullptr;
@@ -66,7 +84,7 @@ std::optional<size_t> dim_of_rows(const tir::For& loop, BufferRef buffer, const 
 }
 
 /// The place in the copy of an element of the box.
-Indices place_in_copy(const WidenBytes::Facts& facts, const Indices& in_box) {
+Indices place_in_copy(const WidenBytes::Copied& facts, const Indices& in_box) {
   if (!facts.rows) return in_box;
   Indices at;
   for (size_t dim = 0; dim < facts.along; ++dim)
@@ -78,12 +96,12 @@ Indices place_in_copy(const WidenBytes::Facts& facts, const Indices& in_box) {
 }
 
 /// Of what the last word of a sum lacks, so that it need not overlap the word before.
-int64_t zeros_behind(const WidenBytes::Facts& facts) {
+int64_t zeros_behind(const WidenBytes::Copied& facts) {
   return (kQuad - facts.terms % kQuad) % kQuad;
 }
 
 /// Rows begin at multiples of four bytes, which loads of two words need.
-BufferRef buffer_of_copy(const Tree& tree, BufferRef bytes, const WidenBytes::Facts& facts) {
+BufferRef buffer_of_copy(const Tree& tree, BufferRef bytes, const WidenBytes::Copied& facts) {
   std::vector<int64_t> dims = facts.region.extent;
   if (facts.rows) {
     dims.resize(facts.along + 1);
@@ -103,7 +121,7 @@ BufferRef buffer_of_copy(const Tree& tree, BufferRef bytes, const WidenBytes::Fa
 /// The sums of a loop, as they read the copy.
 class WideSums {
  public:
-  WideSums(Context& context, BufferRef bytes, const WidenBytes::Facts& facts)
+  WideSums(Context& context, BufferRef bytes, const WidenBytes::Copied& facts)
       : context_(context), bytes_(bytes), facts_(facts) {}
 
   Stmt of(Stmt loop) {
@@ -140,14 +158,14 @@ class WideSums {
 
   Context& context_;
   const BufferRef bytes_;
-  const WidenBytes::Facts& facts_;
+  const WidenBytes::Copied& facts_;
 };
 
 /// The copy: loops over the box in the order that the copy has; along a row four bytes at once, then those that are
 /// left, and zeros behind the last.
 class Copy {
  public:
-  Copy(Context& context, BufferRef bytes, const WidenBytes::Facts& facts)
+  Copy(Context& context, BufferRef bytes, const WidenBytes::Copied& facts)
       : context_(context), build_(context), bytes_(bytes), facts_(facts), at_(facts.region.extent.size()) {}
 
   Stmt made() {
@@ -210,12 +228,62 @@ class Copy {
   Context& context_;
   tir::Builder build_;
   const BufferRef bytes_;
-  const WidenBytes::Facts& facts_;
+  const WidenBytes::Copied& facts_;
   Indices at_;  ///< the place in the box
 };
 
+/// A sum of products of variables and numbers: as a loop goes on by one, it takes its least and its greatest value.
+bool is_affine(Expr e) {
+  bool affine = true;
+  arith::for_each_node(e, [&](Expr node) {
+    affine &= node.as<arith::VarNode>() != nullptr || node.constant() != nullptr || node.as<arith::Add>() != nullptr ||
+              node.as<arith::Sub>() != nullptr || node.as<arith::Mul>() != nullptr;
+  });
+  return affine;
+}
+
+bool reads(Expr e, BufferRef buffer) {
+  bool found = false;
+  arith::for_each_node(e, [&](Expr node) {
+    const auto* load = node.as<arith::Load>();
+    found |= load != nullptr && load->buffer == buffer;
+  });
+  return found;
+}
+
+size_t reads_of(Stmt s, BufferRef buffer) {
+  size_t count = 0;
+  for_each_access(s, [&](const Access& access) { count += access.buffer == buffer ? 1 : 0; });
+  return count;
+}
+
+/// Something decides whether `s` reads the buffer: a condition, or a loop that may have no iterations.
+bool reads_at_times(Stmt s, BufferRef buffer) {
+  bool found = false;
+  tir::for_each_stmt(s, [&](Stmt inner) {
+    const auto* loop = inner.as<tir::For>();
+    const int64_t* extent = loop != nullptr ? loop->extent.constant() : nullptr;
+    const bool decides = inner.as<tir::If>() != nullptr || (loop != nullptr && (extent == nullptr || *extent < 1));
+    found |= decides && reads_of(inner, buffer) != 0;
+    for (Expr e : tir::expressions(inner))
+      arith::for_each_node(e, [&](Expr node) { found |= node.as<arith::Select>() != nullptr && reads(node, buffer); });
+  });
+  return found;
+}
+
+/// `s` reads the first and the last element of the box in each dim, whatever happens.
+bool reads_whole(Stmt s, BufferRef buffer, const Region& region) {
+  bool whole = !reads_at_times(s, buffer);
+  for_each_access(s, [&](const Access& access) {
+    for (size_t dim = 0; access.buffer == buffer && dim < access.indices.size(); ++dim)
+      whole &= is_affine(arith::simplify(access.indices[dim] - region.begin[dim]));
+  });
+  return whole;
+}
+
 /// Whether all of the box are elements of the buffer.
-bool exists(const Tree& tree, BufferRef buffer, const Region& region) {
+bool exists(const Tree& tree, Stmt around, BufferRef buffer, const Region& region) {
+  if (reads_whole(around, buffer, region)) return true;
   arith::Facts facts = facts_of_loops(tree.root());
   Indices first, last;
   for (size_t dim = 0; dim < region.begin.size(); ++dim) {
@@ -225,43 +293,68 @@ bool exists(const Tree& tree, BufferRef buffer, const Region& region) {
   return !inside(buffer, first, facts) && !inside(buffer, last, facts);
 }
 
-}  // namespace
-
-Legal<WidenBytes::Facts> WidenBytes::legal(const Tree& tree) const {
+/// Of one loop, but for `wide` and `sums`.
+Legal<WidenBytes::Copied> region_of(const Tree& tree, BufferRef buffer, uint32_t loop) {
   const Stmt around(&tree.loop(loop));
-  RELAXC_REQUIRE(buffer->dtype == DType::u(8), buffer->name + " has no unsigned bytes");
   RELAXC_STEP(const Region region, is_cacheable(tree, buffer, loop));
   RELAXC_REQUIRE(!is_stored(tree, is_inside_loop(tree, loop, tir::LoopKind::kParallel) ? tree.root() : around, buffer),
                  fmt::format("{} is stored to while loop '{}' runs", buffer->name, loop_name(tree, loop)));
-  RELAXC_REQUIRE(exists(tree, buffer, region), fmt::format("a part of what loop '{}' reads may be outside of {}",
-                                                           loop_name(tree, loop), buffer->name));
-  const BufferRef words = words_of(around, buffer);
-  RELAXC_REQUIRE(words != nullptr,
-                 fmt::format("loop '{}' computes no dot products of four of {} by words of one constant",
-                             loop_name(tree, loop), buffer->name));
+  RELAXC_REQUIRE(
+      exists(tree, around, buffer, region),
+      fmt::format("a part of what loop '{}' reads may be outside of {}", loop_name(tree, loop), buffer->name));
+  return WidenBytes::Copied{.loop = loop, .region = region, .along = dim_along(region)};
+}
+
+bool has_loop(Stmt s, const std::vector<uint32_t>& loops) {
+  bool found = false;
+  tir::for_each_stmt(s, [&](Stmt inner) {
+    const auto* loop = inner.as<tir::For>();
+    found |= loop != nullptr && std::find(loops.begin(), loops.end(), loop->id) != loops.end();
+  });
+  return found;
+}
+
+}  // namespace
+
+Legal<WidenBytes::Facts> WidenBytes::legal(const Tree& tree) const {
+  RELAXC_REQUIRE(buffer->dtype == DType::u(8), buffer->name + " has no unsigned bytes");
+  RELAXC_REQUIRE(!loops.empty(), "no loop is named");
+  const BufferRef words = words_of(Stmt(&tree.loop(loops[0])), buffer);
   Facts facts;
-  RELAXC_STEP(facts.operand, own_operand(tree, words));
-  const Packing& packing = tree.operands()[facts.operand].made;
-  facts.region = region, facts.along = dim_along(region), facts.terms = packing.words_extent;
-  if (zeros_behind(facts) == 0) facts.rows = dim_of_rows(tree.loop(loop), buffer, region, facts.along);
-  facts.wide = buffer_of_copy(tree, buffer, facts);
-  facts.sums = WideSums(tree.context(), buffer, facts).of(around);
-  bool only_sums = true;
-  for_each_access(facts.sums, [&](const Access& access) { only_sums &= access.buffer != buffer; });
-  RELAXC_REQUIRE(only_sums, fmt::format("loop '{}' reads {} for something else than dot products of four, too",
-                                        loop_name(tree, loop), buffer->name));
-  size_t inner = 0, all = 0;
-  for_each_access(around, [&](const Access& access) { inner += access.buffer == words ? 1 : 0; });
-  for_each_access(tree.root(), [&](const Access& access) { all += access.buffer == words ? 1 : 0; });
-  RELAXC_REQUIRE(inner == all && !packing.pairs, words->name + " is read by other products, too");
+  size_t inner = 0;
+  for (uint32_t loop : loops) {
+    const Stmt around(&tree.loop(loop));
+    RELAXC_REQUIRE(!has_loop(tree.loop(loop).body, loops),
+                   fmt::format("another of the loops is inside of '{}'", loop_name(tree, loop)));
+    RELAXC_STEP(Copied copied, region_of(tree, buffer, loop));
+    RELAXC_REQUIRE(words != nullptr && words_of(around, buffer) == words,
+                   fmt::format("loop '{}' computes no dot products of four of {} by words of one constant",
+                               loop_name(tree, loop), buffer->name));
+    RELAXC_STEP(facts.operand, own_operand(tree, words));
+    copied.terms = tree.operands()[facts.operand].made.words_extent;
+    if (zeros_behind(copied) == 0) copied.rows = dim_of_rows(tree.loop(loop), buffer, copied.region, copied.along);
+    copied.wide = buffer_of_copy(tree, buffer, copied);
+    copied.sums = WideSums(tree.context(), buffer, copied).of(around);
+    RELAXC_REQUIRE(reads_of(copied.sums, buffer) == 0,
+                   fmt::format("loop '{}' reads {} for something else than dot products of four, too",
+                               loop_name(tree, loop), buffer->name));
+    inner += reads_of(around, words);
+    facts.copies.push_back(std::move(copied));
+  }
+  RELAXC_REQUIRE(inner == reads_of(tree.root(), words) && !tree.operands()[facts.operand].made.pairs,
+                 words->name + " is read by other products, too");
   return facts;
 }
 
 WidenBytes::Made WidenBytes::apply(Tree& tree, const Facts& facts) const {
   tir::Builder build(tree.context());
   tree.operands()[facts.operand].made.pairs = true;
-  const Stmt copy = Copy(tree.context(), buffer, facts).made();
-  tree.edit_loop(loop, [&](const tir::For&) { return build.alloc(facts.wide, build.seq({copy, facts.sums})); });
+  for (const Copied& copied : facts.copies) {
+    const Stmt copy = Copy(tree.context(), buffer, copied).made();
+    tree.edit_loop(copied.loop, [&](const tir::For&) {
+      return build.alloc(copied.wide, build.seq({copy, copied.sums}));
+    });
+  }
   return Done{};
 }
 

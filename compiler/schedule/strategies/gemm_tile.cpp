@@ -20,6 +20,7 @@
 #include "compiler/schedule/strategies/parts/reduction_view.h"
 #include "compiler/schedule/strategies/parts/register_tile.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
+#include "compiler/schedule/strategies/parts/wide_rows.h"
 #include "compiler/schedule/strategies/strategy.h"
 
 namespace relaxc::schedule {
@@ -207,7 +208,8 @@ Legal<GemmTile> tile_along(const Draft& draft, uint32_t vector) {
   if (plan.unrolled == 0) return plan;
   plan.axes += fmt::format(", rows along {}", explained_name(draft, plan.unrolled));
   if (spatial.size() < 2) return plan;
-  const bool rows_outside = elements_along(draft, plan.unrolled) > elements_along(draft, vector);
+  const bool wide = gains_by_wide_rows(draft, plan.unrolled, vector);
+  const bool rows_outside = wide || elements_along(draft, plan.unrolled) > elements_along(draft, vector);
   std::vector<std::string> names{"rows outside", "columns outside"};
   if (!rows_outside) std::swap(names[0], names[1]);
   plan.decision = draft.knobs.decide("order", std::move(names));
@@ -216,7 +218,7 @@ Legal<GemmTile> tile_along(const Draft& draft, uint32_t vector) {
   if (other) order = spatial_order(draft, vector, plan.unrolled, !rows_outside);
   if (!order) order = spatial_order(draft, vector, plan.unrolled, rows_outside);
   RELAXC_FITS(order, "the loops of the result cannot be put in the order that a tile needs");
-  plan.order = *order, plan.runs = other == rows_outside;
+  plan.order = *order, plan.runs = !wide && other == rows_outside;
   plan.axes += ", " + plan.decision->options[plan.decision->taken];
   return plan;
 }

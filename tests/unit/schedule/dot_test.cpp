@@ -199,5 +199,24 @@ TEST_CASE("bytes that many columns read are widened once for a tile of rows") {
   CHECK(!is_widened(testing::matmul_of_bytes(context, index(11), index(32), index(64))));  // rows would be left over
 }
 
+/// Whether sums in lanes of so many bits, which are those of the definition, are of rows that were widened.
+bool lanes_read_wide(arith::Context& context, const tir::PrimFunc& f, int32_t bits) {
+  return scheduled_sums(context, f, target_of(bits)).find("widen_bytes") != std::string::npos;
+}
+
+TEST_CASE("a tile of rows is widened once for all columns where lanes multiply pairs") {
+  arith::Context context;
+  auto product = [&](int64_t m, int64_t n, int64_t k) {
+    return testing::matmul_of_bytes(context, context.index(m), context.index(n), context.index(k));
+  };
+  for (const int32_t bits : {128, 256})
+    for (auto [m, n, k] : {std::array<int64_t, 3>{4, 64, 4}, {13, 100, 16}, {29, 72, 8}, {6, 65, 64}})
+      CHECK(lanes_read_wide(context, product(m, n, k), bits));
+  CHECK(lanes_read_wide(context, testing::conv_of_bytes(context, 8, 9, 64, 3, 1, false), 256));
+  CHECK(!lanes_read_wide(context, product(13, 40, 16), 256));   // few columns
+  CHECK(!lanes_read_wide(context, product(2, 100, 16), 256));   // few rows
+  CHECK(!lanes_read_wide(context, product(13, 100, 16), 512));  // bytes are summed by one instruction
+}
+
 }  // namespace
 }  // namespace relaxc

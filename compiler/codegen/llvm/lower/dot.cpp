@@ -38,6 +38,7 @@ std::optional<Lanes> DotProducts::of_bytes(const arith::Binary& e) {
   DotProduct kind = numeric_.capabilities().dots.of(int64_t{32} * lanes_.count());
   if (kind == DotProduct::kNone) return std::nullopt;
   std::optional<Dot4> found = arith::as_dot4(e.b);
+  if (!found && kind == DotProduct::kPairs) return of_wide_pairs(e);
   if (!found) return std::nullopt;
   Value* word = word_of(*found);
   Value* b = lanes_.widened(values_.value(found->b), DType::i(32));
@@ -46,6 +47,28 @@ std::optional<Lanes> DotProducts::of_bytes(const arith::Binary& e) {
   Value* a = word->getType()->isVectorTy() ? word : b_.CreateVectorSplat(lanes_.count(), word);
   if (kind == DotProduct::kPairs) return Lanes{nullptr, 0, b_.CreateAdd(sum, of_pairs(a, b))};
   return Lanes{nullptr, 0, of_quads(intrinsic_of(kind), sum, a, b)};
+}
+
+/// Two pairs that are the same for all lanes and have 16 bits a number in memory.
+std::optional<Lanes> DotProducts::of_wide_pairs(const arith::Binary& e) {
+  const std::optional<PairDot> found = arith::as_pair_dot(e.b);
+  const arith::Load* first = found ? tir::pairs_of(*found) : nullptr;
+  if (first == nullptr) return std::nullopt;
+  const Lanes offset = memory_.offset_of(first->buffer, first->indices);
+  if (!offset.is_uniform() || addresses_.at(first->buffer).per_lane) return std::nullopt;
+  Value* at = memory_.address(first->buffer, offset);
+  auto* pairs = llvm::FixedVectorType::get(b_.getInt16Ty(), lanes_.count() * 2);
+  auto number = [&](uint64_t n) { return llvm::ConstantInt::get(pairs, n); };
+  Value* y = b_.CreateBitCast(lanes_.widened(values_.value(found->b), DType::i(32)), pairs);
+  Value* sum = lanes_.widened(values_.value(e.a), DType::i(32));
+  for (const bool odd : {false, true}) {
+    Value* pair = b_.CreateAlignedLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_32(b_.getInt32Ty(), at, odd ? 1 : 0),
+                                       llvm::Align(2));
+    Value* x = b_.CreateBitCast(b_.CreateVectorSplat(lanes_.count(), pair), pairs);
+    Value* w = b_.CreateAShr(odd ? y : b_.CreateShl(y, number(8)), number(8));
+    sum = b_.CreateAdd(sum, b_.CreateIntrinsic(intrinsic_of(DotProduct::kPairs), {}, {x, w}));
+  }
+  return Lanes{nullptr, 0, sum};
 }
 
 std::optional<Lanes> DotProducts::of_scalars(const arith::Binary& e) {

@@ -40,6 +40,7 @@ class DotProducts {
   llvm::Value* word_of(const arith::Dot4& dot);
   llvm::Value* of_quads(llvm::Intrinsic::ID intrinsic, llvm::Value* sum, llvm::Value* a, llvm::Value* b);
   llvm::Value* of_pairs(llvm::Value* a, llvm::Value* b);
+  std::optional<Lanes> of_wide_pairs(const arith::Binary& e);
   std::optional<Lanes> of_scalars(const arith::Binary& e);
   std::optional<Lanes> of_pairs_in_memory(const arith::Binary& e);
   std::optional<Lanes> of_halves(const arith::Binary& e);

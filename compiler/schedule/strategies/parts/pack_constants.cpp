@@ -54,4 +54,15 @@ Legal<> pack_in_order(Draft& draft, uint32_t loop, std::vector<BufferRef>& packe
   return pack_all(draft, loop, 1, true, packed);
 }
 
+std::vector<Pack> packings_along(const Draft& draft, uint32_t loop, int64_t panel) {
+  std::vector<Pack> steps;
+  std::vector<BufferRef> seen;
+  for (;;) {
+    const Pack step = next_packing(draft, loop, panel, false, seen);
+    if (step.buffer == nullptr) return steps;
+    seen.push_back(step.buffer);
+    steps.push_back(step);
+  }
+}
+
 }  // namespace relaxc::schedule

@@ -23,6 +23,7 @@
 #include "compiler/schedule/strategies/parts/tile_loops.h"
 #include "compiler/schedule/strategies/parts/tile_shape.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
+#include "compiler/schedule/strategies/parts/wide_rows.h"
 
 namespace relaxc::schedule {
 namespace {
@@ -112,14 +113,22 @@ bool reads_from_afar(const Draft& draft) {
   return found;
 }
 
+bool rows_are_wide(const Draft& draft) {
+  const ReductionForm& form = draft.reduction;
+  const auto position = [&](uint32_t loop) { return std::find(form.spatial.begin(), form.spatial.end(), loop); };
+  return position(form.unrolled) < position(form.vector) && gains_by_wide_rows(draft, form.unrolled, form.vector);
+}
+
 struct RegisterTile {
   TileShape shape;
   bool from_afar = false;            ///< what vectors are read from is asked for ahead
+  bool wide_rows = false;            ///< bytes are widened before the columns that read them
   std::optional<Decision> decision;  ///< on the shape
 };
 
 RegisterTile plan_tile(const Draft& draft, Expr value) {
-  RegisterTile plan{.shape = {}, .from_afar = reads_from_afar(draft), .decision = {}};
+  RegisterTile plan{
+      .shape = {}, .from_afar = reads_from_afar(draft), .wide_rows = rows_are_wide(draft), .decision = {}};
   if (draft.reduction.image != 0) {
     plan.shape = tile_of_image(draft);
     return plan;
@@ -138,11 +147,28 @@ RegisterTile plan_tile(const Draft& draft, Expr value) {
 class TileCuts {
  public:
   TileCuts(Draft& draft, const TileShape& shape)
-      : tree_(draft.tree), form_(draft.reduction), shape_(shape), tail_(tail_of(*draft.target)) {}
+      : draft_(draft), tree_(draft.tree), form_(draft.reduction), shape_(shape), tail_(tail_of(*draft.target)) {}
+
+  /// Rows first, whose bytes are widened for all columns behind them; whether that was legal. Packs the constant.
+  Legal<bool> cut_wide(std::vector<BufferRef>& packed) {
+    const std::vector<Pack> packings = packings_along(draft_, form_.vector, shape_.vectors * form_.lanes);
+    RELAXC_STEP(const std::vector<AxisPart> parts, cut_wide_rows(draft_, form_.unrolled, shape_.unrolled));
+    if (parts.empty()) return false;
+    for (const Pack& step : packings) {
+      RELAXC_STEP(const BufferRef made, apply(tree_, step));
+      packed.push_back(made);
+    }
+    for (const AxisPart& part : parts) {
+      rows.push_back(part.inner);
+      const auto copy = part.copies.loops.find(form_.vector);
+      RELAXC_LEGAL(cut_vector(copy == part.copies.loops.end() ? form_.vector : copy->second));
+    }
+    return true;
+  }
 
   Legal<> cut() {
     if (form_.unrolled == 0) {
-      RELAXC_LEGAL(cut_vector());
+      RELAXC_LEGAL(cut_vector(form_.vector));
       return Done{};
     }
     const auto position = [&](uint32_t loop) { return std::find(form_.spatial.begin(), form_.spatial.end(), loop); };
@@ -155,14 +181,14 @@ class TileCuts {
  private:
   Legal<> rows_first() {
     RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree_, form_.unrolled, shape_.unrolled));
-    RELAXC_STEP(const std::vector<Copies> bodies, cut_vector());
+    RELAXC_STEP(const std::vector<Copies> bodies, cut_vector(form_.vector));
     for (const Copies& copies : bodies)
       for (const AxisPart& part : parts) add_rows(part.inner, copies);
     return Done{};
   }
 
   Legal<> vectors_first() {
-    RELAXC_LEGAL(cut_vector());
+    RELAXC_LEGAL(cut_vector(form_.vector));
     const std::vector<uint32_t> own_lanes = lanes, own_groups = groups;
     RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree_, form_.unrolled, shape_.unrolled));
     for (const AxisPart& part : parts) {
@@ -181,16 +207,16 @@ class TileCuts {
   }
 
   /// Gives the copies that were made of what was inside of the vectorized axis, the original (no copies) first.
-  Legal<std::vector<Copies>> cut_vector() {
+  Legal<std::vector<Copies>> cut_vector(uint32_t loop) {
     int64_t vectors = shape_.vectors;
     // Of an extent that only its multiple is known of, a few vectors less may leave no rest.
-    const bool open = tree_.loop(form_.vector).extent.constant() == nullptr;
+    const bool open = tree_.loop(loop).extent.constant() == nullptr;
     for (int64_t fewer = vectors; open && fewer * 2 > vectors; --fewer)
-      if (known_divisor(tree_, form_.vector) % (fewer * form_.lanes) == 0) {
+      if (known_divisor(tree_, loop) % (fewer * form_.lanes) == 0) {
         vectors = fewer;
         break;
       }
-    RELAXC_STEP(const std::vector<VectorPart> parts, split_vectors(tree_, form_.vector, vectors, form_.lanes, tail_));
+    RELAXC_STEP(const std::vector<VectorPart> parts, split_vectors(tree_, loop, vectors, form_.lanes, tail_));
     std::vector<Copies> bodies;
     for (const VectorPart& part : parts) {
       if (part.group != 0) groups.push_back(part.group);
@@ -200,21 +226,30 @@ class TileCuts {
     return bodies;
   }
 
+  Draft& draft_;
   Tree& tree_;
   const ReductionForm& form_;
   const TileShape& shape_;
   const Tail tail_;
 };
 
+Legal<> pack_and_cut(Draft& draft, const TileShape& shape, TileCuts& cuts, std::vector<BufferRef>& packed) {
+  const ReductionForm& form = draft.reduction;
+  if (form.unrolled != 0) RELAXC_LEGAL(pack_along(draft, form.unrolled, shape.unrolled, packed));
+  RELAXC_LEGAL(pack_along(draft, form.vector, shape.vectors * form.lanes, packed));
+  return cuts.cut();
+}
+
 Legal<> carry_out(const RegisterTile& plan, Draft& draft) {
   Tree& tree = draft.tree;
-  const ReductionForm& form = draft.reduction;
   if (plan.decision) draft.knobs.take(*plan.decision);
   std::vector<BufferRef> packed;
-  if (form.unrolled != 0) RELAXC_LEGAL(pack_along(draft, form.unrolled, plan.shape.unrolled, packed));
-  RELAXC_LEGAL(pack_along(draft, form.vector, plan.shape.vectors * form.lanes, packed));
   TileCuts cuts(draft, plan.shape);
-  RELAXC_LEGAL(cuts.cut());
+  bool is_cut = false;
+  if (plan.wide_rows) {
+    RELAXC_STEP(is_cut, cuts.cut_wide(packed));
+  }
+  if (!is_cut) RELAXC_LEGAL(pack_and_cut(draft, plan.shape, cuts, packed));
   for (uint32_t loop : cuts.lanes) {
     RELAXC_LEGAL(apply(tree, Vectorize{loop}));
     if (plan.from_afar) RELAXC_LEGAL(apply(tree, Prefetch{loop, draft.target->prefetch_bytes}));

@@ -30,11 +30,11 @@ Legal<std::vector<AxisPart>> split_axis(Tree& s, uint32_t loop, int64_t factor) 
     const int64_t* left = s.loop(loop).extent.constant();
     if (left != nullptr) factor = std::min(factor, std::max<int64_t>(*left, 1));
     if (factor <= 1) {
-      parts.push_back({0, copies});
+      parts.push_back({0, copies, loop});
       break;
     }
     RELAXC_STEP(SplitLoops split, apply(s, Split{loop, factor, Tail::kPeel}));
-    if (split.inner != 0) parts.push_back({split.inner, copies});
+    if (split.inner != 0) parts.push_back({split.inner, copies, 0});
     copies = after(copies, split.copies);
     loop = split.tail;
     const int64_t* rest = loop == 0 ? nullptr : s.loop(loop).extent.constant();

@@ -9,7 +9,8 @@ namespace relaxc::schedule {
 /// a tile (0: the part's iterations come one by one).
 struct AxisPart {
   uint32_t inner = 0;
-  Copies copies;  ///< what this part has in place of what was in the body of the axis
+  Copies copies;        ///< what this part has in place of what was in the body of the axis
+  uint32_t single = 0;  ///< the loop over iterations that come one by one
 };
 Legal<std::vector<AxisPart>> split_axis(Tree& s, uint32_t loop, int64_t factor);
 

@@ -62,9 +62,9 @@ Legal<int64_t> tile_of_wide_rows(Draft& draft, uint32_t rows, uint32_t columns) 
   const double products = view.terms() * static_cast<double>(kWord * count * *view.extent(columns));
   const Tree before = draft.tree;
   RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(draft.tree, rows, count));
-  const WidenBytes widen{bytes, parts[0].inner};
+  const WidenBytes widen{bytes, {parts[0].inner}};
   const Legal<WidenBytes::Facts> facts = widen.legal(draft.tree);
-  if (!facts || products * (kNarrowProduct - wide_product(count)) < elements(facts->region) * kWidenCycles) {
+  if (!facts || products * (kNarrowProduct - wide_product(count)) < elements(facts->copies[0].region) * kWidenCycles) {
     draft.tree = before;
     return int64_t{0};
   }
