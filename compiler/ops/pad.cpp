@@ -3,7 +3,8 @@
 // pads is a shape value of the beginnings of all axes, then the ends. Modes: constant; edge (the outermost element);
 // reflect (mirrored without repeating the edge, again and again if the pad is longer than the tensor); wrap (periodic).
 // In constant mode an axis that may be empty cannot be read through a clamped subscript, so the result is then filled
-// first and x copied into it.
+// first and x copied into it. In the other modes, rows whose ends are padded are three loops: what is added before, x,
+// which is contiguous, and what is added behind it.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
@@ -90,6 +91,28 @@ Stmt fill_and_copy(DefineContext& d, const std::vector<Axis>& axes) {
                 })});
 }
 
+/// The rows of a result that repeats elements of x before and after each row of x.
+Stmt copy_between_borders(DefineContext& d, const std::vector<Axis>& axes) {
+  BufferRef x = d.input(0), y = d.output();
+  const std::string& mode = d.attrs().string("mode");
+  const Axis& row = axes.back();
+  const Expr zero = d.context().index(0), width = y->shape.back();
+  const Expr first = arith::simplify(arith::max(zero, arith::min(row.begin, width)));
+  const Expr behind = arith::simplify(arith::max(first, arith::min(row.begin + row.dim, width)));
+  auto part = [&](Expr begin, Expr end, bool inside) {
+    Dims extents = y->shape;
+    extents.back() = arith::simplify(end - begin);
+    return d.builder.nest(extents, [&](const Indices& i) {
+      Indices to = i, from;
+      to.back() = begin + i.back();
+      for (size_t k = 0; k < i.size(); ++k) from.push_back(axes[k].touched() ? source(mode, axes[k], to[k]) : to[k]);
+      if (inside) from.back() = to.back() - row.begin;
+      return d.builder.store(y, to, d.builder.load(x, from));
+    });
+  };
+  return d.builder.seq({part(zero, first, false), part(first, behind, true), part(behind, width, false)});
+}
+
 Stmt define(DefineContext& d) {
   BufferRef x = d.input(0), y = d.output();
   const std::string& mode = d.attrs().string("mode");
@@ -101,6 +124,7 @@ Stmt define(DefineContext& d) {
     may_be_empty |= axes[k].touched() && !arith::prove_le(d.context().index(1), axes[k].dim);
   }
   if (mode == "constant" && may_be_empty) return fill_and_copy(d, axes);
+  if (mode != "constant" && !axes.empty() && axes.back().touched()) return copy_between_borders(d, axes);
   return d.builder.compute(y, [&](const Indices& i) {
     Indices from;
     Expr inside = d.context().boolean(true);

@@ -138,6 +138,12 @@ TEST_CASE("pads in all modes") {
   check(padded(x, {5, 4}, "reflect"), {12}, {2, 1, 2, 3, 2, 1, 2, 3, 2, 1, 2, 3});
   check(padded(x, {2, 4}, "wrap"), {9}, {2, 3, 1, 2, 3, 1, 2, 3, 1});
   check(padded(floats({1}, {7}), {2, 1}, "reflect"), {4}, {7, 7, 7, 7});
+  check(padded(x, {-1, 2}, "edge"), {4}, {2, 3, 3, 3});
+  check(padded(x, {2, -1}, "reflect"), {4}, {3, 2, 1, 2});
+  check(padded(x, {-4, 3}, "wrap"), {2}, {2, 3});  // nothing of the row is left
+  check(padded(x, {4, -5}, "edge"), {2}, {1, 1});
+  check(padded(floats({2, 2}, {1, 2, 3, 4}), {1, 1, 0, 2}, "edge"), {3, 5},
+        {1, 1, 2, 2, 2, 1, 1, 2, 2, 2, 3, 3, 4, 4, 4});
   check(padded(floats({0, 2}, {}), {1, 0, 0, 1}, "constant"), {1, 3}, {9, 9, 9});
   check(padded(floats({2, 2}, {1, 2, 3, 4}), {0, 1, 1, 0}, "constant"), {3, 3}, {9, 1, 2, 9, 3, 4, 9, 9, 9});
 }
