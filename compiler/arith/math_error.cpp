@@ -9,15 +9,15 @@ namespace relaxc::arith {
 namespace {
 
 Expr erf_single(const Real& r, Expr x) {
-  Expr a = min(r.abs(x), r.num(4)), s = x * x;
+  Expr size = r.abs(x), a = select(lt(size, r.num(4)), size, r.num(4)), s = x * x;
   Expr near = r.fma(x,
                     r.polynomial(s, {0.128379167, -0.376126337, 0.112836938, -0.0268592766, 0.00520067829,
                                      -0.000813820996, 8.34944066e-5}),
                     x);
   Expr q = r.polynomial(a, {1.12873424, 0.634838628, 0.106669022, -0.024020303, 0.00366869723, -0.000276244831,
                             -1.27936821e-5, 4.49995517e-6, -2.77485313e-7});
-  Expr far = r.copysign(r.num(1) - math_exp(r, -(a * q)), x);
-  return select(lt(a, r.num(0.927)), near, far);
+  Expr far = r.copysign(r.num(1) - exp_of_small(r, -(a * q)), x);
+  return select(ge(size, r.num(0.927)), far, near);  // near, if x is NaN
 }
 
 Expr erf_double(const Real& r, Expr x) {
@@ -39,13 +39,13 @@ Expr erf_double(const Real& r, Expr x) {
           4.2342076675955108837e-8});
   Expr tail = math_exp(r, -(a * a)) * g / r.fma(r.num(2), a, r.num(1));
   Expr far = r.copysign(r.num(1) - tail, x);
-  return select(lt(a, r.num(1)), near, far);
+  return select(r.isnan(x), x, select(lt(a, r.num(1)), near, far));
 }
 
 }  // namespace
 
 Expr math_erf(const Real& r, Expr x) {
-  return select(r.isnan(x), x, r.is_double() ? erf_double(r, x) : erf_single(r, x));
+  return r.is_double() ? erf_double(r, x) : erf_single(r, x);
 }
 
 }  // namespace relaxc::arith

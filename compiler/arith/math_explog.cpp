@@ -55,7 +55,8 @@ Expr clamp(const Real& r, Expr x, double low, double high) {
 
 /// The same for NaN as well, which is in neither comparison and stays.
 Expr within(const Real& r, Expr x, double low, double high) {
-  return select(lt(x, r.num(low)), r.num(low), select(gt(x, r.num(high)), r.num(high), x));
+  Expr most = select(gt(x, r.num(high)), r.num(high), x);  // both are one instruction of x86 in this form
+  return select(lt(most, r.num(low)), r.num(low), most);
 }
 
 /// e^(c - n ln2) - 1 for n = round(c / ln2).
@@ -107,6 +108,11 @@ Expr math_exp(const Real& r, Expr x) {
   Expr c = within(r, x, r.is_double() ? -746 : -104, r.is_double() ? 710 : 89);
   auto [n, bits] = r.nearest(c, r.num(kLog2E));
   return r.scale_one_more(exp_of_rest_less_one(r, c, n), bits);
+}
+
+Expr exp_of_small(const Real& r, Expr x) {
+  auto [n, bits] = r.nearest(x, r.num(kLog2E));
+  return r.one_more_by(exp_of_rest_less_one(r, x, n), r.power_of_two_of_bits(bits));
 }
 
 Expr math_exp2(const Real& r, Expr x) {
@@ -229,8 +235,9 @@ Expr math_tanh(const Real& r, Expr x) {
   Expr s = x * x;
   Expr p = r.polynomial(s, {-0.333333332, 0.133333035, -0.0539592534, 0.0217688682, -0.00834378037, 0.0022925577});
   Expr small = r.fma(x * s, p, x);
-  Expr large = r.num(1) - over_one_and_exp(r, 2, within(r, a + a, 0, 44));
-  return r.copysign(select(lt(a, r.num(0.625)), small, large), x);
+  Expr twice = a + a, most = r.num(44);
+  Expr large = r.num(1) - over_one_and_exp(r, 2, select(lt(twice, most), twice, most));
+  return r.copysign(select(ge(a, r.num(0.625)), large, small), x);  // small, if x is NaN
 }
 
 Expr math_sinh(const Real& r, Expr x) {

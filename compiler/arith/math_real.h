@@ -68,6 +68,7 @@ class Real {
 // ones; math_error.cpp: erf;
 // math_bits.cpp: what is about the parts of a float.
 Expr math_exp(const Real& r, Expr x);
+Expr exp_of_small(const Real& r, Expr x);  ///< of float32 |x| <= 80, for which no result is subnormal or overflows
 Expr math_exp2(const Real& r, Expr x);
 Expr math_exp10(const Real& r, Expr x);  ///< float64 only
 Expr math_expm1(const Real& r, Expr x);
