@@ -11,11 +11,13 @@ namespace {
 Expr erf_single(const Real& r, Expr x) {
   Expr size = r.abs(x), a = select(lt(size, r.num(4)), size, r.num(4)), s = x * x;
   Expr near = r.fma(x,
-                    r.polynomial(s, {0.128379167, -0.376126337, 0.112836938, -0.0268592766, 0.00520067829,
-                                     -0.000813820996, 8.34944066e-5}),
+                    r.polynomial_in_pairs(s, s * s,
+                                          {0.128379167, -0.376126337, 0.112836938, -0.0268592766, 0.00520067829,
+                                           -0.000813820996, 8.34944066e-5}),
                     x);
-  Expr q = r.polynomial(a, {1.12873424, 0.634838628, 0.106669022, -0.024020303, 0.00366869723, -0.000276244831,
-                            -1.27936821e-5, 4.49995517e-6, -2.77485313e-7});
+  Expr q = r.polynomial_in_pairs(a, a * a,
+                                 {1.12873424, 0.634838628, 0.106669022, -0.024020303, 0.00366869723, -0.000276244831,
+                                  -1.27936821e-5, 4.49995517e-6, -2.77485313e-7});
   Expr far = r.copysign(r.num(1) - exp_of_small(r, -(a * q)), x);
   return select(ge(size, r.num(0.927)), far, near);  // near, if x is NaN
 }
