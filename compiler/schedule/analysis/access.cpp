@@ -17,6 +17,12 @@ bool depends_on(Expr e, Expr var) {
   return found;
 }
 
+bool has_load(Expr e) {
+  bool found = false;
+  arith::for_each_node(e, [&](Expr node) { found |= node.as<arith::Load>() != nullptr; });
+  return found;
+}
+
 namespace {
 
 /// How far a value moves for each step of a variable, if it is known.

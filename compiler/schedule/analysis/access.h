@@ -20,6 +20,8 @@ std::optional<int64_t> step_of(Expr index, Expr var);
 /// The same of the element's place in a compact buffer.
 std::optional<int64_t> step_of(BufferRef buffer, const std::vector<Expr>& indices, Expr var);
 bool depends_on(Expr e, Expr var);
+/// Whether `e` reads memory, which may hold another number in each iteration.
+bool has_load(Expr e);
 
 /// The statements one after the other at the heart of a kernel, or of a block of its rows.
 std::vector<Stmt> statements_of(Stmt s);

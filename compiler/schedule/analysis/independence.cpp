@@ -92,13 +92,6 @@ class Independence {
     return buffer;
   }
 
-  /// Memory may hold another number in each iteration.
-  static bool has_load(Expr e) {
-    bool found = false;
-    arith::for_each_node(e, [&](Expr node) { found |= node.as<arith::Load>() != nullptr; });
-    return found;
-  }
-
   bool apart(const std::vector<Access>& list) const {
     for (const Access& access : list)
       if (!same_view(access.buffer, list[0].buffer)) return false;

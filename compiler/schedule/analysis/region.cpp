@@ -11,12 +11,6 @@ namespace {
 
 using tir::For;
 
-bool has_load(Expr e) {
-  bool found = false;
-  arith::for_each_node(e, [&](Expr node) { found |= node.as<arith::Load>() != nullptr; });
-  return found;
-}
-
 class Hull {
  public:
   Hull(Stmt s, BufferRef buffer) : s_(s), buffer_(buffer) {

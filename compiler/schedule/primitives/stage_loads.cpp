@@ -19,12 +19,6 @@ namespace {
 bool is_number(Expr e) {
   return e.constant() != nullptr || e.as<arith::FloatImm>() != nullptr;
 }
-bool has_load(Expr e) {
-  bool found = false;
-  arith::for_each_node(e, [&](Expr node) { found |= node.as<arith::Load>() != nullptr; });
-  return found;
-}
-
 bool is_scalar_of(Expr e, BufferRef own) {
   const auto* load = e.as<arith::Load>();
   return load != nullptr && load->indices.empty() && load->buffer != own;

@@ -174,7 +174,7 @@ struct ElementwiseNest {
   int64_t lanes = 1;
 };
 
-Legal<ElementwiseNest> match(const Draft& draft) {
+Legal<ElementwiseNest> match_elementwise(const Draft& draft) {
   const Tree& s = draft.tree;
   const analysis::Nest nest = analysis::as_nest(s.root());
   RELAXC_FITS(nest.block != nullptr && !nest.loops.empty(), "it is not a nest of loops around one block");
@@ -234,11 +234,11 @@ struct VectorNest {
   }
 };
 
-double cycles(const Draft& draft, const ElementwiseNest& nest) {
+double elementwise_cycles(const Draft& draft, const ElementwiseNest& nest) {
   return cycles_of(draft.tree.root(), nest.lanes, *draft.target) / static_cast<double>(nest.lanes);
 }
 
-Legal<VectorNest> plan(const Draft& draft, const ElementwiseNest& nest) {
+Legal<VectorNest> plan_elementwise(const Draft& draft, const ElementwiseNest& nest) {
   return VectorNest{nest, draft.target->line_bytes, tail_of(*draft.target)};
 }
 
@@ -252,7 +252,7 @@ std::span<const Strategy> elementwise_strategies() {
                .doc = "A nest that computes each element once: axes that are contiguous everywhere are fused, and "
                       "vectors run along the contiguous axis of the result. Transposes go through square tiles in "
                       "registers.",
-               .propose = propose<match, kForExplanation<cycles>, plan>},
+               .propose = propose<match_elementwise, kForExplanation<elementwise_cycles>, plan_elementwise>},
   };
   return kRows;
 }

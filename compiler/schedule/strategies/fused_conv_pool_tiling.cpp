@@ -45,7 +45,7 @@ bool has_winograd(const Draft& draft) {
   });
 }
 
-Legal<int64_t> match(const Draft& draft) {
+Legal<int64_t> match_fused_conv_pool_tiling(const Draft& draft) {
   const std::optional<WindowedMap> map = windowed_map_of(draft.tree);
   RELAXC_FITS(map, "it does not reduce windows of a map of known dims that it computes itself");
   const int64_t rows = rows_of_block(*map, *draft.target);
@@ -65,12 +65,12 @@ struct BlocksOfWindows {
   }
 };
 
-Legal<BlocksOfWindows> plan(const Draft&, const int64_t& rows) {
+Legal<BlocksOfWindows> plan_fused_conv_pool_tiling(const Draft&, const int64_t& rows) {
   return BlocksOfWindows{rows};
 }
 
 /// Of all nests by whole vectors: blocks save memory, and no work.
-double vector_cycles(const Draft& draft, const int64_t&) {
+double fused_conv_pool_tiling_cycles(const Draft& draft, const int64_t&) {
   const int64_t lanes = lanes_of(*draft.target, draft.tree.root());
   return cycles_of(draft.tree.root(), lanes, *draft.target) / static_cast<double>(std::max<int64_t>(1, lanes));
 }
@@ -85,7 +85,8 @@ std::span<const Strategy> fused_conv_pool_tiling_strategies() {
                .doc =
                    "Runs a pool after a convolution some rows at a time, each time after the rows of the feature map "
                    "that its windows cover.",
-               .propose = propose<match, kForExplanation<vector_cycles>, plan>},
+               .propose = propose<match_fused_conv_pool_tiling, kForExplanation<fused_conv_pool_tiling_cycles>,
+                                  plan_fused_conv_pool_tiling>},
   };
   return kRows;
 }

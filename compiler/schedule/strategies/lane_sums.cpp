@@ -62,13 +62,13 @@ double sum_cycles(const Draft& draft, const ReductionForm& form) {
 }
 
 /// What a sum multiplies.
-struct Factors {
+struct SumFactors {
   BufferRef data = nullptr, constant = nullptr;
 };
 
-Legal<Factors> factors_of(const Draft& draft) {
+Legal<SumFactors> factors_of(const Draft& draft) {
   const ReductionView view(draft);
-  Factors found;
+  SumFactors found;
   bool two = true;
   for_each_access(view.summed(), [&](const Access& access) {
     if (access.buffer == view.store().buffer) return;
@@ -86,7 +86,7 @@ struct SumAxes {
   uint32_t row = 0, column = 0;
 };
 
-Legal<SumAxes> sum_axes(const Draft& draft, const Factors& factors) {
+Legal<SumAxes> sum_axes(const Draft& draft, const SumFactors& factors) {
   const ReductionView view(draft);
   SumAxes axes;
   for (uint32_t loop : draft.reduction.spatial) {
@@ -139,7 +139,7 @@ class LaneTiling {
   explicit LaneTiling(Draft& draft) : draft_(draft), tree_(draft.tree) {}
 
   Legal<> run() {
-    RELAXC_STEP(const Factors factors, factors_of(draft_));
+    RELAXC_STEP(const SumFactors factors, factors_of(draft_));
     RELAXC_STEP(axes_, sum_axes(draft_, factors));
     data_ = factors.data;
     const bool copies = copies_windows(draft_, axes_);
@@ -147,7 +147,7 @@ class LaneTiling {
     if (copies) {
       RELAXC_LEGAL(apply(tree_, CacheRead{data_, axes_.column}));
       RELAXC_LEGAL(fuse_neighbours(tree_, draft_.reduction.reduced));
-      RELAXC_STEP(const Factors copied, factors_of(draft_));
+      RELAXC_STEP(const SumFactors copied, factors_of(draft_));
       data_ = copied.data;
     }
     RELAXC_LEGAL(read_in_words());

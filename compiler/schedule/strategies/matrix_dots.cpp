@@ -24,7 +24,7 @@ namespace relaxc::schedule {
 namespace {
 
 // Of 32 registers, 16 hold the sums of 8 by 8, and 8 two rows or columns each.
-constexpr int64_t kTileRows = 8, kTileColumns = 8;
+constexpr int64_t kMatrixRows = 8, kMatrixColumns = 8;
 
 constexpr double kProductsOfMatrices = 32;  ///< that smmla adds, of 2x8 by 8x2 bytes, by its definition
 
@@ -64,7 +64,7 @@ struct MatrixTiles {
   ReductionForm form;
 
   static std::string text() {
-    return fmt::format("tiles of {} rows by {} columns, in blocks of 2x2", kTileRows, kTileColumns);
+    return fmt::format("tiles of {} rows by {} columns, in blocks of 2x2", kMatrixRows, kMatrixColumns);
   }
 
   Legal<> carry_out(Draft& draft) const {
@@ -101,7 +101,7 @@ struct MatrixTiles {
   static Legal<> in_tiles(Draft& draft, const MatrixAxes& axes) {
     Tree& tree = draft.tree;
     const int64_t count = *ReductionView(draft).extent(axes.column),
-                  panel = std::min(kTileColumns, (count + 1) / 2 * 2);
+                  panel = std::min(kMatrixColumns, (count + 1) / 2 * 2);
     std::vector<BufferRef> packed;
     RELAXC_LEGAL(pack_along(draft, axes.column, panel, packed));
     RELAXC_FITS(ReductionView(draft).words_are_packed(), "the constant that is read in words could not be packed");
@@ -114,7 +114,7 @@ struct MatrixTiles {
 
   static Legal<> tiles_of_panel(Tree& tree, uint32_t columns, uint32_t rows) {
     RELAXC_LEGAL(apply(tree, Reorder{{rows, columns}}));
-    RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree, rows, kTileRows));
+    RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree, rows, kMatrixRows));
     for (const AxisPart& part : parts) {
       const auto copy = part.copies.loops.find(columns);
       const uint32_t own = copy == part.copies.loops.end() ? columns : copy->second;

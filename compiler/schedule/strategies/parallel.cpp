@@ -138,7 +138,7 @@ class WorkQuestions {
   std::vector<SharedLoop> found_;
 };
 
-Legal<std::vector<SharedLoop>> match(const Draft& draft) {
+Legal<std::vector<SharedLoop>> match_parallel(const Draft& draft) {
   RELAXC_FITS(draft.target->task_slots > 1 && draft.tree.root(), "the target has one core");
   std::vector<SharedLoop> found = WorkQuestions(draft).answer();
   RELAXC_FITS(!found.empty(), "no loop of independent iterations has enough work for two tasks");
@@ -172,12 +172,12 @@ struct SharedLoops {
 };
 
 /// Where each of the pool's slots has a core.
-double cycles(const Draft& draft, const std::vector<SharedLoop>&) {
+double parallel_cycles(const Draft& draft, const std::vector<SharedLoop>&) {
   const Stmt root = draft.tree.root();
   return cycles_of(root, lanes_of(*draft.target, root), *draft.target) / static_cast<double>(draft.target->task_slots);
 }
 
-Legal<SharedLoops> plan(const Draft& draft, const std::vector<SharedLoop>& loops) {
+Legal<SharedLoops> plan_parallel(const Draft& draft, const std::vector<SharedLoop>& loops) {
   SharedLoops made{loops, {}};
   for (const SharedLoop& shared : loops) {
     made.names += (made.names.empty() ? "" : ", ") + explained_name(draft, shared.loop);
@@ -197,7 +197,7 @@ std::span<const Strategy> parallel_strategies() {
                .priority = 10,
                .doc = "Outer loops of independent iterations whose work is worth the start of a task become parallel, "
                       "in pieces that do not depend on the number of threads.",
-               .propose = propose<match, kForExplanation<cycles>, plan>},
+               .propose = propose<match_parallel, kForExplanation<parallel_cycles>, plan_parallel>},
   };
   return kRows;
 }

@@ -57,7 +57,7 @@ struct Pool {
   int64_t lanes = 1;
 };
 
-Legal<Pool> match(const Draft& draft) {
+Legal<Pool> match_pool(const Draft& draft) {
   RELAXC_FITS(!draft.in_blocks && draft.tree.may_allocate(), "there is no scratch memory");
   const std::optional<ReductionGroup>& group = draft.group;
   RELAXC_FITS(group, "it is not a reduction with its consumers");
@@ -87,7 +87,7 @@ struct RowsOfWindows {
 };
 
 /// A load of a vector for each tap, of which a window of n x m has as many as n + m.
-double cycles(const Draft& draft, const Pool& pool) {
+double pool_cycles(const Draft& draft, const Pool& pool) {
   double all = 1, by_dims = 0;
   for (const tir::IterVar& iter : draft.tree.block(pool.block).iters) {
     const int64_t* taps = iter.iter_kind == tir::IterKind::kReduce ? iter.extent.constant() : nullptr;
@@ -98,7 +98,7 @@ double cycles(const Draft& draft, const Pool& pool) {
   return loads / static_cast<double>(pool.lanes) / draft.target->loads_per_cycle;
 }
 
-Legal<RowsOfWindows> plan(const Draft& draft, const Pool& pool) {
+Legal<RowsOfWindows> plan_pool(const Draft& draft, const Pool& pool) {
   return RowsOfWindows{pool.block, block_of(pool.shape, pool.lanes, *draft.target), pool.lanes};
 }
 
@@ -111,7 +111,7 @@ std::span<const Strategy> pool_strategies() {
                .priority = 60,
                .doc = "A reduction of only the windows of one operand: the rows of the windows are reduced to "
                       "one, then the windows along that row. Changes the order of the reduction.",
-               .propose = propose<match, kForExplanation<cycles>, plan>},
+               .propose = propose<match_pool, kForExplanation<pool_cycles>, plan_pool>},
   };
   return kRows;
 }

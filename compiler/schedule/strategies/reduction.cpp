@@ -16,7 +16,7 @@
 namespace relaxc::schedule {
 namespace {
 
-Legal<ReductionForm> match(const Draft& draft) {
+Legal<ReductionForm> match_reduction(const Draft& draft) {
   RELAXC_STEP(ReductionForm form, reduction_in(draft));
   RELAXC_FITS(form.lanes >= 2, "the target has no vectors");
   return form;
@@ -42,11 +42,11 @@ struct StagedReduction {
 };
 
 /// An instruction for each term, by whole vectors; the stages of operands and of lanes have closer estimates.
-double cycles(const Draft& draft, const ReductionForm& form) {
+double reduction_cycles(const Draft& draft, const ReductionForm& form) {
   return terms_of(form.group.reduction) / static_cast<double>(form.lanes) / draft.target->fma_per_cycle;
 }
 
-Legal<StagedReduction> plan(const Draft&, const ReductionForm& form) {
+Legal<StagedReduction> plan_reduction(const Draft&, const ReductionForm& form) {
   return StagedReduction{form};
 }
 
@@ -59,7 +59,7 @@ std::span<const Strategy> reduction_strategies() {
                .priority = 40,
                .doc = "A reduction with the nest that stores its initial value and with its consumers; the stages of "
                       "operands and of lanes decide how.",
-               .propose = propose<match, kForExplanation<cycles>, plan>},
+               .propose = propose<match_reduction, kForExplanation<reduction_cycles>, plan_reduction>},
   };
   return kRows;
 }

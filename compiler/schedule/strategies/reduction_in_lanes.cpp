@@ -21,24 +21,25 @@ namespace relaxc::schedule {
 namespace {
 
 // Judgement: no property of a machine says these.
-constexpr double kMostCost = 8;          ///< of whole vectors everywhere, so that vectors pay at all
+constexpr double kMostCostInLanes = 8;   ///< of whole vectors everywhere, so that vectors pay at all
 constexpr int64_t kSharedSums = 4;       ///< along an axis whose elements share loads
 constexpr int64_t kSharedSumsOfFew = 3;  ///< the same along two axes, with so few registers that 4 x 4 spill
 constexpr int32_t kFewRegisters = 32;    ///< fewer are few
 
-Legal<double> match(const Draft& draft) {
+Legal<double> match_reduction_in_lanes(const Draft& draft) {
   const ReductionForm& form = draft.reduction;
   const ReductionView view(draft);
   RELAXC_FITS(form.sliding.vector == 0, "rows of the copy are for lanes");
   RELAXC_FITS(form.words == nullptr, "four terms are summed at a time already");
   const uint32_t last = form.reduced.back();
   const double cost = view.cost(last, true);
-  RELAXC_FITS(cost < kMostCost, "along the axis of the sum, operands have such large strides that vectors do not pay");
+  RELAXC_FITS(cost < kMostCostInLanes,
+              "along the axis of the sum, operands have such large strides that vectors do not pay");
   RELAXC_FITS(view.contiguous_in(last), "no operand is contiguous along the axis of the sum");
   return cost;
 }
 
-double cycles(const Draft& draft, const double& cost) {
+double reduction_in_lanes_cycles(const Draft& draft, const double& cost) {
   return cost * ReductionView(draft).vector_steps() / draft.target->fma_per_cycle;
 }
 
@@ -106,7 +107,7 @@ struct SumsInLanes {
   }
 };
 
-Legal<SumsInLanes> plan(const Draft& draft, const double&) {
+Legal<SumsInLanes> plan_reduction_in_lanes(const Draft& draft, const double&) {
   const ReductionForm& form = draft.reduction;
   const ReductionView view(draft);
   SumsInLanes made;
@@ -130,7 +131,7 @@ std::span<const Strategy> reduction_in_lanes_strategies() {
                .priority = 10,
                .doc = "The axis of the sum is in vector lanes, where only it is contiguous in the operands; elements "
                       "of the result that share loads are computed together. Changes the order of the sum.",
-               .propose = propose<match, cycles, plan>},
+               .propose = propose<match_reduction_in_lanes, reduction_in_lanes_cycles, plan_reduction_in_lanes>},
   };
   return kRows;
 }

@@ -68,7 +68,7 @@ Legal<> take_steps(Tree& s, uint32_t id, const Target& target) {
   return Done{};
 }
 
-Legal<Done> match(const Draft& draft) {
+Legal<Done> match_row_fusion(const Draft& draft) {
   const auto& loops = draft.row_loops;
   const bool any = std::adjacent_find(loops.begin(), loops.end(),
                                       [](uint32_t a, uint32_t b) { return a != 0 && b != 0; }) != loops.end();
@@ -98,11 +98,11 @@ struct FusedRows {
 };
 
 /// Rows are the same work in one loop; what they save is memory.
-double cycles(const Draft& draft, const Done&) {
+double row_fusion_cycles(const Draft& draft, const Done&) {
   return cycles_of(draft.tree.root(), lanes_of(*draft.target, draft.tree.root()), *draft.target);
 }
 
-Legal<FusedRows> plan(const Draft& draft, const Done&) {
+Legal<FusedRows> plan_row_fusion(const Draft& draft, const Done&) {
   return FusedRows{draft.row_loops};
 }
 
@@ -116,7 +116,7 @@ std::span<const Strategy> row_fusion_strategies() {
                .doc =
                    "Fuses consecutive nests over the same rows into one loop over rows, or over a few rows at a time, "
                    "where no row depends on another. Keeps bits.",
-               .propose = propose<match, kForExplanation<cycles>, plan>},
+               .propose = propose<match_row_fusion, kForExplanation<row_fusion_cycles>, plan_row_fusion>},
   };
   return kRows;
 }

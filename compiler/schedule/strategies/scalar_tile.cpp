@@ -34,10 +34,10 @@ namespace relaxc::schedule {
 namespace {
 
 // Judgement: no property of a machine says these.
-constexpr int64_t kMostTaps = 5;        ///< that are straight-line code
-constexpr int32_t kFewRegisters = 12;   ///< less hold two sums beside operands and addresses
-constexpr int32_t kManyRegisters = 24;  ///< as many hold sixteen
-constexpr int64_t kManySums = 16;       ///< whose results are computed in a loop where code is to be small
+constexpr int64_t kMostStraightTaps = 5;     ///< that are straight-line code
+constexpr int32_t kFewScalarRegisters = 12;  ///< less hold two sums beside operands and addresses
+constexpr int32_t kManyRegisters = 24;       ///< as many hold sixteen
+constexpr int64_t kManySums = 16;            ///< whose results are computed in a loop where code is to be small
 
 /// Loops of the result whose iterations share an operand; 0: there is none.
 struct TileAxes {
@@ -77,10 +77,10 @@ Legal<> read_in_words(Draft& draft) {
 }
 
 /// Few taps along the innermost axis are straight-line code: neighbouring elements then share what they read.
-Legal<> unroll_taps(Draft& draft) {
+Legal<> unroll_few_taps(Draft& draft) {
   const uint32_t loop = draft.reduction.reduced.back();
   const int64_t* extent = draft.tree.loop(loop).extent.constant();
-  if (draft.reduction.words != nullptr || extent == nullptr || *extent > kMostTaps) return Done{};
+  if (draft.reduction.words != nullptr || extent == nullptr || *extent > kMostStraightTaps) return Done{};
   return apply(draft.tree, Unroll{loop});
 }
 
@@ -90,7 +90,7 @@ struct TileSize {
 
 /// Of elements that share operands along two axes.
 TileSize largest_tile(int32_t registers) {
-  if (registers < kFewRegisters) return {1, 2};
+  if (registers < kFewScalarRegisters) return {1, 2};
   return registers >= kManyRegisters ? TileSize{4, 4} : TileSize{2, 2};
 }
 
@@ -98,7 +98,7 @@ TileSize largest_tile(int32_t registers) {
 /// takes a length that leaves none over, if there is one.
 TileSize size_for(const Draft& draft, const TileAxes& axes) {
   const int32_t registers = draft.target->vector_registers;
-  if (registers < kFewRegisters || axes.rows != 0) return largest_tile(registers);
+  if (registers < kFewScalarRegisters || axes.rows != 0) return largest_tile(registers);
   const int64_t extent = *draft.tree.loop(axes.columns).extent.constant();
   for (const int64_t length : {4, 5, 3})
     if (extent % length == 0) return {1, length};
@@ -206,7 +206,7 @@ struct ScalarTile {
     RELAXC_LEGAL(read_in_words(draft));
     RELAXC_LEGAL(apply(draft.tree, StageLoads{draft.reduction.block, 0}));
     RELAXC_LEGAL(scalar_replace_results(draft));
-    if (axes.rows == 0) RELAXC_LEGAL(unroll_taps(draft));
+    if (axes.rows == 0) RELAXC_LEGAL(unroll_few_taps(draft));
     RELAXC_STEP(const bool in_runs, takes_runs(draft, axes.rows, axes.columns));
     TileSize size = in_runs ? run_tile(axes) : size_for(draft, axes);
     RELAXC_STEP(const int64_t wide, widened(draft, axes));
@@ -232,13 +232,13 @@ struct ScalarTile {
 };
 
 /// A tile of r x c sums loads r + c operands for r c products, which take two each by themselves.
-double cycles(const Draft& draft, const ReductionForm& form) {
+double scalar_tile_cycles(const Draft& draft, const ReductionForm& form) {
   const TileSize size = largest_tile(draft.target->vector_registers);
   const auto rows = static_cast<double>(size.rows), columns = static_cast<double>(size.columns);
   return scalar_cycles(draft, form, 2 * rows * columns / (rows + columns));
 }
 
-Legal<ScalarTile> plan(const Draft&, const ReductionForm& form) {
+Legal<ScalarTile> plan_scalar_tile(const Draft&, const ReductionForm& form) {
   return ScalarTile{form};
 }
 
@@ -252,7 +252,7 @@ std::span<const Strategy> scalar_tile_strategies() {
                .doc = "On a target without vectors, a few elements of a reduction that share operands are computed "
                       "together, their sums in registers; by products of pairs of 16-bit numbers where the target has "
                       "them.",
-               .propose = propose<match_scalars, kForExplanation<cycles>, plan>},
+               .propose = propose<match_scalars, kForExplanation<scalar_tile_cycles>, plan_scalar_tile>},
   };
   return kRows;
 }

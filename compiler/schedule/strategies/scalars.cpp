@@ -21,11 +21,11 @@ struct ScalarSums {
 };
 
 /// A sum stays in its register, and each term loads its operands.
-double cycles(const Draft& draft, const ReductionForm& form) {
+double scalars_cycles(const Draft& draft, const ReductionForm& form) {
   return scalar_cycles(draft, form, 1);
 }
 
-Legal<ScalarSums> plan(const Draft&, const ReductionForm& form) {
+Legal<ScalarSums> plan_scalars(const Draft&, const ReductionForm& form) {
   return ScalarSums{form};
 }
 
@@ -38,7 +38,7 @@ std::span<const Strategy> scalars_strategies() {
                .priority = 50,
                .doc = "On a target without vectors, an element of a reduction is in a register from its neutral "
                       "element to what its consumers make of it.",
-               .propose = propose<match_scalars, kForExplanation<cycles>, plan>},
+               .propose = propose<match_scalars, kForExplanation<scalars_cycles>, plan_scalars>},
   };
   return kRows;
 }

@@ -95,7 +95,7 @@ Legal<BlocksOfRows> plan_keys(const Draft& draft, const RowNests& nests) {
 }
 
 /// Of all nests by whole vectors: blocks save memory, and no work.
-double vector_cycles(const Draft& draft, const RowNests&) {
+double row_nests_cycles(const Draft& draft, const RowNests&) {
   const int64_t lanes = lanes_of(*draft.target, draft.tree.root());
   return cycles_of(draft.tree.root(), lanes, *draft.target) / static_cast<double>(std::max<int64_t>(1, lanes));
 }
@@ -109,13 +109,13 @@ std::span<const Strategy> strip_mine_rows_strategies() {
                .priority = 30,
                .doc = "A kernel over rows of long softmaxes runs for a few rows and a block of keys at a time, "
                       "relative to the maximum so far. Changes the order of sums and their rounding.",
-               .propose = propose<match_keys, kForExplanation<vector_cycles>, plan_keys>},
+               .propose = propose<match_keys, kForExplanation<row_nests_cycles>, plan_keys>},
       Strategy{.name = "strip_mine_rows",
                .stage = Stage::kKernel,
                .priority = 20,
                .doc = "A kernel over rows, some of which are needed as a whole in between, runs for a few rows at "
                       "a time, with memory only for those.",
-               .propose = propose<match_rows, kForExplanation<vector_cycles>, plan_rows>},
+               .propose = propose<match_rows, kForExplanation<row_nests_cycles>, plan_rows>},
   };
   return kRows;
 }

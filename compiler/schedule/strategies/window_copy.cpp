@@ -36,7 +36,7 @@ namespace {
 constexpr double kLeastReuse = 1.6;          ///< reads of an element of the copy
 constexpr double kLeastFilled = 0.6;         ///< of a vector by a row of the result
 constexpr double kLeastFilledStrided = 0.3;  ///< the same where else each vector is shuffled out of two
-constexpr double kTileRows = 8;              ///< output channels that a loaded vector meets, about
+constexpr double kCopiedTileRows = 8;        ///< output channels that a loaded vector meets, about
 constexpr int64_t kLeastBlocks = 8;          ///< of rows, so that there is something to share among cores
 constexpr double kLeastFilledScalars = 0.2;  ///< the same where lanes are output channels
 constexpr int64_t kLeastChannels = 6;        ///< vectors of them that read what was copied
@@ -45,7 +45,7 @@ constexpr double kManyPages = 0.375;    ///< of those whose addresses a core kee
 constexpr int64_t kShareOfPixels = 8;   ///< a copy that lanes go along has one by this of the second level of cache
 constexpr int64_t kShareOfScalars = 2;  ///< the same where its scalars are read
 constexpr int64_t kLeastRows = 4;       ///< of a block, about
-constexpr int64_t kOpenRows = 8;        ///< of a block where the number of rows is open
+constexpr int64_t kOpenImageRows = 8;   ///< of a block where the number of rows is open
 constexpr int64_t kOpenVectors = 4;     ///< of columns, the same
 constexpr int64_t kOpenVectorsOfChannel = 64;  ///< of columns where each channel has a filter of its own
 constexpr double kMostOpenTerms = 160;         ///< of a sum: 7x7 of 3 channels, 3x3 of 16
@@ -53,7 +53,7 @@ constexpr double kMostOpenTerms = 160;         ///< of a sum: 7x7 of 3 channels,
 using Loops = std::vector<uint32_t>;
 
 /// What is copied, and when.
-struct Copy {
+struct ImageCopy {
   Sliding sliding;
   bool by_channels = false;  ///< lanes are output channels, and scalars of the copy are read
   Loops outer, inner;        ///< loops of the result around the copy, and those of its window
@@ -75,7 +75,7 @@ class WindowQuestions {
         lanes_(draft.reduction.lanes),
         packs_(!draft.reduction.constants.empty()) {}
 
-  Legal<Copy> answer() {
+  Legal<ImageCopy> answer() {
     cut_open_loops(kOpenVectors);
     auto found = window_of(s_, block_, spatial_, reduced_, blocks_);
     RELAXC_FITS(found, "no filter slides over an operand");
@@ -84,7 +84,7 @@ class WindowQuestions {
       found = window_of(s_, block_, spatial_, reduced_, blocks_);
     }
     window_ = std::move(*found);
-    Copy copy;
+    ImageCopy copy;
     copy.sliding.vector = row_loop();
     RELAXC_FITS(copy.sliding.vector != 0, "the filter does not slide along the axis that is contiguous in the result");
     RELAXC_FITS(is_known(copy.sliding.vector), "extents of the window are open");
@@ -114,7 +114,7 @@ class WindowQuestions {
   void cut_open_loops(int64_t vectors) {
     for (uint32_t loop : spatial_)
       if (s_.loop(loop).extent.constant() == nullptr)
-        blocks_[loop] = is_contiguous(loop) ? vectors * lanes_ : kOpenRows;
+        blocks_[loop] = is_contiguous(loop) ? vectors * lanes_ : kOpenImageRows;
   }
   bool is_inner(uint32_t loop) const {
     return window_.dim_of(loop) != nullptr ||
@@ -197,7 +197,7 @@ class WindowQuestions {
       for (const auto& [loop, step] : dim.steps) uses *= static_cast<double>(extent(loop));
       positions *= static_cast<double>(dim.extent);
     }
-    for (uint32_t loop : window_.sharing) uses *= std::max(1.0, static_cast<double>(extent(loop)) / kTileRows);
+    for (uint32_t loop : window_.sharing) uses *= std::max(1.0, static_cast<double>(extent(loop)) / kCopiedTileRows);
     if (!strided && !window_.sharing.empty() && !has_far_strides() && !by_channels_) return false;
     return uses / positions >= kLeastReuse;
   }
@@ -232,7 +232,7 @@ class WindowQuestions {
   }
 
   /// Puts the loops of the window inside of all others, and cuts its rows so that the copy stays in the cache.
-  Legal<Copy> placed(Copy copy) const {
+  Legal<ImageCopy> placed(ImageCopy copy) const {
     for (uint32_t loop : spatial_) (is_inner(loop) ? copy.inner : copy.outer).push_back(loop);
     RELAXC_FITS(can_be_placed(copy), "the loops of the window cannot be moved inside of the others");
     const int64_t most = target_.l2_bytes / (by_channels_ ? kShareOfScalars : kShareOfPixels);
@@ -248,7 +248,7 @@ class WindowQuestions {
     return copy;
   }
 
-  bool size_blocks(Copy& copy, uint32_t cut, int64_t most) const {
+  bool size_blocks(ImageCopy& copy, uint32_t cut, int64_t most) const {
     const int64_t rows = cut == 0 ? 1 : extent(cut);
     int64_t blocks = (bytes() + most - 1) / most;
     if (!window_.sharing.empty() && !by_channels_) blocks = std::max(blocks, kLeastBlocks);
@@ -258,9 +258,9 @@ class WindowQuestions {
   }
 
   /// Blocks of open rows and columns, halved until the copy stays in the cache.
-  bool size_open_blocks(Copy& copy, uint32_t cut, int64_t most) const {
+  bool size_open_blocks(ImageCopy& copy, uint32_t cut, int64_t most) const {
     const uint32_t vector = copy.sliding.vector;
-    int64_t rows = cut == 0 ? 1 : std::min(extent(cut), kOpenRows), columns = extent(vector);
+    int64_t rows = cut == 0 ? 1 : std::min(extent(cut), kOpenImageRows), columns = extent(vector);
     while (rows > 1 && bytes(cut, rows, vector, columns) > most) rows /= 2;
     while (is_open(vector) && columns > lanes_ && bytes(cut, rows, vector, columns) > most) columns /= 2;
     if (cut != 0 && (is_open(cut) || rows < extent(cut))) copy.cut = cut, copy.rows = rows;
@@ -268,7 +268,7 @@ class WindowQuestions {
     return bytes(cut, rows, vector, columns) <= most;
   }
 
-  bool can_be_placed(const Copy& copy) const {
+  bool can_be_placed(const ImageCopy& copy) const {
     Loops order = copy.outer;
     order.insert(order.end(), copy.inner.begin(), copy.inner.end());
     return order == spatial_ || can_reorder(s_, order);
@@ -286,20 +286,20 @@ class WindowQuestions {
   Window window_;
 };
 
-Legal<Copy> match(const Draft& draft) {
+Legal<ImageCopy> match_window_copy(const Draft& draft) {
   RELAXC_FITS(draft.reduction.room && draft.tree.may_allocate(), "there is no scratch memory");
   return WindowQuestions(draft).answer();
 }
 
 struct WindowCopy {
-  Copy copy;
+  ImageCopy copy;
   std::string axes;  ///< for people
 
   std::string text() const { return axes; }
   Legal<> carry_out(Draft& draft) const {
     Tree& tree = draft.tree;
     ReductionForm& form = draft.reduction;
-    Copy by = copy;
+    ImageCopy by = copy;
     uint32_t column_blocks = 0;
     if (copy.columns != 0) {
       RELAXC_STEP(column_blocks, cut_columns(draft, by));
@@ -322,7 +322,7 @@ struct WindowCopy {
 
  private:
   /// Gives the loop over the blocks of columns, which is the innermost of those around the copy.
-  static Legal<uint32_t> cut_columns(Draft& draft, Copy& by) {
+  static Legal<uint32_t> cut_columns(Draft& draft, ImageCopy& by) {
     const uint32_t columns = by.sliding.vector;
     RELAXC_STEP(const uint32_t blocks, apply(draft.tree, Chunk{columns, by.columns}));
     const uint32_t inner = draft.tree.loop(blocks).body.as<tir::For>()->id;
@@ -336,7 +336,7 @@ struct WindowCopy {
     return blocks;
   }
 
-  static Legal<> reorder(Draft& draft, const Copy& by) {
+  static Legal<> reorder(Draft& draft, const ImageCopy& by) {
     Loops order = by.outer, inner = by.inner;
     const auto cut = std::find(inner.begin(), inner.end(), by.cut);
     if (cut != inner.end()) {
@@ -355,7 +355,7 @@ struct WindowCopy {
 
   /// Gives the loop over the rows of a block. Those of a depthwise tile are unrolled, and so of a number that is known
   /// if that of all rows is. Blocks of columns go by for each block of rows.
-  static Legal<uint32_t> cut_rows(Draft& draft, Copy& by, uint32_t column_blocks) {
+  static Legal<uint32_t> cut_rows(Draft& draft, ImageCopy& by, uint32_t column_blocks) {
     Tree& tree = draft.tree;
     const int64_t* all = tree.loop(by.cut).extent.constant();
     int64_t size = by.rows;
@@ -375,13 +375,13 @@ struct WindowCopy {
 };
 
 /// The reduction by whole vectors, and the copy, which is read and written so.
-double cycles(const Draft& draft, const Copy& copy) {
+double window_copy_cycles(const Draft& draft, const ImageCopy& copy) {
   const MachineModel& model = *draft.target;
   const double copied = 2 * copy.elements / static_cast<double>(draft.reduction.lanes) / model.loads_per_cycle;
   return ReductionView(draft).vector_steps() / model.fma_per_cycle + copied;
 }
 
-Legal<WindowCopy> plan(const Draft& draft, const Copy& copy) {
+Legal<WindowCopy> plan_window_copy(const Draft& draft, const ImageCopy& copy) {
   std::string axes =
       fmt::format("{} along {}", copy.by_channels ? "scalars" : "vectors", explained_name(draft, copy.sliding.vector));
   if (copy.cut != 0) axes += fmt::format(", in blocks of {} rows", copy.rows);
@@ -398,7 +398,7 @@ std::span<const Strategy> window_copy_strategies() {
                .priority = 20,
                .doc = "The window over which a filter slides is copied to scratch memory, in whole vectors with its "
                       "border filled in, where its elements are read often enough.",
-               .propose = propose<match, kForExplanation<cycles>, plan>},
+               .propose = propose<match_window_copy, kForExplanation<window_copy_cycles>, plan_window_copy>},
   };
   return kRows;
 }

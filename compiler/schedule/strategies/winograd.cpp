@@ -50,11 +50,11 @@ Legal<> vectorize_across(Tree& s, uint32_t loop, const Target& target) {
 
 // ---- the plan
 
-Legal<WinogradChoice> match(const Draft& draft) {
+Legal<WinogradChoice> match_winograd(const Draft& draft) {
   return choose_winograd(draft, draft.group);
 }
 
-double cycles(const Draft&, const WinogradChoice& choice) {
+double winograd_cycles(const Draft&, const WinogradChoice& choice) {
   return choice.cycles;
 }
 
@@ -85,7 +85,7 @@ struct WinogradTiles {
   }
 };
 
-Legal<WinogradTiles> plan(const Draft&, const WinogradChoice& choice) {
+Legal<WinogradTiles> plan_winograd(const Draft&, const WinogradChoice& choice) {
   return WinogradTiles{choice.block, choice.tiles};
 }
 
@@ -99,7 +99,7 @@ std::span<const Strategy> winograd_strategies() {
                .doc = "A convolution by constant filters of three rows, one step apart, with fewer multiplications "
                       "by Winograd's F(m, 3), where the machine model says that it is "
                       "faster. Changes the order of the sums and their rounding.",
-               .propose = propose<match, cycles, plan>},
+               .propose = propose<match_winograd, winograd_cycles, plan_winograd>},
   };
   return kRows;
 }

@@ -126,7 +126,7 @@ struct RegisterTile {
   std::optional<Decision> decision;  ///< on the shape
 };
 
-RegisterTile plan_tile(const Draft& draft, Expr value) {
+RegisterTile plan_register_tile(const Draft& draft, Expr value) {
   RegisterTile plan{
       .shape = {}, .from_afar = reads_from_afar(draft), .wide_rows = rows_are_wide(draft), .decision = {}};
   if (draft.reduction.image != 0) {
@@ -288,7 +288,7 @@ Legal<> tile_in_registers(Draft& draft) {
   RELAXC_LEGAL(order_terms(draft, scaled != 0));
   if (draft.target->has_fma) RELAXC_LEGAL(apply(tree, UseFma{form.block}));
   if (draft.target->has_fma && scaled != 0) RELAXC_LEGAL(apply(tree, UseFma{scaled}));
-  const RegisterTile plan = plan_tile(draft, value);
+  const RegisterTile plan = plan_register_tile(draft, value);
   if (!draft.considered.empty() && draft.considered.back().taken)
     draft.considered.back().plan += fmt::format("; {} rows by {} vectors", plan.shape.unrolled, plan.shape.vectors);
   return carry_out(plan, draft);

@@ -22,7 +22,7 @@ std::vector<uint32_t> with_last_first(std::vector<uint32_t> loops) {
   return loops;
 }
 
-std::vector<uint32_t> copies_of(const Copies& copies, std::vector<uint32_t> loops) {
+std::vector<uint32_t> loops_in_copies(const Copies& copies, std::vector<uint32_t> loops) {
   for (uint32_t& loop : loops) loop = copies.loops.at(loop);
   return loops;
 }
@@ -51,7 +51,7 @@ class SquareTransposition {
   Legal<> in_lanes(const std::vector<uint32_t>& loops, int64_t size) {
     RELAXC_STEP(const SplitLoops columns, apply(s_, Split{loops.front(), size, Tail::kPeel}));
     if (is_known(columns.tail)) {
-      std::vector<uint32_t> rest = copies_of(columns.copies, {loops.begin() + 1, loops.end()});
+      std::vector<uint32_t> rest = loops_in_copies(columns.copies, {loops.begin() + 1, loops.end()});
       rest.insert(rest.begin(), columns.tail);
       const int64_t fewer = square_tile_of(s_, columns.tail, rest.back(), lanes_);
       if (fewer != 0) RELAXC_LEGAL(in_lanes(rest, fewer));
@@ -67,7 +67,7 @@ class SquareTransposition {
     RELAXC_LEGAL(apply(s_, Reorder{with_last_first(loops)}));
     RELAXC_STEP(const SplitLoops rows, apply(s_, Split{loops.back(), size, Tail::kPeel}));
     if (rows.tail != 0) {
-      std::vector<uint32_t> rest = copies_of(rows.copies, others);
+      std::vector<uint32_t> rest = loops_in_copies(rows.copies, others);
       rest.push_back(rows.tail);
       RELAXC_LEGAL(apply(s_, Reorder{rest}));
       if (is_known(rows.tail)) RELAXC_LEGAL(run(rest));

@@ -19,7 +19,7 @@ bool is_byte(Expr factor) {
   return load != nullptr && (load->dtype == DType::u(8) || load->dtype == DType::i(8));
 }
 
-bool is_unsigned(Expr factor) {
+bool is_unsigned_byte(Expr factor) {
   return factor.as<arith::Cast>()->value.dtype() == DType::u(8);
 }
 
@@ -29,7 +29,7 @@ bool sums_bytes(const tir::Store& store) {
   const auto* product = term ? term.as<arith::Mul>() : nullptr;
   if (product == nullptr || store.value.as<arith::Add>() == nullptr || store.buffer->dtype != DType::i(32))
     return false;
-  return is_byte(product->a) && is_byte(product->b) && (is_unsigned(product->a) || is_unsigned(product->b));
+  return is_byte(product->a) && is_byte(product->b) && (is_unsigned_byte(product->a) || is_unsigned_byte(product->b));
 }
 
 /// Along the innermost loop of the sum, both operands go on by a byte.

@@ -18,8 +18,8 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr int64_t kLeastColumns = 64;  ///< that pay for the copy of a row
-constexpr int64_t kLeastRows = 4;      ///< of a number that is known: fewer wait for the constant
+constexpr int64_t kLeastColumns = 64;   ///< that pay for the copy of a row
+constexpr int64_t kLeastKnownRows = 4;  ///< of a number that is known: fewer wait for the constant
 
 /// The bytes that a sum of dot products reads.
 BufferRef summed_bytes(const Draft& draft) {
@@ -44,7 +44,7 @@ bool gains_by_wide_rows(const Draft& draft, uint32_t rows, uint32_t columns) {
   if (rows == 0 || form.words_of.in_lanes || draft.in_blocks || form.sliding.vector != 0) return false;
   const ReductionView view(draft);
   const int64_t *height = view.extent(rows), *width = view.extent(columns);
-  if (width == nullptr || *width < kLeastColumns || (height != nullptr && *height < kLeastRows)) return false;
+  if (width == nullptr || *width < kLeastColumns || (height != nullptr && *height < kLeastKnownRows)) return false;
   const BufferRef bytes = summed_bytes(draft);
   return bytes != nullptr && is_along(draft, rows, bytes) && !is_along(draft, columns, bytes);
 }

@@ -32,13 +32,13 @@ constexpr int64_t kLeastWidth = 8;        ///< what the most places of a row are
 constexpr int64_t kOpenSizes[] = {14, 28, 56, 112};  ///< what an open extent may be
 
 /// Rows and columns of the result.
-struct Image {
+struct ImageSize {
   int64_t rows = 0, columns = 0;
 };
 
 class Costs {
  public:
-  Costs(const RowFilter& filter, Image image, const Target& target)
+  Costs(const RowFilter& filter, ImageSize image, const Target& target)
       : f_(filter), image_(image), target_(target), lanes_(target.lanes(32)) {}
 
   /// Cycles for one image. A filter that slides along rows alone sees rows and columns as one axis; places that do not
@@ -105,7 +105,7 @@ class Costs {
   double stays() const { return count(target_.l2_bytes) * kStays; }
 
   const RowFilter& f_;
-  const Image image_;
+  const ImageSize image_;
   const Target& target_;
   const int64_t lanes_;
 };
@@ -140,7 +140,7 @@ void for_each_tile(const RowFilter& filter, int64_t most_results, const Consider
 }
 
 BestTiles best_known_tiles(const RowFilter& filter, const Target& target, int64_t most_results) {
-  const Image image{*filter.rows.constant(), *filter.columns.constant()};
+  const ImageSize image{*filter.rows.constant(), *filter.columns.constant()};
   const Costs costs(filter, image, target);
   FilterTiles best;
   double least = costs.direct() / kLeastGain;
@@ -169,7 +169,7 @@ void size_open_block(const RowFilter& filter, const Target& target, FilterTiles&
 }
 
 /// Logarithm of the gain for an image, which goes by in blocks of columns.
-double open_gain(const RowFilter& filter, const Target& target, const FilterTiles& tiles, Image image) {
+double open_gain(const RowFilter& filter, const Target& target, const FilterTiles& tiles, ImageSize image) {
   const int64_t most = tiles.width * tiles.columns;
   double cycles = 0;
   for (int64_t left = image.columns; left > 0; left -= most) {
