@@ -10,8 +10,9 @@ for all but a few bytes. Stack is everything from reset on, under QEMU.
 
 A third one, of --tiny alone, has the int8 networks of MLPerf Tiny (those of RELAXC_MODELS that are there): instructions of
 one frame in millions at -Os, -O2 and -O3, with the outputs compared to the bit, and code, constants, arena and stack at -O3.
+--tflite has the same table of their TFLite files.
 
-Usage: boards.py RELAXC [--models | --tiny] [CPU ...]; --models: the second table alone; needs the cross compilers and QEMU
+Usage: boards.py RELAXC [--models | --tiny | --tflite] [CPU ...]; --models: the second table alone; needs the cross compilers and QEMU
 that examples/bare-metal/README.md names."""
 
 import itertools
@@ -90,12 +91,12 @@ def print_models(relaxc, cpus):
             print("| " + " | ".join(cells) + " |", flush=True)
 
 
-def print_tiny(relaxc, cpus):
+def print_tiny(relaxc, cpus, file):
     levels = ["-Os", "-O2", "-O3"]
     print("| model | machine | " + " | ".join(f"{level}: million instructions" for level in levels) +
           " | code | constants | arena | stack |\n" + "|---" * 9 + "|")
     with tempfile.TemporaryDirectory(prefix="relaxc-boards-") as path:
-        for case in tiny_cases(relaxc, path):
+        for case in tiny_cases(relaxc, path, file=file):
             for cpu in cpus:
                 board, cells, kept = Board(cpu, Path(path) / "runtime"), [], ["-"] * 4
                 for level in levels:
@@ -111,10 +112,11 @@ def print_tiny(relaxc, cpus):
 
 
 def main():
-    flags = ("--models", "--tiny")
+    flags = ("--models", "--tiny", "--tflite")
     relaxc, cpus = Path(sys.argv[1]).resolve(), [word for word in sys.argv[2:] if word not in flags] or CPUS
-    if "--tiny" in sys.argv:
-        return print_tiny(relaxc, cpus)
+    for flag, file in (("--tiny", "model.onnx"), ("--tflite", "model.tflite")):
+        if flag in sys.argv:
+            return print_tiny(relaxc, cpus, file)
     if "--models" not in sys.argv:
         print_examples(relaxc, cpus)
         print()

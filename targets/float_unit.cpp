@@ -48,6 +48,11 @@ bool has_high_product(const Target& target) {
   return !begins(target.triple, "thumbv6m") && !begins(target.triple, "thumbv8m.base");
 }
 
+bool rounds_high_products(const Target& target) {
+  if (sums_products_of_lanes(target)) return true;
+  return is_arm(target) && target.lanes(32) <= 1 && (begins(target.triple, "thumbv7em") || has_feature(target, "dsp"));
+}
+
 ByteTileForm byte_tile_form(const Target& target) {
   if (target.vector_bits != 0) return ByteTileForm::kNone;
   if (begins(target.triple, "thumbv6m") || begins(target.triple, "thumbv8m.base")) return ByteTileForm::kThumb;

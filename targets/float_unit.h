@@ -14,6 +14,10 @@ bool calls_float_functions(const Target& target);
 /// have none, and RISC-V without M.
 bool has_high_product(const Target& target);
 
+/// Whether an instruction gives the upper half of a product of two int32, rounded: smmulr of cores with DSP
+/// instructions (Cortex-M4, M7, M33), Helium's vrmulh.
+bool rounds_high_products(const Target& target);
+
 /// Whether an instruction adds the products of all lanes of two vectors to a general register (Helium's vmladava):
 /// sixteen of bytes of one sign, eight of 16-bit numbers.
 bool sums_products_of_lanes(const Target& target);

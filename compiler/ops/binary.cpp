@@ -110,6 +110,31 @@ Expr shift(Expr a, Expr count) {
   return select(small, call(I, a, select(small, cast(a.dtype(), count), like(a, 0))), last);
 }
 
+/// Whether operand `index` is a constant of counts that are below the width.
+bool known_counts(const Op& op, size_t index, int64_t bits) {
+  const Value* value = op.operand(index);
+  if (value->op == nullptr || value->op->kind != relax::OpKind::kConstant) return false;
+  const DType dtype = value->dtype();
+  bool fit = true;
+  value->op->constant->with_bytes([&](std::span<const std::byte> bytes) {
+    for (size_t at = 0; at < bytes.size(); at += static_cast<size_t>(dtype.bytes())) {
+      const int64_t count = relax::decode_integer(dtype, bytes.data() + at);
+      fit = fit && count >= 0 && count < bits;
+    }
+  });
+  return fit;
+}
+
+template <Intrinsic I>
+Stmt define_shift(DefineContext& d) {
+  BufferRef y = d.output();
+  const bool fit = known_counts(d.op, 1, y->dtype.bits);
+  return d.builder.compute(y, [&](const Indices& i) {
+    Expr a = load_broadcast(d, d.input(0), i, y->shape), count = load_broadcast(d, d.input(1), i, y->shape);
+    return fit ? call(I, a, cast(y->dtype, count)) : shift<I>(a, count);
+  });
+}
+
 InferResult infer_power(InferContext& c) {
   return infer<is_number, Gives::kSame, false>(c);
 }
@@ -185,6 +210,14 @@ constexpr OpDef op(OpName name, std::string_view doc) {
           .define = define<Formula>,
           .doc = doc};
 }
+template <Intrinsic I>
+constexpr OpDef shift_op(OpName name, std::string_view doc) {
+  return {.name = name,
+          .operands = kAB,
+          .infer = infer<is_integer, Gives::kSame, false>,
+          .define = define_shift<I>,
+          .doc = doc};
+}
 template <F Formula>
 constexpr OpDef comparison(OpName name, std::string_view doc) {
   return {
@@ -226,8 +259,8 @@ constexpr OpDef kOps[] = {
     op<kBitAnd, is_bits>("bitwise_and", "bits set in both"),
     op<kBitOr, is_bits>("bitwise_or", "bits set in either"),
     op<kBitXor, is_bits>("bitwise_xor", "bits set in exactly one"),
-    op<shift<Intrinsic::k_shift_left>, is_integer, false>("left_shift", "a * 2^b"),
-    op<shift<Intrinsic::k_shift_right>, is_integer, false>("right_shift", "a / 2^b, rounded down"),
+    shift_op<Intrinsic::k_shift_left>("left_shift", "a * 2^b"),
+    shift_op<Intrinsic::k_shift_right>("right_shift", "a / 2^b, rounded down"),
     {.name = "where",
      .operands = kWhere,
      .infer = infer_where,

@@ -7,6 +7,14 @@
 
 namespace relaxc::tflite {
 
+namespace {
+
+bool all(const std::vector<int64_t>& list, int64_t is) {
+  return std::all_of(list.begin(), list.end(), [is](int64_t one) { return one == is; });
+}
+
+}  // namespace
+
 Value* FixedPoint::right(Value* x, int64_t by) {
   return by == 0 ? x : f_.call("right_shift", {x, f_.like(x, static_cast<double>(by))});
 }
@@ -35,23 +43,29 @@ Value* FixedPoint::halved(Value* x, Value* by, Value* mask, Value* half_mask) {
   return f_.add(f_.call("right_shift", {x, by}), up);
 }
 
-Value* FixedPoint::scale(Value* x, const std::vector<Multiplier>& m) {
-  std::vector<int64_t> mantissas, lefts, rights, masks, half_masks;
+Value* FixedPoint::halved(Value* x, std::vector<int64_t> by, Negatives negatives) {
+  DType i32 = DType::i(32);
+  if (std::any_of(by.begin(), by.end(), [](int64_t one) { return one == 0; })) {
+    std::vector<int64_t> masks, half_masks;
+    for (int64_t one : by) masks.push_back((int64_t{1} << one) - 1), half_masks.push_back(masks.back() >> 1);
+    return halved(x, numbers(i32, by), numbers(i32, masks), numbers(i32, half_masks));
+  }
+  if (negatives == Negatives::kMatter) x = f_.add(x, right(x, 31));
+  for (int64_t& one : by) --one;
+  if (!all(by, 0)) x = f_.call("right_shift", {x, numbers(i32, by)});
+  return right(f_.add(x, 1), 1);
+}
+
+Value* FixedPoint::scale(Value* x, const std::vector<Multiplier>& m, Negatives negatives) {
+  std::vector<int64_t> mantissas, lefts, rights;
   for (const Multiplier& one : m) {
     mantissas.push_back(one.mantissa);
     lefts.push_back(int64_t{1} << std::clamp(one.shift, 0, 30));
     rights.push_back(std::clamp(-one.shift, 0, 31));
-    masks.push_back((int64_t{1} << rights.back()) - 1);
-    half_masks.push_back(masks.back() >> 1);
   }
-  auto all = [](const std::vector<int64_t>& list, int64_t is) {
-    return std::all_of(list.begin(), list.end(), [is](int64_t one) { return one == is; });
-  };
-  DType i32 = DType::i(32);
-  if (!all(lefts, 1)) x = f_.multiply(x, numbers(i32, lefts));
+  if (!all(lefts, 1)) x = f_.multiply(x, numbers(DType::i(32), lefts));
   Value* high = times(x, numbers(DType::i(64), mantissas));
-  if (all(rights, 0)) return high;
-  return halved(high, numbers(i32, rights), numbers(i32, masks), numbers(i32, half_masks));
+  return all(rights, 0) ? high : halved(high, rights, negatives);
 }
 
 Value* FixedPoint::scale_reduced(Value* x, const std::vector<Multiplier>& m) {
@@ -70,7 +84,8 @@ Value* FixedPoint::scale_reduced(Value* x, const std::vector<Multiplier>& m) {
 Value* FixedPoint::scale_whole(Value* x, const std::vector<double>& m) {
   if (x == nullptr) return nullptr;
   if (x->dtype() == DType::i(64)) return scale_whole_in_float(x, m);
-  // |x| times the upper 22 and the lower 31 bits; what the latter leave below bit 31 cannot change the rounded result.
+  // x times the upper 22 and the lower 31 bits; what the latter leave below bit 31 cannot change the rounded result.
+  // With one less of negative numbers, ties that go up go away from zero.
   std::vector<int64_t> upper, lower, shifts, halves;
   for (double real : m) {
     int exponent = 0;
@@ -83,12 +98,11 @@ Value* FixedPoint::scale_whole(Value* x, const std::vector<double>& m) {
     halves.push_back(int64_t{1} << (shifts.back() - 1));
   }
   DType i64 = DType::i(64);
-  Value *wide = f_.as(x, i64), *size = f_.call("abs", {wide});
-  Value* high = f_.multiply(size, numbers(i64, upper));
-  Value* low = right(f_.multiply(size, numbers(i64, lower)), 31);
+  Value *wide = f_.as(x, i64), *below = f_.as(right(x, 31), i64);
+  Value* high = f_.multiply(wide, numbers(i64, upper));
+  Value* low = right(f_.add(f_.multiply(wide, numbers(i64, lower)), below), 31);
   Value* sum = f_.add(f_.add(high, low), numbers(i64, halves));
-  Value* rounded = f_.i32(f_.call("right_shift", {sum, numbers(i64, shifts)}));
-  return f_.where(f_.call("less", {x, f_.like(x, 0)}), f_.call("negative", {rounded}), rounded);
+  return f_.i32(f_.call("right_shift", {sum, numbers(i64, shifts)}));
 }
 
 Value* FixedPoint::scale_whole_in_float(Value* x, const std::vector<double>& m) {

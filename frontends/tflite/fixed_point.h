@@ -20,12 +20,15 @@
 
 namespace relaxc::tflite {
 
+/// Whether it matters what negative numbers become, or all that are not above 0 are the same afterwards.
+enum class Negatives : uint8_t { kMatter, kAreCut };
+
 class FixedPoint {
  public:
   explicit FixedPoint(Formula& formula) : f_(formula) {}
 
   /// x times one multiplier, or one for each place along the last axis, rounded doubly; x and the result are int32.
-  Value* scale(Value* x, const std::vector<Multiplier>& m);
+  Value* scale(Value* x, const std::vector<Multiplier>& m, Negatives negatives = Negatives::kMatter);
   /// The same of int64 sums, rounded once after the mantissas are reduced to 16 bits; int32.
   Value* scale_reduced(Value* x, const std::vector<Multiplier>& m);
   /// x times a float64, or one for each place along the last axis, rounded as a whole; x is int32 or int64, the result
@@ -51,6 +54,9 @@ class FixedPoint {
   Value* left_saturated(Value* x, int64_t by);
   /// x / 2^by to nearest, ties away from zero. `half_mask` is (2^by - 1) / 2, `mask` 2^by - 1.
   Value* halved(Value* x, Value* by, Value* mask, Value* half_mask);
+  /// The same of an x that is not INT32_MIN, by counts that are known. Where none is 0: with one less of negative
+  /// numbers, ties go up, and a last bit more than `by` keeps is all that the rounding needs, so nothing overflows.
+  Value* halved(Value* x, std::vector<int64_t> by, Negatives negatives);
   Value* numbers(DType dtype, const std::vector<int64_t>& values);
 
   Formula& f_;

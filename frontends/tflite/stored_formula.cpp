@@ -10,7 +10,9 @@ namespace relaxc::tflite {
 Value* StoredFormula::scale(Value* x, const std::vector<Multiplier>& m, const Stored& stored) {
   if (!ok() || x == nullptr) return nullptr;
   FixedPoint fixed(*this);
-  return store(stored.reduced ? fixed.scale_reduced(x, m) : fixed.scale(x, m), stored);
+  const Limits limits = stored.limits.value_or(limits_of(stored.dtype));
+  const Negatives negatives = limits.low >= stored.zero_point ? Negatives::kAreCut : Negatives::kMatter;
+  return store(stored.reduced ? fixed.scale_reduced(x, m) : fixed.scale(x, m, negatives), stored);
 }
 
 Value* StoredFormula::store(Value* x, const Stored& stored) {

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from board import Case
 import quantized_network
+import rescaled_network
 from programs import PROGRAMS, REPOSITORY, numbers
 
 MODELS = Path(os.environ.get("RELAXC_MODELS", REPOSITORY.parent / "shared/models"))
@@ -38,10 +39,11 @@ def own_cases(relaxc, folder, expected=None):
         (Path(folder) / source).write_bytes(content.encode() if isinstance(content, str) else content)
         flags = [word for dim in dims for word in ("--dim", dim)]
         yield Case(relaxc, name, Path(folder) / source, inputs, flags, symbols, folder, expected)
-    source, shape = Path(folder) / "network8.relax", quantized_network.SHAPE
-    source.write_text(quantized_network.program())
-    pixels = [max(-128, min(127, int(value * 70))) for value in numbers(math.prod(shape), 8)]
-    yield Case(relaxc, "network8", source, [(shape, pixels, "i1")], folder=folder, expected=expected)
+    for name, network in (("network8", quantized_network), ("rescaled", rescaled_network)):
+        source = Path(folder) / f"{name}.relax"
+        source.write_text(network.program())
+        pixels = [max(-128, min(127, int(value * 70))) for value in numbers(math.prod(network.SHAPE), 8)]
+        yield Case(relaxc, name, source, [(network.SHAPE, pixels, "i1")], folder=folder, expected=expected)
 
 
 def wild_cases(relaxc, cpu, folder, expected=None):
@@ -64,14 +66,14 @@ def wild_cases(relaxc, cpu, folder, expected=None):
     yield from tiny_cases(relaxc, folder, ["mlperf-tiny-kws"], expected)
 
 
-def tiny_cases(relaxc, folder, names=tuple(TINY), expected=None):
-    """Networks of integers, whose outputs are those of the host to the bit."""
+def tiny_cases(relaxc, folder, names=tuple(TINY), expected=None, file="model.onnx"):
+    """Networks of integers, whose outputs are those of the host to the bit; `file` may be "model.tflite"."""
     for name in names:
-        path = MODELS / name / "model.onnx"
+        path = MODELS / name / file
         if not path.exists():
             print(f"{name}: skipped, there is no {path.name} of it below {MODELS.name}", file=sys.stderr)
             continue
         batch, shape = TINY[name]
         values = [max(-128, min(127, int(value * 70))) for value in numbers(math.prod(shape), len(name))]
-        yield Case(relaxc, name, path, [(shape, values, "i1")], ["--dim", f"{batch}=1"], {batch: 1}, folder,
-                   expected)
+        dims = (["--dim", f"{batch}=1"], {batch: 1}) if path.suffix == ".onnx" else ([], {})
+        yield Case(relaxc, name, path, [(shape, values, "i1")], *dims, folder, expected)

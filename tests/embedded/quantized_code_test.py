@@ -14,17 +14,23 @@ from pathlib import Path
 from board import Board, run
 from board_cases import DIGITS8, MODELS, TINY
 from quantized_network import program
+import rescaled_network
 
 RELAXC = Path(sys.argv[1]).resolve()
 CPUS = ["cortex-m0plus", "cortex-m3", "riscv32imac"]
 # Of Arm's ABI (fadd, i2f, dmul, fcmplt), and of GCC's library (__addsf3, __fixsfsi, __ltdf2); fmaf is one of ours.
 FLOATS = re.compile(r"__aeabi_(f|d|c?[fd]cmp|u?[il]2[fd]|u?l2)\w*$|__\w*[sd]f\w*$|rlx_fmaf?$|\w*(expf?|roundf?|nearbyintf?)$")
 
-INSTRUCTIONS = {  # sums of products, bytes that are widened for them, and what stores their results
+INSTRUCTIONS = {  # of network8: sums of products, bytes that are widened for them, and what stores their results
     "cortex-m4": ["smlad", "pkhbt", "ldrd", r"vcvtr\.s32\.f32", "usat"],
     "cortex-m0plus": [r"add\s+r11"],
     "cortex-m55": [r"vmlav\.s8", r"vmlava\.s16", r"vcvtn\.s32\.f32"],
 }
+RESCALING = {  # of integers that are scaled by integers: one product, or a rounded one, and nothing of 64 bits
+    "cortex-m4": ["smlad", "smmla", "smmulr"],
+    "cortex-m55": [r"vrmulh\.s32"],
+}
+WIDE = r"smull|smlal|adcs?\b|vmull\.s32"
 
 
 def models():
@@ -37,12 +43,13 @@ def models():
             yield f"{name}.tflite", MODELS / name / "model.tflite", []
 
 
-def missing_instructions(folder):
-    """(CPU, instruction) of those that the network with every kind of operator does not have."""
-    for cpu, names in INSTRUCTIONS.items():
-        run(RELAXC, "network8.relax", "--target", cpu, "-O2", "-o", "m.s", folder=folder)
+def missing_instructions(folder, network, instructions, others=None):
+    """(CPU, instruction) of those that the network does not have, and of others that it has."""
+    for cpu, names in instructions.items():
+        run(RELAXC, network, "--target", cpu, "-O2", "-o", "m.s", folder=folder)
         text = (folder / "m.s").read_text()
         yield from ((cpu, name) for name in names if not re.search(rf"\b{name}\b", text))
+        yield from ((cpu, name) for name in (re.findall(others, text) if others else []))
 
 
 def computed_constants(folder):
@@ -56,8 +63,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="relaxc-soft-float-") as folder:
         folder = Path(folder)
         (folder / "network8.relax").write_text(program())
-        failed += missing_instructions(folder)
-        print(f"instructions that are not used: {failed or 'none'}")
+        (folder / "rescaled.relax").write_text(rescaled_network.program())
+        failed += missing_instructions(folder, "network8.relax", INSTRUCTIONS)
+        failed += missing_instructions(folder, "rescaled.relax", RESCALING, WIDE)
+        print(f"instructions that are not used, or should not be: {failed or 'none'}")
         failed += [("cortex-m0plus", name) for name in computed_constants(folder)]
         boards = [Board(cpu, folder / "runtime") for cpu in CPUS]
         for board in boards:

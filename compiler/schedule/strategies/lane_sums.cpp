@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/arith/high_product.h"
+#include "compiler/arith/walks.h"
 #include "compiler/schedule/primitives/cache_read.h"
 #include "compiler/schedule/primitives/drop_unit_loop.h"
 #include "compiler/schedule/primitives/pair_terms.h"
@@ -123,13 +125,19 @@ bool copies_windows(const Draft& draft, const SumAxes& axes) {
   return run < kWideLaneBytes || saved * kStepCycles > copied;
 }
 
-/// Whether consumers compute with 64 bits, of which vectors have few lanes and no products.
+/// Whether consumers compute with 64 bits, of which vectors have few lanes and no products; upper halves of products of
+/// 32 bits, if they are rounded, are an instruction.
 bool wide_arithmetic(const Draft& draft) {
   bool found = false;
+  const auto computed_from = [](Expr e) {
+    const auto product = arith::as_high_product(e);
+    return product && product->rounded ? std::vector<Expr>{product->a, product->b} : arith::operands(e);
+  };
   for (Stmt consumer : draft.reduction.group.consumers)
     tir::for_each_stmt(consumer, [&](Stmt s) {
       for (Expr e : tir::expressions(s))
-        arith::for_each_node(e, [&](Expr node) { found |= !node.dtype().is_index() && node.dtype().bits > 32; });
+        arith::for_each_node(e, computed_from,
+                             [&](Expr node) { found |= !node.dtype().is_index() && node.dtype().bits > 32; });
     });
   return found;
 }

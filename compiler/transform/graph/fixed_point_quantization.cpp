@@ -9,9 +9,16 @@
 // are found that give the same results for all of them, or it is known that there are none (multiply_shift.h). Without
 // a floating-point unit the nearest ones are taken then, which differ where float32 has rounded across a tie. With one,
 // float32 stays, unless the option `everywhere` asks for integers. Vectors stay float32: they have its arithmetic for
-// all lanes, and no upper halves of products.
+// all lanes.
+//
+// Models of TFLite say by which integers they are scaled. These rules keep every bit of that: one product and one shift
+// where there are such that give the same (rescaled_sum.cpp), else multiplications that are made those of an
+// instruction that rounds the upper half of a product (high_product.cpp). Helium has both for vectors.
 //
 // Rejected: float32 arithmetic in integers to the bit, which needs counting of leading zeros for each rounding.
+#include <algorithm>
+#include <functional>
+
 #include "compiler/transform/graph/quantization/fixed_point.h"
 #include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
@@ -23,34 +30,62 @@ using namespace relax;
 
 namespace {
 
-Result<Value*> rewritten(GraphBuilder& b, const Op& op, const FixedPointRules& rules) {
+/// Null: the op stays as it is.
+Result<Value*> in_integers(GraphBuilder& b, const Op& op, const FixedPointRules& rules) {
   RELAXC_TRY(Value * better, in_fixed_point(b, op, rules));
-  if (better == nullptr && rules.floats == FloatCost::kExpensive) return softmax_of_bytes(b, op);
+  if (better == nullptr && rules.floats == FloatCost::kExpensive) {
+    RELAXC_TRY(better, softmax_of_bytes(b, op));
+  }
+  if (better != nullptr && rules.floats == FloatCost::kExpensive) mark_rounding(b.function());
   return better;
+}
+
+FixedPointRules rules_for(const PassContext& context) {
+  FixedPointRules rules;
+  const bool everywhere = context.option(kFixedPointEverywhere) != 0 || calls_float_functions(context.target);
+  rules.floats = everywhere ? FloatCost::kExpensive : FloatCost::kCheap;
+  rules.multiplication = sums_products_of_lanes(context.target) ? Multiplication::kRoundedHigh
+                         : has_high_product(context.target)     ? Multiplication::kHigh
+                                                                : Multiplication::kParts;
+  return rules;
+}
+
+using Replacement = std::function<Result<Value*>(GraphBuilder&, const Op&)>;
+
+/// From the last to the first: what a chain of operators ends with is replaced before a part of it.
+Result<Changed> replace_ops(relax::Module& module, PassContext& context, const Replacement& replacement) {
+  Changed changed = Changed::kNo;
+  for (Function* function : module.functions()) {
+    std::vector<Op*> ops = ops_of(function->body(), true);
+    std::reverse(ops.begin(), ops.end());
+    for (Op* op : ops) {
+      if (op->kind != OpKind::kOperator || op->results.size() != 1 || op->result()->unused()) continue;
+      GraphBuilder b(module, context.ops, op, context.diag);
+      b.location = op->location;
+      RELAXC_TRY(Value * better, replacement(b, *op));
+      if (better == nullptr) continue;
+      if (better->name.empty()) better->name = op->result()->name;
+      op->result()->replace_all_uses_with(better);
+      changed = Changed::kYes;
+    }
+  }
+  return changed;
 }
 
 }  // namespace
 
 Result<Changed> fixed_point_quantization(relax::Module& module, PassContext& context) {
-  if (context.target.lanes(32) > 1) return Changed::kNo;
-  FixedPointRules rules;
-  const bool everywhere = context.option(kFixedPointEverywhere) != 0 || calls_float_functions(context.target);
-  rules.floats = everywhere ? FloatCost::kExpensive : FloatCost::kCheap;
-  rules.multiplication = has_high_product(context.target) ? Multiplication::kHigh : Multiplication::kParts;
-  Changed changed = Changed::kNo;
-  for (Function* function : module.functions())
-    for (Op* op : ops_of(function->body(), true)) {
-      if (op->kind != OpKind::kOperator || op->results.size() != 1 || op->result()->unused()) continue;
-      GraphBuilder b(module, context.ops, op, context.diag);
-      b.location = op->location;
-      RELAXC_TRY(Value * better, rewritten(b, *op, rules));
-      if (better == nullptr) continue;
-      if (better->name.empty()) better->name = op->result()->name;
-      if (rules.floats == FloatCost::kExpensive) mark_rounding(*function);
-      op->result()->replace_all_uses_with(better);
-      changed = Changed::kYes;
-    }
-  return changed;
+  const bool scalars = context.target.lanes(32) <= 1, rounds = rounds_high_products(context.target);
+  if (!scalars && !rounds) return Changed::kNo;
+  const FixedPointRules rules = rules_for(context);
+  RELAXC_TRY(Changed changed, replace_ops(module, context, [&](GraphBuilder& b, const Op& op) {
+               return rescaled_in_one_product(b, op, rules.multiplication);
+             }));
+  RELAXC_TRY(const Changed others, replace_ops(module, context, [&](GraphBuilder& b, const Op& op) -> Result<Value*> {
+               Value* product = rounds ? as_high_product(b, op) : nullptr;
+               return product != nullptr || !scalars ? product : in_integers(b, op, rules);
+             }));
+  return changed |= others;
 }
 
 }  // namespace relaxc

@@ -11,6 +11,7 @@
 #include "compiler/transform/concat_parts.h"
 #include "compiler/transform/passes.h"
 #include "compiler/transform/tensor_part.h"
+#include "targets/float_unit.h"
 
 namespace relaxc {
 namespace {
@@ -40,7 +41,8 @@ std::optional<int64_t> immediate(const Value& value) {
 }
 
 /// Puts integers that are known into the definition. A kernel that is handed them would load them, and could not see
-/// that a shift is by less than a register has bits. Targets with vectors keep kernels that layers share.
+/// that a shift is by less than a register has bits. Targets with vectors keep kernels that layers share, except for
+/// Helium: of its machines, code is the smaller part.
 void take_in_numbers(arith::Context& context, tir::PrimFunc& function, std::vector<Value*>& tensors) {
   std::map<tir::BufferRef, arith::Expr> numbers;  // looked up only
   for (size_t i = tensors.size(); i-- > 0;) {
@@ -69,7 +71,8 @@ void legalize_op(Module& module, PassContext& context, Op& op) {
   for (Value* operand : op.operands())
     if (operand != nullptr && operand->info->as<TensorInfo>() != nullptr) tensors.push_back(operand);
   op.drop_operands();
-  if (context.target.lanes(32) <= 1) take_in_numbers(module.context(), *function, tensors);
+  if (context.target.lanes(32) <= 1 || sums_products_of_lanes(context.target))
+    take_in_numbers(module.context(), *function, tensors);
   for (Value* tensor : tensors) op.add_operand(tensor);
   op.kind = OpKind::kCallTir;
   op.callee = function->name;

@@ -29,6 +29,33 @@ Pads2 pads_of(Node& node, const Ints& data, const Conv& conv) {
   return {window_pads(node, data[1], conv.rows, conv.padding), window_pads(node, data[2], conv.columns, conv.padding)};
 }
 
+/// Whether the window is one element, whose channels all are summed.
+bool is_matrix_product(const Conv& conv, int64_t groups) {
+  const auto is_one = [](const WindowAxis& axis) { return axis.extent == 1 && axis.stride == 1; };
+  return is_one(conv.rows) && is_one(conv.columns) && groups == 1 && !conv.depthwise;
+}
+
+Value* matrix_product(Node& node, Value* x, Value* filter) {
+  if (!node.ok()) return nullptr;
+  const Ints shape = node.dims(filter);
+  Value* columns = node.permute(node.reshape(filter, {shape[0], shape[3]}), {1, 0});
+  return node.call("matmul", {x, columns}, {{"out_dtype", std::string("int32")}});
+}
+
+Value* window_sums(Node& node, const Conv& conv, Value* x, Value* filter, int64_t groups, DType sums) {
+  if (conv.depthwise) {
+    Ints shape = node.dims(filter);
+    filter = node.reshape(filter, {shape[1], shape[2], 1, shape[3]});
+  } else {
+    filter = node.permute(filter, {1, 2, 3, 0});
+  }
+  return node.call("nn.conv_integer", {x, filter},
+                   {{"strides", Ints{conv.rows.stride, conv.columns.stride}},
+                    {"dilation", Ints{conv.rows.dilation, conv.columns.dilation}},
+                    {"groups", groups},
+                    {"out_dtype", sums}});
+}
+
 Status quantized_conv(Node& node, const Conv& conv, Value* x, Value* filter, const Pads2& pads, int64_t groups) {
   ProductSum product;
   product.outputs_last = conv.depthwise;
@@ -40,18 +67,9 @@ Status quantized_conv(Node& node, const Conv& conv, Value* x, Value* filter, con
   int64_t zero = node.zero_of(node.in(0));
   x = node.pad(x, {0, pads.rows.begin, pads.columns.begin, 0, 0, pads.rows.end, pads.columns.end, 0},
                node.like(x, static_cast<double>(zero)));
-  filter = centered(node, filter, product.filter_zero);
-  if (conv.depthwise) {
-    Ints shape = node.dims(filter);
-    filter = node.reshape(filter, {shape[1], shape[2], 1, shape[3]});
-  } else {
-    filter = node.permute(filter, {1, 2, 3, 0});
-  }
-  Value* sum = node.call("nn.conv_integer", {x, filter},
-                         {{"strides", Ints{conv.rows.stride, conv.columns.stride}},
-                          {"dilation", Ints{conv.rows.dilation, conv.columns.dilation}},
-                          {"groups", groups},
-                          {"out_dtype", sums}});
+  Value* sum = is_matrix_product(conv, groups) && node.type() == TensorType::INT8
+                   ? matrix_product(node, x, filter)
+                   : window_sums(node, conv, x, centered(node, filter, product.filter_zero), groups, sums);
   Value* bias = folded_bias(node, product, 2, sums);
   if (!node.ok()) return node.status();
   if (bias != nullptr) sum = node.add(sum, bias);

@@ -29,7 +29,8 @@ Expressions::Expressions(Frame& frame, LaneArithmetic& lanes, Bindings& bindings
       selects_(frame, lanes, values, checks),
       angles_(frame, lanes, values),
       dots_(frame, lanes, addresses, values, memory),
-      matrices_(frame, lanes, bindings, addresses, values, memory) {}
+      matrices_(frame, lanes, bindings, addresses, values, memory),
+      fixed_point_(frame, lanes, values) {}
 
 Lanes Expressions::by_kind(Expr e) {
   return arith::visit(
@@ -130,6 +131,7 @@ bool Expressions::fits_32_bits(Expr index) {
 
 Lanes Expressions::cast(const arith::Cast& e) {
   if (std::optional<Lanes> stored = stored_float(e)) return *stored;
+  if (std::optional<Lanes> product = fixed_point_.rounded_product(e)) return *product;
   Lanes inner = values_.pending(e.value);
   DType from = e.value.dtype();
   if (inner.vector == nullptr && e.dtype.is_index() && from == DType::i(64)) return inner;

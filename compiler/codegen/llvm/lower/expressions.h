@@ -6,6 +6,7 @@
 #include "compiler/codegen/llvm/lower/angles.h"
 #include "compiler/codegen/llvm/lower/dot.h"
 #include "compiler/codegen/llvm/lower/external_calls.h"
+#include "compiler/codegen/llvm/lower/fixed_point.h"
 #include "compiler/codegen/llvm/lower/matrix_dot.h"
 #include "compiler/codegen/llvm/lower/memory.h"
 #include "compiler/codegen/llvm/lower/selects.h"
@@ -48,6 +49,7 @@ class Expressions {
   Angles angles_;
   DotProducts dots_;
   MatrixProducts matrices_;
+  FixedPoint fixed_point_;
 };
 
 }  // namespace relaxc::codegen_llvm

@@ -53,7 +53,7 @@ class Grouping {
   /// tensor is in between.
   bool widens_for_sum(int32_t from, int32_t to);
   /// Whether node `i` ends a group whose reduction has wider elements. What reads them at other places would not be
-  /// computed with the sums, which would be in memory as a whole. Asked for targets without vectors alone.
+  /// computed with the sums, which would be in memory as a whole. Asked for targets without vectors and for Helium.
   bool narrows_sums(int32_t i);
   /// The nodes on paths from `from` to its post-dominator, both left out; no more of them than make a group too large.
   std::vector<int32_t> between(int32_t from, int32_t to);

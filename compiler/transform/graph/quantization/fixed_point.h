@@ -22,6 +22,14 @@ Result<relax::Value*> in_fixed_point(relax::GraphBuilder& b, const relax::Op& op
 /// The same for a `quantize` of a softmax of a quantized tensor.
 Result<relax::Value*> softmax_of_bytes(relax::GraphBuilder& b, const relax::Op& op);
 
+/// What can stand for the result of `op` where that is x * m / 2^31, rounded to nearest with ties up, of an int32 x
+/// that is known to be within -2^30..2^30 - 1 and constants m: the upper half of 2x * m, rounded. Null otherwise.
+relax::Value* as_high_product(relax::GraphBuilder& b, const relax::Op& op);
+
+/// What gives the same bytes as `op`, the last of operators that scale an int32 tensor by integers of 64 bits, and
+/// needs one product of 32 bits and one shift; null where there is no such form (multiply_shift.h).
+Result<relax::Value*> rescaled_in_one_product(relax::GraphBuilder& b, const relax::Op& op, Multiplication how);
+
 /// Operators on integers, which a rule builds one after the other.
 class IntegerSteps {
  public:
@@ -37,12 +45,13 @@ class IntegerSteps {
   relax::Value* stored(relax::Value* x, int64_t low, int64_t high, DType dtype) const;
   /// The form applied to x, of int32, whose numbers have `bits`.
   relax::Value* apply(const MultiplyShift& form, relax::Value* x, int bits, size_t from_end, Multiplication how) const;
+  /// What begins it: the product, shifted to the right by `product_shift`.
+  relax::Value* product(const MultiplyShift& form, relax::Value* x, int bits, size_t from_end,
+                        Multiplication how) const;
   /// What ends a form: the sum, shifted to the right.
   relax::Value* shifted(const MultiplyShift& form, relax::Value* sum, size_t from_end) const;
 
  private:
-  relax::Value* product(const MultiplyShift& form, relax::Value* x, int bits, size_t from_end,
-                        Multiplication how) const;
   relax::Value* product_in_parts(const MultiplyShift& form, relax::Value* x, int bits, size_t from_end) const;
 
   relax::GraphBuilder& b_;

@@ -69,4 +69,8 @@ class IntegerProducts {
   std::map<relax::Value*, relax::Value*> siblings_;  // of the other sign; looked up, never walked
 };
 
+/// What can stand for the sums of products of int8 data by constant int8 weights, `op`: those of the data as uint8,
+/// less a constant. Null where `op` is no such product.
+Result<relax::Value*> as_unsigned_product(relax::GraphBuilder& b, const relax::Op& op);
+
 }  // namespace relaxc

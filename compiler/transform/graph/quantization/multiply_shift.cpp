@@ -103,8 +103,8 @@ class ChannelSearch {
     Addends out;
     for (const Threshold& t : thresholds_) {
       const int64_t edge = t.k << form_.right;
-      if (t.x <= f_.x_high) out.low = std::max(out.low, edge - (t.x * m >> form_.product_shift));
-      if (t.x > f_.x_low) out.high = std::min(out.high, edge - 1 - ((t.x - 1) * m >> form_.product_shift));
+      if (t.x <= f_.x_high) out.low = std::max(out.low, edge - form_.product(t.x, m));
+      if (t.x > f_.x_low) out.high = std::min(out.high, edge - 1 - form_.product(t.x - 1, m));
     }
     return out;
   }
@@ -129,12 +129,13 @@ std::optional<MultiplyShift> shifts_of(const std::vector<Staircase>& channels, i
   form.right = 30 - sum_bits;
   // Two parts of as many bits as a product with x leaves; three where that would be too few.
   const int part = 31 - bits;
-  form.product_shift = how == Multiplication::kHigh ? 32 - part : part;
+  form.product_shift = how == Multiplication::kParts ? part : 32 - part;
   auto digits = [&] { return bit_length(std::ldexp(most_slope, form.product_shift + form.right)); };
   if (how == Multiplication::kParts && digits() < 22) form.product_shift = 2 * part;
   while (digits() > 30 && form.right > kLeastFraction) --form.right;
   while (how == Multiplication::kParts && digits() > 30 && form.product_shift > 0) --form.product_shift;
   if (digits() > 30 || digits() < kLeastDigits) return {};
+  if (how == Multiplication::kRoundedHigh) form.product_half = int64_t{1} << form.product_shift >> 1;
   return form;
 }
 
@@ -164,7 +165,7 @@ int bits_of(const std::vector<Staircase>& channels) {
 }
 
 int64_t MultiplyShift::at(size_t channel, int64_t x, int64_t low, int64_t high) const {
-  int64_t sum = (x * multipliers[channel] >> product_shift) + addends[channel];
+  int64_t sum = product(x, multipliers[channel]) + addends[channel];
   const int64_t odd = (sum - below_half()) >> right & 1;
   if (ties != Ties::kAnywhere) sum += ties == Ties::kToEven ? odd : 1 - odd;
   return std::clamp(sum >> right, low, high);

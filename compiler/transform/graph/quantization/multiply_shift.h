@@ -19,24 +19,28 @@ struct Staircase {
 /// Where what is half between two results goes.
 enum class Ties : uint8_t { kAnywhere, kToEven, kToOdd };
 
-/// ((x * multiplier >> product_shift) + addend) >> right, cut to low..high; shifts round down. With a rule for ties,
-/// the addend is less than a half above the line, and the sum gets one more where its bit `right` is odd, or even.
+/// ((x * multiplier + product_half >> product_shift) + addend) >> right, cut to low..high; shifts round down. With a
+/// rule for ties, the addend is less than a half above the line, and the sum gets one more where its bit `right` is
+/// odd, or even.
 struct MultiplyShift {
   std::vector<int64_t> multipliers;  ///< by channel; from 0 to 2^31 - 1
   std::vector<int64_t> addends;      ///< by channel; int32
   int product_shift = 0, right = 0;
+  int64_t product_half = 0;  ///< half of 2^product_shift where the product is rounded, else 0
   Ties ties = Ties::kAnywhere;
   bool exact = false;  ///< gives the staircases' results for every x
 
   int64_t at(size_t channel, int64_t x, int64_t low, int64_t high) const;
+  int64_t product(int64_t x, int64_t multiplier) const { return (x * multiplier + product_half) >> product_shift; }
   /// Half of a result less one: by how much the addend is above the line where ties have a rule.
   int64_t below_half() const { return (int64_t{1} << (right - 1)) - 1; }
 };
 
 /// How products are taken, which bounds the numbers.
 enum class Multiplication : uint8_t {
-  kHigh,   ///< the upper 32 bits of x << left times a multiplier of 31 bits
-  kParts,  ///< products of 32 bits alone: the multiplier is cut into two or three numbers
+  kHigh,         ///< the upper 32 bits of x << left times a multiplier of 31 bits
+  kRoundedHigh,  ///< the same, rounded
+  kParts,        ///< products of 32 bits alone: the multiplier is cut into two or three numbers
 };
 
 /// The form that agrees with the staircases for the most x; for every x if there is one. Nothing if the slopes differ

@@ -77,7 +77,12 @@ Result<Value*> RowRewriter::run_op(const RowOp& row_op, Rows rows, const Made& m
     RELAXC_TRY(operand, read(operand, there));
   }
   for (Value*& operand : operands)  // of maps, in other ways than by rows
-    if (auto own = made.find(operand); own != made.end()) operand = own->second;
+    if (auto own = made.find(operand); own != made.end())
+      operand = own->second;
+    else if (operand != nullptr && is_cast_of_constant(*operand)) {
+      // Each kernel casts by itself; of what several read, a tensor would be made.
+      RELAXC_TRY(operand, b_.call("astype", operand->op->operands(), operand->op->attrs));
+    }
   if (row_op.kind == RowOp::kPad) return padded(row_op, rows, std::move(operands), wanted);
   if (row_op.kind == RowOp::kAccumulate) return accumulated(row_op, rows, std::move(operands));
   return b_.call(op.def->name, std::move(operands), op.attrs);

@@ -19,11 +19,18 @@ namespace {
 /// Whether the operation can be in front of all others.
 bool is_free(const Op& op) {
   if (op.kind == OpKind::kConstant) return true;
+  if (op.results.size() == 1 && is_cast_of_constant(*op.result())) return true;
   const bool plain = (op.kind == OpKind::kShape || op.kind == OpKind::kPrim) && op.operands().empty();
   return plain && symbols_of(op.result()->info).empty();
 }
 
 }  // namespace
+
+bool is_cast_of_constant(const Value& value) {
+  const Op* op = value.op;
+  return op != nullptr && op->is("astype") && op->operand(0)->op != nullptr &&
+         op->operand(0)->op->kind == OpKind::kConstant;
+}
 
 Stages::Stages(arith::Context& context, const Block& block) : context_(context) {
   for (Op* op : block.ops) place(*op);

@@ -11,6 +11,9 @@
 
 namespace relaxc::streaming {
 
+/// Whether a constant is only cast; what reads it has that done in its kernel.
+bool is_cast_of_constant(const relax::Value& value);
+
 /// Operators that will be one kernel: one of any kind and the maps behind it.
 struct Stage {
   /// What it reads of a value that another stage, or no stage, makes.
