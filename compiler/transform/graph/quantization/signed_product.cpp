@@ -25,8 +25,9 @@ Result<Value*> without_sign(GraphBuilder& b, Value* x) {
   const Op* pad = producer_of(x, "pad");
   const bool constant = pad != nullptr && pad->attrs.string("mode") == "constant" && pad->operands().size() == 3;
   const auto border = constant && pad->operand(2) != nullptr ? known_integer(pad->operand(2)) : std::nullopt;
-  RELAXC_TRY(Value * wide, b.call("astype", {border ? pad->operand(0) : x}, {{"dtype", DType::i(32)}}));
-  RELAXC_TRY(wide, b.call("add", {wide, b.scalar(DType::i(32), static_cast<double>(kShift))}));
+  // By 16 bits: what else widens x, as a residual sum does, takes 32, and would share a tensor of these with this sum.
+  RELAXC_TRY(Value * wide, b.call("astype", {border ? pad->operand(0) : x}, {{"dtype", DType::i(16)}}));
+  RELAXC_TRY(wide, b.call("add", {wide, b.scalar(DType::i(16), static_cast<double>(kShift))}));
   RELAXC_TRY(Value * moved, b.call("astype", {wide}, {{"dtype", DType::u(8)}}));
   if (!border) return moved;
   Value* zero = b.scalar(DType::u(8), static_cast<double>(*border + kShift));
