@@ -53,6 +53,10 @@ bool rounds_high_products(const Target& target) {
   return is_arm(target) && target.lanes(32) <= 1 && (begins(target.triple, "thumbv7em") || has_feature(target, "dsp"));
 }
 
+bool multiplies_signed_bytes(const Target& target) {
+  return sums_products_of_lanes(target) || target.byte_matrices || target.dots.bits128 == DotProduct::kSameSign;
+}
+
 ByteTileForm byte_tile_form(const Target& target) {
   if (target.vector_bits != 0) return ByteTileForm::kNone;
   if (begins(target.triple, "thumbv6m") || begins(target.triple, "thumbv8m.base")) return ByteTileForm::kThumb;

@@ -22,4 +22,8 @@ bool rounds_high_products(const Target& target);
 /// sixteen of bytes of one sign, eight of 16-bit numbers.
 bool sums_products_of_lanes(const Target& target);
 
+/// Whether an instruction adds products of signed by signed bytes (sdot, smmla, Helium's vmladava). Those of other
+/// machines take unsigned data.
+bool multiplies_signed_bytes(const Target& target);
+
 }  // namespace relaxc

@@ -104,7 +104,7 @@ class QuantizationRecognition {
     std::vector<Op*> transposed;
     RELAXC_DO(each(function, [&](GraphBuilder&, Op& op) { return products_.rewrite(op, transposed); }));
     RELAXC_DO(each(function, [&](GraphBuilder& b, Op& op) { return as_product_of_block_weights(b, op); }));
-    if (!sums_products_of_lanes(context_.target))
+    if (!multiplies_signed_bytes(context_.target))
       RELAXC_DO(each(function, [&](GraphBuilder& b, Op& op) { return as_unsigned_product(b, op); }));
     RELAXC_DO(sink_transposes(module_, context_.ops, context_.diag, std::move(transposed)));
     return changed_;

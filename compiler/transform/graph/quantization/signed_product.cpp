@@ -1,7 +1,7 @@
 // signed_product.cpp: products of signed data by constant bytes, as products of unsigned data.
 //
-// The problem: models of TFLite multiply int8 by int8. The dot products of most targets, and the tiles of bytes of
-// those without, take unsigned data.
+// The problem: models of TFLite multiply int8 by int8. The dot products of many targets, and the tiles of bytes of
+// those without, take unsigned data; sdot, smmla and Helium's vmladava take signed data, and nothing is done for them.
 //
 // The method: x + 128 is a byte without a sign, and 128 times the sum of an output's weights is a constant, so that
 // sum x w = sum (x + 128) w - 128 sum w, exact modulo 2^32. What made x adds the 128 before it stores a byte, and what
