@@ -199,7 +199,8 @@ TEST_CASE("bytes that many columns read are widened once for a tile of rows") {
   CHECK(!is_widened(testing::matmul_of_bytes(context, index(11), index(32), index(64))));  // rows would be left over
 }
 
-/// Whether the schedule for vectors of `bits` bits widens rows of data to 16 bits; its sums must equal the definition's.
+/// Whether the schedule for vectors of `bits` bits widens rows of data to 16 bits; its sums must equal the
+/// definition's.
 bool lanes_read_wide(arith::Context& context, const tir::PrimFunc& f, int32_t bits) {
   return scheduled_sums(context, f, target_of(bits)).find("widen_bytes") != std::string::npos;
 }
