@@ -23,11 +23,11 @@ import rlx  # noqa: E402
 
 DTYPES = (np.float32, np.float64, np.float16, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64,
           np.uint64)
-KINDS = ("random", "few", "sorted", "reversed", "equal", "special")
+KINDS = ("random", "few", "sorted", "reversed", "rising", "falling", "equal", "special")
 
 
 def row(kind, count, dtype, seed=0):
-    """`special`: extremes of the dtype, NaN, infinities and zeros of either sign among others."""
+    """`rising` and `falling`: steps of equal elements. `special`: extremes of the dtype, NaN, infinities and zeros of either sign among others."""
     rng = np.random.default_rng(seed + count)
     if np.issubdtype(dtype, np.floating):
         x = rng.standard_normal(count).astype(dtype)
@@ -36,15 +36,15 @@ def row(kind, count, dtype, seed=0):
         info = np.iinfo(dtype)
         x = rng.integers(info.min, info.max, count, dtype, endpoint=True)
         extremes = [info.min, info.max, 0, 1]
-    if kind in ("few", "special"):
+    if kind in ("few", "rising", "falling", "special"):
         chosen = rng.integers(0, 5, count).astype(dtype)
         x = np.where(rng.random(count) < 0.5, rng.choice(np.array(extremes, dtype), count), chosen) \
             if kind == "special" else chosen
     if kind == "equal":
         x = np.full(count, 3, dtype)
-    if kind == "sorted":
+    if kind in ("sorted", "rising"):
         x = np.sort(x)
-    if kind == "reversed":
+    if kind in ("reversed", "falling"):
         x = np.sort(x)[::-1].copy()
     return x
 

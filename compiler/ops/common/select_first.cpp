@@ -8,6 +8,10 @@
 // If k is small next to n, the least key of each block of 64 elements takes the place of the elements: k blocks whose
 // least does not exceed a bound have k such elements. Elements are then read once, and blocks again that have some.
 //
+// If k is not that small, keys are halved, but on few of them as well: those k columns of 8 keys, n / 8 apart, whose
+// least do not exceed a bound have k such keys. In random rows few more keys are up to it, in sorted ones hardly any,
+// in either direction: the columns are across the row. Where many are, all keys are counted as above.
+//
 // Nothing depends on the order of the data but which branches are taken. Rejected: a heap, which on sorted data changes
 // with every element; a list of elements above a threshold that rises, likewise; a bound estimated from a sample.
 #include "compiler/ops/common/select_first.h"
@@ -18,10 +22,13 @@
 namespace relaxc::ops {
 namespace {
 
-constexpr int64_t kSortedWhole = 32;   ///< elements are sorted, all of them
-constexpr int64_t kKeysOfBlock = 64;   ///< elements: some vectors, so that the least of a block is found in them
-constexpr int64_t kBlocksOfFirst = 4;  ///< blocks for each of the first, from which on blocks are worth while
-constexpr int64_t kFewMore = 16;       ///< elements that may be too many, beside k / 8
+constexpr int64_t kSortedWhole = 32;    ///< elements are sorted, all of them
+constexpr int64_t kKeysOfBlock = 64;    ///< elements: some vectors, so that the least of a block is found in them
+constexpr int64_t kBlocksOfFirst = 4;   ///< blocks for each of the first, from which on blocks are worth while
+constexpr int64_t kFewMore = 16;        ///< elements that may be too many, beside k / 8
+constexpr int64_t kKeysOfColumn = 8;    ///< keys, from as many parts of the row, whose least stands for them
+constexpr int64_t kColumnsOfFirst = 2;  ///< columns for each of the first, from which on columns are worth while
+constexpr int64_t kKeysOfChunk = 16;    ///< keys that are passed by together if none is up to the bound
 
 }  // namespace
 
@@ -90,7 +97,8 @@ Stmt SelectFirst::take_all() const {
 
 Stmt SelectFirst::take_by_bound(const Way& way) const {
   BufferRef least = b_.buffer("least", key_, {blocks(way)});
-  Stmt taken = b_.seq({find_bound(least, blocks(way)), take_up_to_bound(least, way)});
+  Stmt find = way.block == 1 ? find_bound_by_columns(least) : find_bound(least, blocks(way));
+  Stmt taken = b_.seq({find, take_up_to_bound(least, way)});
   if (way.block > 1) taken = b_.seq({taken, drop_most()});
   return b_.alloc(least, b_.seq({find_least(least, way), taken}));
 }
@@ -145,6 +153,25 @@ Stmt SelectFirst::find_bound(BufferRef keys, Expr count) const {
                  range, b_.loop_while(arith::lt(low, high), halve)});
 }
 
+/// As find_bound on all keys, with `few` where no more are taken than most_found says.
+Stmt SelectFirst::find_bound_by_columns(BufferRef keys) const {
+  Expr count = arith::floordiv(n_, kKeysOfColumn);
+  Expr worth = arith::le(k_ * (kKeysOfColumn * kColumnsOfFirst), n_);
+  BufferRef columns = b_.buffer("columns", key_, {arith::max(count, b_.index(1))});
+  Stmt fill = b_.loop("column", count, [&](Var column) {
+    std::vector<Expr> least;
+    for (int64_t part = 0; part < kKeysOfColumn; ++part) least.push_back(b_.load(keys, {count * part + column}));
+    for (size_t step = 1; step < least.size(); step *= 2)
+      for (size_t i = 0; i + step < least.size(); i += 2 * step) least[i] = arith::min(least[i], least[i + step]);
+    return b_.store(columns, {column}, least[0]);
+  });
+  Stmt keep = set(few_, b_.index(1)), all = find_bound(keys, n_);
+  Stmt judge = b_.branch(arith::le(get(count_), k_ * 2 + slack_), keep, all);
+  Stmt found = b_.seq({fill, find_bound(columns, count), count_keys(keys, n_, value(high_), true), judge});
+  if (worth.is_constant(0)) return all;
+  return b_.alloc(columns, worth.is_constant(1) ? found : b_.branch(worth, found, all));
+}
+
 /// Writes the element behind those that were taken, and takes it if `taken`.
 Stmt SelectFirst::put(Expr key, Expr position, Expr taken) const {
   return b_.seq({found_.put(get(count_), key, position), set(count_, value(count_) + cast(place_, taken))});
@@ -161,20 +188,35 @@ Stmt SelectFirst::put_first(Expr key, Expr position) const {
   });
 }
 
+/// Runs `use` for each of the keys that is in a chunk where some are up to the bound, in order, while `goes_on`.
+Stmt SelectFirst::for_each_near(BufferRef keys, Expr count, Expr goes_on, const std::function<Stmt(Var)>& use) const {
+  Expr chunks = arith::floordiv(count, kKeysOfChunk), rest = chunks * kKeysOfChunk;
+  auto in_order = [&](Expr begin, Expr extent) {
+    return b_.loop("i", extent, [&](Var i) { return b_.let("at", begin + i, use); });
+  };
+  Stmt whole = b_.loop("chunk", chunks, [&](Var chunk) {
+    Expr begin = chunk * kKeysOfChunk, size = b_.index(kKeysOfChunk);
+    Stmt look =
+        b_.loop("i", size, [&](Var i) { return set(low_, arith::min(value(low_), b_.load(keys, {begin + i}))); });
+    Expr some = arith::logical_and(arith::le(value(low_), value(high_)), goes_on);
+    return b_.seq({set(low_, highest(b_.context(), key_)), look, b_.branch(some, in_order(begin, size))});
+  });
+  return b_.seq({whole, b_.branch(goes_on, in_order(rest, count - rest))});
+}
+
 /// Of `keys`, those up to the bound. If they are too many, those that are equal to it fill up what is left of k.
 Stmt SelectFirst::take_each(BufferRef keys, Expr count, const std::function<Expr(Expr)>& position) const {
-  auto each = [&](const std::function<Stmt(Expr key, Expr position)>& use) {
-    return b_.loop("i", count, [&](Var i) {
+  auto each = [&](Expr goes_on, const std::function<Stmt(Expr key, Expr position)>& use) {
+    return for_each_near(keys, count, goes_on, [&](Var i) {
       return b_.let("key", b_.load(keys, {i}),
                     [&](Var key) { return b_.let("position", position(i), [&](Var at) { return use(key, at); }); });
     });
   };
-  Stmt all = each([&](Expr key, Expr at) { return put(key, at, arith::le(key, value(high_))); });
-  Stmt first = each([&](Expr key, Expr at) {
-    return b_.seq({put_first(key, at), b_.branch(arith::eq(get(count_), k_), b_.leave_loop())});
-  });
-  Stmt exact = b_.seq({count_keys(keys, count, value(high_), false), set(equals_, get(count_)),
-                       set(count_, b_.index(0)), b_.branch(arith::lt(b_.index(0), k_), first)});
+  Stmt all =
+      each(b_.context().boolean(true), [&](Expr key, Expr at) { return put(key, at, arith::le(key, value(high_))); });
+  Stmt first = each(arith::lt(get(count_), k_), [&](Expr key, Expr at) { return put_first(key, at); });
+  Stmt exact = b_.seq(
+      {count_keys(keys, count, value(high_), false), set(equals_, get(count_)), set(count_, b_.index(0)), first});
   return b_.branch(arith::eq(get(few_), b_.index(1)), b_.seq({set(count_, b_.index(0)), all}), exact);
 }
 

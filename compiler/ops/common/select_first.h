@@ -40,8 +40,10 @@ class SelectFirst {
   Stmt find_least(BufferRef least, const Way& way) const;
   Stmt count_keys(BufferRef keys, Expr count, Expr bound, bool or_equal) const;
   Stmt find_bound(BufferRef keys, Expr count) const;
+  Stmt find_bound_by_columns(BufferRef keys) const;
   Stmt put(Expr key, Expr position, Expr taken) const;
   Stmt put_first(Expr key, Expr position) const;
+  Stmt for_each_near(BufferRef keys, Expr count, Expr goes_on, const std::function<Stmt(Var)>& use) const;
   Stmt take_each(BufferRef keys, Expr count, const std::function<Expr(Expr)>& position) const;
   Stmt take_up_to_bound(BufferRef least, const Way& way) const;
   Stmt drop_most() const;

@@ -4,6 +4,7 @@
 // sort): one pass counts all bytes, and each byte that is not the same in all keys takes a pass that reads in order and
 // writes 256 streams. That is stable, takes the same time for sorted, reversed and random data, and needs no vectors;
 // keys of 32 bits take 6 ns each on a Zen 4, where a merge sort of a million took 230 (bench/models/operators.py).
+// Keys that are in order are found so by one pass in vectors, and those that are in the opposite order are reversed.
 //
 // Rejected: merge sorts (a mispredicted branch for each element and pass), and sorting by ranks (each element counts
 // those before it), which with vectors is quicker up to 100 elements and without them several times slower.
@@ -64,7 +65,7 @@ Stmt SortedKeys::sort(Expr count) const {
   Stmt few = insert_each(count);
   Stmt any = most != nullptr && *most <= kInserted
                  ? few
-                 : b_.branch(arith::le(count, b_.index(kInserted)), few, by_digits(count));
+                 : b_.branch(arith::le(count, b_.index(kInserted)), few, sort_many(count));
   return b_.seq({begin(), any});
 }
 
@@ -127,6 +128,53 @@ Stmt SortedKeys::distribute(Expr count, Expr byte) const {
     });
   };
   return b_.seq({set(hole_, b_.index(0)), sums, b_.loop("i", count, move), set(from_, to)});
+}
+
+/// How many keys are out of order: followed by a smaller one, or if `rising` by a greater one.
+Stmt SortedKeys::count_steps(Expr count, bool rising) const {
+  Expr so_far = b_.load(hole_, {b_.index(0)});
+  Stmt each = b_.loop("i", count - 1, [&](Var i) {
+    Expr key = b_.load(keys_, {i}), next = b_.load(keys_, {Expr(i) + 1});
+    return b_.store(hole_, {b_.index(0)}, so_far + cast(place_, rising ? arith::lt(key, next) : arith::lt(next, key)));
+  });
+  return b_.seq({set(hole_, b_.index(0)), each});
+}
+
+/// Positions of the other half, from the hole up to `end`, in the opposite order; the hole is there then.
+Stmt SortedKeys::turn(Expr end) const {
+  return b_.let("begin", get(hole_), [&](Var begin) {
+    Stmt swaps = b_.loop("i", arith::floordiv(end - begin, 2), [&](Var i) {
+      Expr first = begin + i, last = end - 1 - i;
+      return b_.let("position", b_.load(positions_, {first}), [&](Var position) {
+        return b_.seq(
+            {b_.store(positions_, {first}, b_.load(positions_, {last})), b_.store(positions_, {last}, position)});
+      });
+    });
+    return b_.seq({swaps, set(hole_, end)});
+  });
+}
+
+/// Keys of which none is followed by a greater one go to the other half of the lists, the last one first. Positions of
+/// equal keys are in the opposite order there, and are turned again.
+Stmt SortedKeys::reverse(Expr count) const {
+  Stmt move = b_.loop("i", count, [&](Var i) {
+    Expr from = count - 1 - i, to = capacity_ + i;
+    return b_.seq(
+        {b_.store(keys_, {to}, b_.load(keys_, {from})), b_.store(positions_, {to}, b_.load(positions_, {from}))});
+  });
+  Stmt keep_order = b_.loop("i", count - 1, [&](Var i) {
+    Expr next = capacity_ + Expr(i) + 1;
+    return b_.branch(arith::ne(b_.load(keys_, {next - 1}), b_.load(keys_, {next})), turn(next));
+  });
+  return b_.seq({move, set(hole_, capacity_), keep_order, turn(capacity_ + count), set(from_, capacity_)});
+}
+
+/// As they are, or in the opposite order, or by their digits. The first and the last key say which order it can be.
+Stmt SortedKeys::sort_many(Expr count) const {
+  Expr ordered = arith::eq(get(hole_), b_.index(0));
+  Stmt falling = b_.seq({count_steps(count, true), b_.branch(ordered, reverse(count), by_digits(count))});
+  Stmt rising = b_.seq({count_steps(count, false), b_.branch(arith::logical_not(ordered), by_digits(count))});
+  return b_.branch(arith::lt(b_.load(keys_, {count - 1}), b_.load(keys_, {b_.index(0)})), falling, rising);
 }
 
 Stmt SortedKeys::by_digits(Expr count) const {

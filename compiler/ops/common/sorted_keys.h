@@ -36,6 +36,10 @@ class SortedKeys {
   Stmt set(BufferRef scalar, Expr value) const;
   Expr digit(Expr key, Expr byte) const;
   Stmt insert_each(Expr count) const;
+  Stmt sort_many(Expr count) const;
+  Stmt count_steps(Expr count, bool rising) const;
+  Stmt turn(Expr end) const;
+  Stmt reverse(Expr count) const;
   Stmt by_digits(Expr count) const;
   Stmt count_digits(Expr count) const;
   Stmt distribute(Expr count, Expr byte) const;
