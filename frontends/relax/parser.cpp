@@ -12,6 +12,7 @@
 #include "compiler/support/suggest.h"
 #include "frontends/relax/constants/metadata.h"
 #include "frontends/relax/function/reader.h"
+#include "frontends/relax/language.h"
 #include "frontends/relax/prim/reader.h"
 #include "frontends/relax/text/grammar.h"
 #include "frontends/relax/text/literals.h"
@@ -259,6 +260,12 @@ Status check_purity(relax::Module& module, Diagnostics& diag) {
   return Done{};
 }
 
+/// Its metadata is statements, which are read with the others.
+TextConstants parse_relax(SourceText& source, ast::Tree& tree) {
+  parse_file(source, tree);
+  return {};
+}
+
 /// The file's name as a name in C: "models/my-net.relax" is my_net.
 std::string module_name(const std::string& path) {
   std::string stem = path.substr(path.find_last_of('/') == std::string::npos ? 0 : path.find_last_of('/') + 1);
@@ -279,6 +286,11 @@ Result<relax::Module> parse_module(std::string path, std::string text, const rel
 
 Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
                                    const ExternalConstants& beside) {
+  return parse_module(std::move(path), std::move(text), Language{parse_relax, nullptr}, table, diag, beside);
+}
+
+Result<relax::Module> parse_module(std::string path, std::string text, const Language& language,
+                                   const relax::OpTable& table, Diagnostics& diag, const ExternalConstants& beside) {
   relax::Module module;
   module.name = module_name(path);
   diag.keep(module.shared_sources());
@@ -289,8 +301,14 @@ Result<relax::Module> parse_module(std::string path, std::string text, const rel
   SourceText source(file, module.sources(), diag);
   ast::Tree tree;
   size_t errors_before = diag.error_count();
-  parse_file(source, tree);
-  ModuleScope scope{module, table, source, tree, beside, beside.constants, false, false, {}, {}, {}, {}, {}, 0, 0, {}};
+  TextConstants said = language.parse(source, tree);
+  ModuleScope scope{module, table, source, tree, beside, beside.constants, false, false, {}, {}, {},
+                    {},     {},    0,      0,    {},     language.dialect};
+  scope.has_metadata = said.metadata.has_value() || said.failed;
+  scope.bad_metadata = said.failed;
+  if (said.metadata)
+    for (size_t i = 0; i < said.metadata->size(); ++i)
+      scope.constants.emplace(static_cast<int64_t>(i), std::move((*said.metadata)[i]));
   bool ok = ModuleReader(scope).run();
   if (!ok || diag.error_count() != errors_before) return diag.failed();
   RELAXC_DO(check_purity(module, diag));

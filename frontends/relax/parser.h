@@ -26,6 +26,8 @@ struct ExternalConstants {
   std::function<Result<NumberedConstants>(const std::string& file, Location where)> load;
 };
 
+struct Language;
+
 /// Reads `text` (quoted in messages as `path`) into a module that verifies. Every error of the file is reported, at
 /// most one a cause, with its place and, for a misspelt name, the nearest one. The module's name is the class's, or the
 /// file's where there is no class.
@@ -34,5 +36,9 @@ Result<relax::Module> parse_module(std::string path, std::string text, const rel
 /// The same with a list of constants (relax::large_constants of the module that was printed).
 Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
                                    std::span<const relax::ConstantRef> constants = {});
+
+/// The same of a text in another language, which language.h describes.
+Result<relax::Module> parse_module(std::string path, std::string text, const Language& language,
+                                   const relax::OpTable& table, Diagnostics& diag, const ExternalConstants& beside);
 
 }  // namespace relaxc::frontend

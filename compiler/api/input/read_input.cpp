@@ -15,6 +15,7 @@
 #include "compiler/support/suggest.h"
 #include "frontends/onnx/is_onnx.h"
 #include "frontends/relax/parser.h"
+#include "frontends/relay/import.h"
 #include "frontends/tflite/import.h"
 #include "frontends/weights/bind.h"
 
@@ -275,7 +276,9 @@ Result<relax::Module> read_program(const CompileOptions& options, const relax::O
   beside.load = [&](const std::string& file, Location where) {
     return load_params(options, file, where, diag, params_files);
   };
-  RELAXC_TRY(relax::Module module, frontend::parse_module(options.input, std::move(text), ops, diag, beside));
+  RELAXC_TRY(relax::Module module, relay::is_relay_file(options.input, options.memory)
+                                       ? relay::parse_relay(options.input, std::move(text), ops, diag, beside)
+                                       : frontend::parse_module(options.input, std::move(text), ops, diag, beside));
   if (!options.params.empty()) RELAXC_DO(frontend::bind_parameters(module, params, diag));
   files.insert(files.end(), params_files.begin(), params_files.end());
   RELAXC_DO(apply_dims(module, options, diag));

@@ -25,7 +25,12 @@ namespace {
 using AstKind = ast::ExprKind;
 using Json = nlohmann::json;
 
-constexpr const char* kConstants = "relax.expr.Constant";
+/// What Relax and Relay call a constant, in the map at the root and in the constant's node.
+bool names_constants(const Json& value) {
+  if (!value.is_string()) return false;
+  const auto& text = value.get_ref<const std::string&>();
+  return text == "relax.expr.Constant" || text == "relay.Constant";
+}
 
 class MetadataReader {
  public:
@@ -96,8 +101,7 @@ class MetadataReader {
         RELAXC_TRY(const Json* text, node(key, "a key"));
         key = member(*text, "data");
       }
-      if (key != nullptr && key->is_string() && key->get_ref<const std::string&>() == kConstants)
-        return node(&(*data)[i + step - 1], "the list of constants");
+      if (key != nullptr && names_constants(*key)) return node(&(*data)[i + step - 1], "the list of constants");
     }
     return static_cast<const Json*>(nullptr);
   }
@@ -105,7 +109,7 @@ class MetadataReader {
   Result<relax::ConstantRef> constant(const Json& made, size_t index) {
     const Json* type = member(made, named_root_ ? "type" : "type_key");
     const Json* fields = member(made, named_root_ ? "data" : "attrs");
-    if (type == nullptr || *type != kConstants || fields == nullptr)
+    if (type == nullptr || !names_constants(*type) || fields == nullptr)
       return refuse("the node of constant {} does not exist", index);
     const Json* tensor = member(*fields, "data");
     const Json* text = nullptr;
@@ -156,24 +160,28 @@ std::optional<Json> json_of(const ast::Expr& e) {
   return dict;
 }
 
+Result<std::vector<relax::ConstantRef>> read_json(SourceText& source, Place place, std::string_view text) {
+  try {
+    return MetadataReader(source, place, Json::parse(text)).run();
+  } catch (const Json::parse_error& error) {
+    return source.error(place, Kind::malformed_model,
+                        "not the metadata of a module: the JSON ends or is wrong at its byte {}", error.byte);
+  }
+}
+
 }  // namespace
 
 Result<std::vector<relax::ConstantRef>> read_metadata(SourceText& source, const ast::Expr& argument) {
-  std::optional<Json> document;
-  if (argument.is(AstKind::kString)) {
-    try {
-      document = Json::parse(argument.text);
-    } catch (const Json::parse_error& error) {
-      return source.error(argument.place, Kind::malformed_model,
-                          "not the metadata of a module: the JSON ends or is wrong at its byte {}", error.byte);
-    }
-  } else {
-    document = json_of(argument);
-  }
+  if (argument.is(AstKind::kString)) return read_json(source, argument.place, argument.text);
+  std::optional<Json> document = json_of(argument);
   if (!document)
     return source.error(argument.place, Kind::malformed_model,
                         "expected the metadata's JSON as a string or a dict, found {}", describe(argument));
   return MetadataReader(source, argument.place, std::move(*document)).run();
+}
+
+Result<std::vector<relax::ConstantRef>> read_metadata(SourceText& source, Place place) {
+  return read_json(source, {place.begin, 1}, std::string_view(source.text()).substr(place.begin, place.length));
 }
 
 }  // namespace relaxc::frontend

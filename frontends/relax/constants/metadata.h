@@ -13,5 +13,7 @@ namespace relaxc::frontend {
 /// metadata is about other things. `argument` is the JSON in a string, or written as a dict. Reports JSON that is
 /// malformed, that is not a graph of either age, or whose tensors are not whole.
 Result<std::vector<relax::ConstantRef>> read_metadata(SourceText& source, const ast::Expr& argument);
+/// The same of the JSON at `place` of the text, where Relay has it.
+Result<std::vector<relax::ConstantRef>> read_metadata(SourceText& source, Place place);
 
 }  // namespace relaxc::frontend

@@ -141,6 +141,8 @@ Result<Term> infix(FunctionParts& fn, const ast::Expr& e) {
 
 Result<Term> call_expression(FunctionParts& fn, const ast::Expr& e) {
   std::string path = fn.names.path_of(*e.items[0]);
+  if (const Dialect* dialect = fn.scope.dialect; dialect != nullptr && path.starts_with(dialect->root))
+    return dialect->read(fn, path.substr(dialect->root.size()), e);
   bool known = false;
   Result<Term> made = transparent_form(fn, path, e, known);
   if (!known) made = special_form(fn, path, e, known);

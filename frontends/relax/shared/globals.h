@@ -27,6 +27,17 @@ struct Global {
 /// `n = T.dynamic("n")`, in the order of the text: each function that mentions n has a symbol of its own.
 using ModuleSymbols = std::vector<std::pair<std::string, Place>>;
 
+struct FunctionParts;
+struct Term;
+
+/// Operators of a language whose functions are written as Relax functions. Their calls are below a name of their own:
+/// relay.nn.conv2d(…).
+struct Dialect {
+  std::string_view root;  ///< "relay."
+  /// Reads the call of the operator `name`.
+  Result<Term> (*read)(FunctionParts& fn, const std::string& name, const ast::Expr& call);
+};
+
 /// What the readers of one file share.
 struct ModuleScope {
   relax::Module& module;
@@ -46,6 +57,7 @@ struct ModuleScope {
   size_t inlined = 0;                  ///< statements of prim funcs that are where they are called
   size_t open_bodies = 0;              ///< functions whose bodies are being read, each because of the one before
   std::set<std::string> module_names;  ///< the classes: `Module` in `cls = Module`
+  const Dialect* dialect = nullptr;    ///< null: the text is Relax
 
   /// The prim func that is defined under `name`; null if none is, or not yet.
   const tir::PrimFunc* prim_func(const std::string& defined) const {

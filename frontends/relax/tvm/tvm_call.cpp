@@ -13,14 +13,38 @@ namespace relaxc::frontend {
 
 namespace {
 
-std::vector<std::string> split_names(std::string_view params) {
-  std::vector<std::string> names;
+/// "data:x=1": how the text calls it, how rows do, and what it is where it is not given.
+struct Parameter {
+  std::string written, asked;
+  std::string_view fallback;
+};
+
+std::vector<Parameter> split_parameters(std::string_view params) {
+  std::vector<Parameter> list;
   while (!params.empty()) {
     size_t comma = params.find(", ");
-    names.emplace_back(params.substr(0, comma));
+    std::string_view one = params.substr(0, comma);
     params.remove_prefix(comma == std::string_view::npos ? params.size() : comma + 2);
+    size_t equal = std::min(one.find('='), one.size());
+    std::string_view name = one.substr(0, equal), fallback = one.substr(std::min(equal + 1, one.size()));
+    size_t colon = name.find(':');
+    std::string_view asked = colon == std::string_view::npos ? name : name.substr(colon + 1);
+    list.push_back({std::string(name.substr(0, colon)), std::string(asked), fallback});
   }
-  return names;
+  return list;
+}
+
+/// What a row says for an argument that is not given: an integer, a number, True, False or text.
+ast::Expr written_default(std::string_view text, Place place) {
+  using AstKind = ast::ExprKind;
+  bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  bool real = !digits && !text.empty() && text.find_first_not_of("0123456789.e-") == std::string_view::npos;
+  AstKind kind = text == "True"    ? AstKind::kTrue
+                 : text == "False" ? AstKind::kFalse
+                 : digits          ? AstKind::kInt
+                 : real            ? AstKind::kFloat
+                                   : AstKind::kString;
+  return {kind, place, std::string(text), {}, {}, 1};
 }
 
 std::array<std::span<const TvmOperator>, 5> all_rows() {
@@ -28,14 +52,14 @@ std::array<std::span<const TvmOperator>, 5> all_rows() {
           tvm_image_operators()};
 }
 
-const TvmOperator* find_row(std::string_view name) {
+}  // namespace
+
+const TvmOperator* find_tvm_operator(std::string_view name) {
   for (std::span<const TvmOperator> rows : all_rows())
     for (const TvmOperator& row : rows)
       if (row.name == name) return &row;
   return nullptr;
 }
-
-}  // namespace
 
 std::vector<std::string> tvm_operator_names() {
   std::vector<std::string> names;
@@ -45,7 +69,7 @@ std::vector<std::string> tvm_operator_names() {
 }
 
 Result<Term> tvm_operator(FunctionParts& fn, const std::string& name, const ast::Expr& e, bool& known) {
-  const TvmOperator* row = find_row(name);
+  const TvmOperator* row = find_tvm_operator(name);
   known = row != nullptr && (row->own.empty() || e.keyword(row->own) == nullptr || e.items.size() < 3);
   if (!known) return Term();
   TvmCall call(fn, name, e);
@@ -54,24 +78,39 @@ Result<Term> tvm_operator(FunctionParts& fn, const std::string& name, const ast:
 }
 
 Status TvmCall::bind(std::string_view params) {
-  std::vector<std::string> names = split_names(params);
+  std::vector<Parameter> known = split_parameters(params);
   bool ok = true;
-  if (e_.items.size() - 1 > names.size())
-    return fn_.source.error(e_.items[names.size() + 1]->place, Kind::wrong_arity,
-                            "R.{} takes {} arguments at most, found {}", name, names.size(), e_.items.size() - 1);
-  for (size_t i = 1; i < e_.items.size(); ++i) ok &= bool(add(names[i - 1], *e_.items[i]));
+  if (e_.items.size() - 1 > known.size())
+    return fn_.source.error(e_.items[known.size() + 1]->place, Kind::wrong_arity,
+                            "{} takes {} arguments at most, found {}", spelled, known.size(), e_.items.size() - 1);
+  for (size_t i = 1; i < e_.items.size(); ++i) ok &= bool(add(known[i - 1].asked, *e_.items[i]));
   for (const ast::Keyword& keyword : e_.keywords) {
     // relaxc calls an operator's only tensor x.
-    bool first = keyword.name == "x" && given_.count(names[0]) == 0;
-    if (first || std::find(names.begin(), names.end(), keyword.name) != names.end()) {
-      ok &= bool(add(first ? names[0] : keyword.name, *keyword.value));
+    bool first = keyword.name == "x" && given_.count(known[0].asked) == 0;
+    auto is = [&](const Parameter& parameter) { return parameter.written == keyword.name; };
+    auto parameter = first ? known.begin() : std::find_if(known.begin(), known.end(), is);
+    if (parameter != known.end()) {
+      ok &= bool(add(parameter->asked, *keyword.value));
       continue;
     }
     ok = false;
-    (void)fn_.source.error(keyword.place, Kind::invalid_attribute, "R.{} has no argument '{}'", name, keyword.name);
+    (void)fn_.source.error(keyword.place, Kind::invalid_attribute, "{} has no argument '{}'", spelled, keyword.name);
+    std::vector<std::string> names;
+    for (const Parameter& one : known) names.push_back(one.written);
     if (auto near = nearest_name(keyword.name, names)) fn_.source.hint("did you mean '{}'?", *near);
   }
   if (!ok) return diag.failed();
+  return add_defaults(params);
+}
+
+Status TvmCall::add_defaults(std::string_view params) {
+  for (const Parameter& parameter : split_parameters(params)) {
+    if (parameter.fallback.empty() || given_.count(parameter.asked) != 0) continue;
+    bool negative = parameter.fallback[0] == '-';
+    ast::Expr number = written_default(parameter.fallback.substr(negative ? 1 : 0), e_.place);
+    ast::Expr minus{ast::ExprKind::kUnary, e_.place, "-", {&number}, {}, 2};
+    RELAXC_DO(add(parameter.asked, negative ? minus : number));
+  }
   return Done{};
 }
 
@@ -139,7 +178,7 @@ std::optional<Scalar> TvmCall::scalar(std::string_view param) const {
 
 Result<relax::Value*> TvmCall::value(std::string_view param) {
   const Argument* argument = find(param);
-  if (argument == nullptr) return error(param, Kind::wrong_arity, "R.{} needs '{}'", name, param);
+  if (argument == nullptr) return error(param, Kind::wrong_arity, "{} needs '{}'", spelled, param);
   return as_value(fn_, argument->term, argument->place);
 }
 
@@ -168,7 +207,7 @@ Result<relax::Value*> TvmCall::tensor(std::string_view param) {
   const auto* info = made->info->as<relax::TensorInfo>();
   if (info != nullptr && info->shape && info->dtype) return made;
   return error(param, info == nullptr ? Kind::dtype_mismatch : Kind::shape_mismatch,
-               "'{}' of R.{} must be a tensor of known shape and dtype, found {}", param, name,
+               "'{}' of {} must be a tensor of known shape and dtype, found {}", param, spelled,
                relax::to_string(made->info));
 }
 
@@ -186,7 +225,7 @@ Result<int64_t> TvmCall::integer(std::string_view param, int64_t fallback) {
   if (!has(param)) return fallback;
   std::optional<Scalar> number = scalar(param);
   if (number && number->expr.constant() != nullptr) return *number->expr.constant();
-  return error(param, Kind::invalid_attribute, "'{}' of R.{} must be an integer, known when compiling", param, name);
+  return error(param, Kind::invalid_attribute, "'{}' of {} must be an integer, known when compiling", param, spelled);
 }
 
 Result<double> TvmCall::real(std::string_view param, double fallback) {
@@ -194,7 +233,7 @@ Result<double> TvmCall::real(std::string_view param, double fallback) {
   std::optional<Scalar> number = scalar(param);
   if (number && number->expr.constant() != nullptr) return static_cast<double>(*number->expr.constant());
   if (number && number->expr.as<arith::FloatImm>() != nullptr) return number->expr.as<arith::FloatImm>()->value;
-  return error(param, Kind::invalid_attribute, "'{}' of R.{} must be a number, known when compiling", param, name);
+  return error(param, Kind::invalid_attribute, "'{}' of {} must be a number, known when compiling", param, spelled);
 }
 
 Result<bool> TvmCall::flag(std::string_view param, bool fallback) {
@@ -205,7 +244,7 @@ Result<bool> TvmCall::flag(std::string_view param, bool fallback) {
 Result<std::string> TvmCall::text(std::string_view param, std::string fallback) {
   if (!has(param)) return fallback;
   if (find(param)->term.kind == Term::kString) return find(param)->term.text;
-  return error(param, Kind::invalid_attribute, "'{}' of R.{} must be a string", param, name);
+  return error(param, Kind::invalid_attribute, "'{}' of {} must be a string", param, spelled);
 }
 
 Result<DType> TvmCall::dtype(std::string_view param, DType fallback) {
@@ -218,7 +257,7 @@ Result<DType> TvmCall::dtype(std::string_view param, DType fallback) {
 Result<arith::Expr> TvmCall::index(std::string_view param, Expr fallback) {
   if (!has(param)) return fallback;
   std::optional<Scalar> number = scalar(param);
-  if (!number) return error(param, Kind::invalid_value, "'{}' of R.{} must be an integer or a dim", param, name);
+  if (!number) return error(param, Kind::invalid_value, "'{}' of {} must be an integer or a dim", param, spelled);
   return fn_.dims.adapt(*number, DType::index(), find(param)->place);
 }
 
@@ -232,14 +271,27 @@ Result<std::vector<int64_t>> TvmCall::ints(std::string_view param, Ints fallback
   Ints numbers;
   for (Expr item : list) {
     if (item.constant() == nullptr)
-      return error(param, Kind::invalid_attribute, "'{}' of R.{} must be integers, known when compiling", param, name);
+      return error(param, Kind::invalid_attribute, "'{}' of {} must be integers, known when compiling", param, spelled);
     numbers.push_back(*item.constant());
   }
   return numbers;
 }
 
+Result<std::vector<TvmCall::Ints>> TvmCall::int_lists(std::string_view param) {
+  std::vector<Ints> lists;
+  if (!is_sequence(param)) return error(param, Kind::invalid_attribute, "{} needs lists in '{}'", spelled, param);
+  for (const Term& item : find(param)->term.items) {
+    Ints& list = lists.emplace_back();
+    if (!item.is_dims())
+      return error(param, Kind::invalid_attribute, "'{}' of {} is lists of integers", param, spelled);
+    for (const Term& number : item.items)
+      list.push_back(number.scalar.expr.constant() ? *number.scalar.expr.constant() : 0);
+  }
+  return lists;
+}
+
 Result<std::vector<arith::Expr>> TvmCall::dims(std::string_view param) {
-  if (!has(param)) return error(param, Kind::wrong_arity, "R.{} needs '{}'", name, param);
+  if (!has(param)) return error(param, Kind::wrong_arity, "{} needs '{}'", spelled, param);
   return fn_.dims.list_of(find(param)->term, find(param)->place);
 }
 
@@ -247,6 +299,39 @@ Result<relax::Value*> TvmCall::shape(std::string_view param) {
   if (is_shape(param)) return value(param);
   RELAXC_TRY(std::vector<Expr> list, dims(param));
   return build().shape(std::move(list));
+}
+
+/// The values of one operand: none where it is left out, any number of them for the last one of some operators.
+Result<std::vector<relax::Value*>> TvmCall::own_operand(const relax::OperandDef& operand) {
+  if (operand.arity == relax::OperandDef::kVariadic) return values(operand.name);
+  if (!has(operand.name) && operand.arity == relax::OperandDef::kOptional) return std::vector<Value*>{nullptr};
+  bool dims = is_sequence(operand.name) && find(operand.name)->term.is_dims();
+  RELAXC_TRY(Value * made, dims ? shape(operand.name) : value(operand.name));
+  return std::vector<Value*>{made};
+}
+
+Result<Term> TvmCall::own() {
+  const relax::OpDef* def = fn_.scope.table.find(name);
+  RELAXC_CHECK(def != nullptr, "relaxc has no operator " + name);
+  std::vector<Value*> operands;
+  for (const relax::OperandDef& operand : def->operands) {
+    RELAXC_TRY(std::vector<Value*> group, own_operand(operand));
+    operands.insert(operands.end(), group.begin(), group.end());
+  }
+  while (!operands.empty() && operands.back() == nullptr) operands.pop_back();
+  relax::Attrs attrs;
+  for (const relax::AttrDef& attr : def->attrs) {
+    const Argument* given = find(attr.name);
+    if (given == nullptr) continue;
+    RELAXC_TRY(relax::AttrValue value,
+               attribute_value(fn_.source, given->term, attr.type, std::string(attr.name), given->place));
+    attrs.set(std::string(attr.name), std::move(value));
+  }
+  RELAXC_TRY(std::vector<Value*> results, build().call_many(def->name, std::move(operands), std::move(attrs)));
+  if (results.size() == 1) return Term::of(results[0]);
+  std::vector<Term> terms;
+  for (Value* result : results) terms.push_back(Term::of(result));
+  return Term::sequence(std::move(terms));
 }
 
 relax::OpName TvmCall::own_name() const {

@@ -20,13 +20,17 @@ class TvmCall {
   using Expr = arith::Expr;
   using Ints = std::vector<int64_t>;
 
-  TvmCall(FunctionParts& fn, std::string name, const ast::Expr& e)
-      : diag(fn.diag()), name(std::move(name)), fn_(fn), e_(e) {}
-  /// Reads the arguments. `params` are the names in TVM's order, with ", " between.
+  TvmCall(FunctionParts& fn, std::string name, const ast::Expr& e) : TvmCall(fn, name, "R." + name, e) {}
+  /// A call that the text spells in another way.
+  TvmCall(FunctionParts& fn, std::string name, std::string spelled, const ast::Expr& e)
+      : diag(fn.diag()), name(std::move(name)), spelled(std::move(spelled)), fn_(fn), e_(e) {}
+  /// Reads the arguments. `params` are the names in TVM's order, with ", " between; "data:x" is x to who asks,
+  /// "axis=-1" is -1 where it is not given.
   Status bind(std::string_view params);
 
   Diagnostics& diag;
-  const std::string name;  ///< "nn.conv2d"
+  const std::string name;     ///< "nn.conv2d"
+  const std::string spelled;  ///< "R.nn.conv2d", for messages
   arith::Context& context() const { return fn_.context(); }
   relax::GraphBuilder& build() { return fn_.graph.at(e_.place); }
 
@@ -56,10 +60,14 @@ class TvmCall {
   Result<Expr> index(std::string_view param, Expr fallback);
   /// Numbers; one number stands for a list of it.
   Result<Ints> ints(std::string_view param, Ints fallback);
+  /// Lists of numbers: [[0, 0], [1, 1]].
+  Result<std::vector<Ints>> int_lists(std::string_view param);
   Result<std::vector<Expr>> dims(std::string_view param);
   /// Dims as a shape value; a shape value as it is.
   Result<Value*> shape(std::string_view param);
 
+  /// The call as one of relaxc's operator `name`, whose operands and attributes have the names of parameters.
+  Result<Term> own();
   /// relaxc's operator of the same name, which there must be.
   relax::OpName own_name() const;
   Result<Value*> op(relax::OpName op, std::vector<Value*> operands, relax::Attrs attrs = {});
@@ -77,6 +85,8 @@ class TvmCall {
  private:
   const Argument* find(std::string_view param) const;
   Status add(const std::string& param, const ast::Expr& value);
+  Status add_defaults(std::string_view params);
+  Result<std::vector<Value*>> own_operand(const relax::OperandDef& operand);
   std::optional<Scalar> scalar(std::string_view param) const;
 
   FunctionParts& fn_;
@@ -90,6 +100,9 @@ struct TvmOperator {
   /// A parameter that, given by name beside operands by position, means that the call is of relaxc's own form.
   std::string_view own = {};
 };
+
+/// The row of that name; null if there is none.
+const TvmOperator* find_tvm_operator(std::string_view name);
 
 std::span<const TvmOperator> tvm_tensor_operators();
 std::span<const TvmOperator> tvm_part_operators();

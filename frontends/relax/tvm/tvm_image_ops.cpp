@@ -17,7 +17,7 @@ Result<Term> resize(TvmCall& c) {
   RELAXC_TRY(std::string written, c.text("layout", channels_first(c)));
   RELAXC_TRY(x, join_blocks(c, x, "layout", written));
   if (x->shape().size() != axes.size())
-    return c.error("data", Kind::rank_mismatch, "R.{} takes {} dims, found {}", c.name, axes.size(),
+    return c.error("data", Kind::rank_mismatch, "{} takes {} dims, found {}", c.spelled, axes.size(),
                    relax::to_string(x->info));
   RELAXC_TRY(std::string method, c.text("method", "linear"));
   RELAXC_TRY(std::string mode, c.text("coordinate_transformation_mode", "half_pixel"));
@@ -28,7 +28,7 @@ Result<Term> resize(TvmCall& c) {
   RELAXC_TRY(double outside, c.real("extrapolation_value", 0));
   RELAXC_TRY(DType dtype, c.dtype("out_dtype", x->dtype()));
   if (mode == "tf_crop_and_resize")
-    return c.error("coordinate_transformation_mode", Kind::unsupported, "R.{} of a region is not known", c.name);
+    return c.error("coordinate_transformation_mode", Kind::unsupported, "{} of a region is not known", c.spelled);
   RELAXC_TRY(x, c.permute(x, axes));
   Exprs sizes = {x->shape()[0], x->shape()[1]};
   if (c.is_number("size")) {
@@ -60,7 +60,7 @@ Result<Term> grid_sample(TvmCall& c) {
   RELAXC_TRY(std::string written, c.text("layout", "NCHW"));
   size_t rank = grid->shape().size();
   if ((written != "NCHW" && written != "NCDHW") || rank != written.size() || x->shape().size() != rank)
-    return c.error("layout", Kind::unsupported, "R.{} takes NCHW or NCDHW, found \"{}\" of {} by {}", c.name, written,
+    return c.error("layout", Kind::unsupported, "{} takes NCHW or NCDHW, found \"{}\" of {} by {}", c.spelled, written,
                    relax::to_string(x->info), relax::to_string(grid->info));
   Ints last{0};
   for (size_t i = 2; i < rank; ++i) last.push_back(static_cast<int64_t>(i));
@@ -87,7 +87,7 @@ Result<Term> affine_grid(TvmCall& c) {
   RELAXC_TRY(bool corners, c.flag("align_corners", true));
   if (theta->shape().size() != 3 || size.empty() ||
       !theta->shape()[2].is_constant(static_cast<int64_t>(size.size()) + 1))
-    return c.error("data", Kind::rank_mismatch, "R.{} takes matrices [N, {}, {}], found {}", c.name, size.size(),
+    return c.error("data", Kind::rank_mismatch, "{} takes matrices [N, {}, {}], found {}", c.spelled, size.size(),
                    size.size() + 1, relax::to_string(theta->info));
   relax::GraphBuilder& b = c.build();
   Exprs extents;
@@ -122,7 +122,7 @@ Result<Term> regions(TvmCall& c) {
   RELAXC_TRY(Ints axes, layout(c, "layout", "NC", "NCHW"));
   if (size.size() == 1) size.push_back(size[0]);
   if (x->shape().size() != 4 || rois->shape().size() != 2)
-    return c.error("rois", Kind::rank_mismatch, "R.{} takes images and a list of regions, found {} and {}", c.name,
+    return c.error("rois", Kind::rank_mismatch, "{} takes images and a list of regions, found {} and {}", c.spelled,
                    relax::to_string(x->info), relax::to_string(rois->info));
   relax::GraphBuilder& b = c.build();
   auto columns = [&](int64_t from, int64_t to) {
@@ -176,7 +176,7 @@ Result<Value*> valid_boxes(TvmCall& c, Value* boxes) {
 Result<Term> valid_counts(TvmCall& c) {
   RELAXC_TRY(Value * boxes, c.tensor("data"));
   if (boxes->shape().size() != 3)
-    return c.error("data", Kind::rank_mismatch, "R.{} takes [N, boxes, fields], found {}", c.name,
+    return c.error("data", Kind::rank_mismatch, "{} takes [N, boxes, fields], found {}", c.spelled,
                    relax::to_string(boxes->info));
   relax::GraphBuilder& b = c.build();
   Exprs dims = boxes->shape();

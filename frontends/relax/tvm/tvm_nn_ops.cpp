@@ -18,7 +18,7 @@ Result<Ints> spatial(TvmCall& c, std::string_view param, int64_t fallback) {
   RELAXC_TRY(Ints numbers, c.ints(param, {fallback}));
   if (numbers.size() == 1) numbers.resize(count, numbers[0]);
   if (numbers.size() == count) return numbers;
-  return c.error(param, Kind::invalid_attribute, "'{}' of R.{} has {} numbers for {} spatial dims", param, c.name,
+  return c.error(param, Kind::invalid_attribute, "'{}' of {} has {} numbers for {} spatial dims", param, c.spelled,
                  numbers.size(), count);
 }
 
@@ -32,7 +32,7 @@ Result<Ints> padding(TvmCall& c) {
     numbers.insert(numbers.end(), begin.begin(), begin.end());
   }
   if (numbers.size() == 2 * count) return numbers;
-  return c.error("padding", Kind::invalid_attribute, "'padding' of R.{} has {} numbers for {} spatial dims", c.name,
+  return c.error("padding", Kind::invalid_attribute, "'padding' of {} has {} numbers for {} spatial dims", c.spelled,
                  numbers.size(), count);
 }
 
@@ -64,7 +64,7 @@ Result<Term> conv(TvmCall& c) {
   RELAXC_TRY(x, join_blocks(c, x, "data_layout", data_layout));
   RELAXC_TRY(weight, join_blocks(c, weight, "kernel_layout", kernel_layout));
   if (x->shape().size() != data_axes.size() || weight->shape().size() != weight_axes.size())
-    return c.error("data", Kind::rank_mismatch, "R.{} takes data and weights of {} dims, found {} and {}", c.name,
+    return c.error("data", Kind::rank_mismatch, "{} takes data and weights of {} dims, found {} and {}", c.spelled,
                    data_axes.size(), relax::to_string(x->info), relax::to_string(weight->info));
   RELAXC_TRY(x, c.permute(x, data_axes));
   RELAXC_TRY(weight, c.permute(weight, weight_axes));
@@ -93,7 +93,7 @@ Result<Term> pool(TvmCall& c) {
   RELAXC_TRY(std::string out_layout, c.text("out_layout", data_layout));
   RELAXC_TRY(x, join_blocks(c, x, "layout", data_layout));
   if (x->shape().size() != axes.size())
-    return c.error("data", Kind::rank_mismatch, "R.{} takes {} dims, found {}", c.name, axes.size(),
+    return c.error("data", Kind::rank_mismatch, "{} takes {} dims, found {}", c.spelled, axes.size(),
                    relax::to_string(x->info));
   RELAXC_TRY(x, c.permute(x, axes));
   RELAXC_TRY(x, c.op(average ? OpName("nn.avg_pool") : OpName("nn.max_pool"), {x}, std::move(attrs)));
@@ -109,7 +109,7 @@ Result<Term> adaptive_pool(TvmCall& c) {
   RELAXC_TRY(Ints axes, layout(c, "layout", "NC", data_layout));
   RELAXC_TRY(Ints out_axes, layout(c, "out_layout", "NC", data_layout));
   if (x->shape().size() != axes.size())
-    return c.error("data", Kind::rank_mismatch, "R.{} takes {} dims, found {}", c.name, axes.size(),
+    return c.error("data", Kind::rank_mismatch, "{} takes {} dims, found {}", c.spelled, axes.size(),
                    relax::to_string(x->info));
   RELAXC_TRY(x, c.permute(x, axes));
   if (!c.has("output_size")) return c.term(c.permute(x, inverse(out_axes)));
@@ -264,7 +264,7 @@ Result<Term> norm(TvmCall& c) {
     attrs.set("axis", axis);
     size_t others = x->shape().size() - 2;
     if (c.has("axes") && axes.size() != others && axes.size() != others + 1)
-      return c.error("axes", Kind::unsupported, "R.{} normalizes over all spatial axes, found {} of {}", c.name,
+      return c.error("axes", Kind::unsupported, "{} normalizes over all spatial axes, found {} of {}", c.spelled,
                      axes.size(), others);
   } else {
     attrs.set("axes", axes);
@@ -314,12 +314,13 @@ Result<Term> attention(TvmCall& c) {
   RELAXC_TRY(Value * value, c.tensor("value"));
   RELAXC_TRY(std::string mask, c.text("causal_mask", ""));
   if (query->shape().size() != 4 || key->shape().size() != 4 || value->shape().size() != 4)
-    return c.error("query", Kind::rank_mismatch, "R.{} takes [batch, sequence, heads, head_dim], found {}", c.name,
+    return c.error("query", Kind::rank_mismatch, "{} takes [batch, sequence, heads, head_dim], found {}", c.spelled,
                    relax::to_string(query->info));
-  if (c.has("window_size")) return c.error("window_size", Kind::unsupported, "R.{} with a window is not known", c.name);
+  if (c.has("window_size"))
+    return c.error("window_size", Kind::unsupported, "{} with a window is not known", c.spelled);
   const int64_t* width = query->shape()[3].constant();
   if (width == nullptr && !c.has("scale"))
-    return c.error("scale", Kind::invalid_attribute, "R.{} needs 'scale' where head_dim is a symbol", c.name);
+    return c.error("scale", Kind::invalid_attribute, "{} needs 'scale' where head_dim is a symbol", c.spelled);
   RELAXC_TRY(double scale, c.real("scale", width == nullptr ? 1 : 1 / std::sqrt(static_cast<double>(*width))));
   RELAXC_TRY(query, c.permute(query, {0, 2, 1, 3}));
   RELAXC_TRY(key, c.permute(key, {0, 2, 3, 1}));

@@ -132,7 +132,7 @@ Result<Term> slice_scatter(TvmCall& c) {
   RELAXC_TRY(int64_t axis, c.integer("axis", 0));
   auto rank = static_cast<int64_t>(x->shape().size());
   if (axis < -rank || axis >= rank || part->shape().size() != x->shape().size())
-    return c.error("axis", Kind::invalid_attribute, "R.{} of {} along axis {} of {}", c.name,
+    return c.error("axis", Kind::invalid_attribute, "{} of {} along axis {} of {}", c.spelled,
                    relax::to_string(part->info), axis, relax::to_string(x->info));
   auto along = static_cast<size_t>(axis < 0 ? axis + rank : axis);
   if (start.constant() != nullptr && *start.constant() < 0) start = start + x->shape()[along];
@@ -208,7 +208,7 @@ Result<Term> meshgrid(TvmCall& c) {
 Result<Term> suppress(TvmCall& c) {
   RELAXC_TRY(std::string format, c.text("output_format", "onnx"));
   if (format != "onnx")
-    return c.error("output_format", Kind::unsupported, "R.{} knows output_format=\"onnx\", found \"{}\"", c.name,
+    return c.error("output_format", Kind::unsupported, "{} knows output_format=\"onnx\", found \"{}\"", c.spelled,
                    format);
   RELAXC_TRY(Value * boxes, c.tensor("boxes"));
   RELAXC_TRY(Value * scores, c.tensor("scores"));

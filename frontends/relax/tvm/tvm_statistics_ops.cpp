@@ -70,8 +70,8 @@ Result<Term> multinomial(TvmCall& c) {
   RELAXC_TRY(Value * rows, c.tensor("sample_indices"));
   RELAXC_TRY(DType dtype, c.dtype("dtype", DType::i(64)));
   if (probabilities->shape().size() != 2 || rows->shape().size() != 2)
-    return c.error("prob", Kind::rank_mismatch, "R.{} takes rows of probabilities and columns of samples, found {}",
-                   c.name, relax::to_string(probabilities->info));
+    return c.error("prob", Kind::rank_mismatch, "{} takes rows of probabilities and columns of samples, found {}",
+                   c.spelled, relax::to_string(probabilities->info));
   RELAXC_TRY(rows, c.op("squeeze", {rows}, {{"axis", Ints{1}}}));
   RELAXC_TRY(rows, c.cast(rows, DType::i(64)));
   RELAXC_TRY(Value * sums, c.op("cumsum", {probabilities}, {{"axis", int64_t{1}}}));

@@ -198,7 +198,7 @@ Result<Term> collapse_sum(TvmCall& c) {
     to = target->shape();
   }
   size_t rank = x->shape().size();
-  if (to.size() > rank) return c.error("data", Kind::rank_mismatch, "R.{} of {} dims to {}", c.name, rank, to.size());
+  if (to.size() > rank) return c.error("data", Kind::rank_mismatch, "{} of {} dims to {}", c.spelled, rank, to.size());
   Ints axes;
   for (size_t i = 0; i < rank; ++i) {
     bool added = i + to.size() < rank;

@@ -1,0 +1,45 @@
+// import.cpp: the door of the Relay frontend.
+#include "frontends/relay/import.h"
+
+#include <filesystem>
+
+#include "frontends/relax/constants/metadata.h"
+#include "frontends/relay/operators.h"
+#include "frontends/relay/text/grammar.h"
+
+namespace relaxc::relay {
+namespace {
+
+frontend::TextConstants parse(SourceText& source, ast::Tree& tree) {
+  Tokens tokens = read_tokens(source);
+  frontend::TextConstants said;
+  if (tokens.metadata.length > 0) {
+    Result<std::vector<relax::ConstantRef>> constants = frontend::read_metadata(source, tokens.metadata);
+    said.failed = !constants;
+    if (constants) said.metadata = std::move(*constants);
+  }
+  Grammar(source, tree, std::move(tokens)).file();
+  return said;
+}
+
+}  // namespace
+
+bool is_relay_file(const std::string& path, const relax::MemoryFiles& memory) {
+  if (std::filesystem::path(path).extension() == ".relay") return true;
+  Diagnostics unasked;
+  std::error_code none;
+  if (relax::find_file(memory, path) == nullptr && !std::filesystem::is_regular_file(path, none)) return false;
+  Result<relax::FileRef> file = relax::open_file(memory, path, nullptr, unasked);
+  if (!file) return false;
+  std::string_view text(reinterpret_cast<const char*>((*file)->bytes().data()), (*file)->bytes().size());
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  return text.starts_with("#[version");
+}
+
+Result<relax::Module> parse_relay(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
+                                  const frontend::ExternalConstants& beside) {
+  return frontend::parse_module(std::move(path), std::move(text), frontend::Language{parse, &kDialect}, table, diag,
+                                beside);
+}
+
+}  // namespace relaxc::relay

@@ -1,0 +1,215 @@
+// grammar.cpp: the definitions of a file, and functions.
+#include "frontends/relay/text/grammar.h"
+
+namespace relaxc::relay {
+
+using ast::ExprKind;
+using ast::StmtKind;
+
+namespace {
+
+/// Names that readers of Relax functions look up.
+constexpr const char* kReserved[] = {"R",        "T",   "I",     "relay", "relax", "tir",
+                                     "metadata", "cls", "float", "max",   "min",   "_"};
+
+}  // namespace
+
+Grammar::Grammar(SourceText& source, ast::Tree& tree, Tokens tokens)
+    : source_(source), tree_(tree), tokens_(std::move(tokens.list)), used_(std::begin(kReserved), std::end(kReserved)) {
+  for (const Token& token : tokens_)
+    if (token.kind == TokenKind::kGlobal) used_.insert(token.text);
+}
+
+void Grammar::file() {
+  find_definitions();
+  if (functions_.empty()) return free_expression();
+  std::set<std::string> wanted = reachable();
+  bool has_main = functions_.count("main") != 0;
+  for (const std::string& function : order_)
+    if (wanted.count(function) != 0) global_function(functions_[function], has_main && function != "main");
+}
+
+/// Where the functions are, which others they mention, and which types there are: order means nothing in a module.
+void Grammar::find_definitions() {
+  size_t at = 0;
+  while (tokens_[at].kind != TokenKind::kEnd) {
+    bool defines = tokens_[at].is_name("def") && tokens_[at + 1].kind == TokenKind::kGlobal;
+    bool is_type = tokens_[at].is_name("type") && tokens_[at + 1].kind == TokenKind::kName;
+    size_t end = end_of_definition(at);
+    if (is_type) declare_type(at, end);
+    if (defines) {
+      const Token& name = tokens_[at + 1];
+      Definition made{at + 1, end, {}};
+      for (size_t i = at + 2; i < end; ++i)
+        if (tokens_[i].kind == TokenKind::kGlobal) made.mentions.insert(tokens_[i].text);
+      if (functions_.emplace(name.text, std::move(made)).second)
+        order_.push_back(name.text);
+      else
+        (void)source_.error(name.place, Kind::redefinition, "two functions are named '@{}'", name.text);
+    }
+    if (!is_type && !defines && !functions_.empty())
+      (void)source_.error(tokens_[at].place, Kind::syntax, "expected 'def @name' or 'type'");
+    at = end;
+  }
+}
+
+/// The next `def` or `type` outside of braces, or where one is at the beginning of a line.
+size_t Grammar::end_of_definition(size_t begin) const {
+  int open = 0;
+  for (size_t i = begin; tokens_[i].kind != TokenKind::kEnd; ++i) {
+    const Token& token = tokens_[i];
+    bool defines = (token.is_name("def") && tokens_[i + 1].kind == TokenKind::kGlobal) ||
+                   (token.is_name("type") && tokens_[i + 1].kind == TokenKind::kName);
+    bool first = token.place.begin == 0 || source_.text()[token.place.begin - 1] == '\n';
+    if (i > begin && defines && (open == 0 || first)) return i;
+    open += (token.is("{") ? 1 : 0) - (token.is("}") ? 1 : 0);
+  }
+  return tokens_.size() - 1;
+}
+
+/// `type List[A] { Cons(A, List[A]), Nil, }`
+void Grammar::declare_type(size_t begin, size_t end) {
+  types_.insert(tokens_[begin + 1].text);
+  int open = 0;
+  for (size_t i = begin + 2; i < end; ++i) {
+    bool opens = tokens_[i].is("(") || tokens_[i].is("[");
+    bool closes = tokens_[i].is(")") || tokens_[i].is("]");
+    open += (opens ? 1 : 0) - (closes ? 1 : 0);
+    if (open == 0 && tokens_[i].kind == TokenKind::kName) constructors_.insert(tokens_[i].text);
+  }
+}
+
+std::set<std::string> Grammar::reachable() const {
+  if (functions_.count("main") == 0) return {order_.begin(), order_.end()};
+  std::set<std::string> reached{"main"};
+  std::vector<std::string> open{"main"};
+  while (!open.empty()) {
+    std::string function = std::move(open.back());
+    open.pop_back();
+    for (const std::string& other : functions_.at(function).mentions)
+      if (functions_.count(other) != 0 && reached.insert(other).second) open.push_back(other);
+  }
+  return reached;
+}
+
+ast::Stmt* Grammar::make_function(const std::string& name_of_it, Place place, bool is_private) {
+  ast::Stmt* made = emit(StmtKind::kFunction, place);
+  made->text = name_of_it;
+  made->name_place = place;
+  Expr decorator = make(ExprKind::kAttribute, place, {name(place, "R")}, "function");
+  if (is_private) {
+    ast::Expr& options = tree_.exprs.emplace_back(ast::Expr{ExprKind::kCall, place, {}, {decorator}, {}, 3});
+    options.keywords.push_back({"private", place, make(ExprKind::kTrue, place)});
+    decorator = &options;
+  }
+  made->decorators.push_back(decorator);
+  return made;
+}
+
+void Grammar::global_function(const Definition& definition, bool is_private) {
+  at_ = definition.begin;
+  scopes_.clear();
+  numbered_at_.clear();
+  suite_ = nullptr;
+  Token head = take();
+  ast::Stmt* made = make_function(head.text, head.place, is_private);
+  tree_.file.push_back(made);
+  made->broken = !function(*made);
+  if (!made->broken && at_ != definition.end) {
+    unexpected("the end of the function");
+    made->broken = true;
+  }
+}
+
+/// A text without functions: `free_var %x: …;` and an expression, as TVM prints expressions that are no functions.
+void Grammar::free_expression() {
+  if (peek().kind == TokenKind::kEnd) return;
+  InScope scope(*this);
+  ast::Stmt* made = make_function("main", peek().place, false);
+  tree_.file.push_back(made);
+  Suite body;
+  suite_ = &body;
+  bool ok = true;
+  while (ok && accept("free_var")) ok = parameter(*made) && expect(";", "behind a free variable");
+  Expr value = ok ? expression() : nullptr;
+  ok = value != nullptr;
+  if (ok && peek().kind != TokenKind::kEnd) unexpected("the end of the text"), ok = false;
+  if (ok) emit(StmtKind::kReturn, value->place)->value = value;
+  made->body = std::move(body);
+  made->broken = !ok;
+}
+
+bool Grammar::parameter(ast::Stmt& function) {
+  Token variable = take();
+  if (variable.kind != TokenKind::kLocal) {
+    --at_;
+    unexpected("a parameter such as %x");
+    return false;
+  }
+  if (accept("{")) {  // where it lives
+    if (!function_attributes() || !expect("}", "behind the device of a parameter")) return false;
+  }
+  ast::Parameter& made = function.params.emplace_back();
+  made.place = variable.place;
+  made.name = declare(variable.text);
+  if (!accept(":")) {
+    (void)source_.error(variable.place, Kind::unsupported,
+                        "parameter '%{}' needs a type; TVM's pass InferType writes it", variable.text);
+    return false;
+  }
+  function.params.back().annotation = type(Unknown::kSymbols, function.params.back().name);
+  return function.params.back().annotation != nullptr;
+}
+
+/// `Primitive=1, hash="…"`: what passes of TVM note, which changes no value.
+bool Grammar::function_attributes() {
+  while (peek().kind == TokenKind::kName && peek(1).is("=")) {
+    take();
+    take();
+    if (peek().kind == TokenKind::kMeta)
+      take();
+    else if (attribute_value() == nullptr)
+      return false;
+    if (!accept(",")) break;
+  }
+  return true;
+}
+
+/// `(%x: T, %y: T, Primitive=1) -> T`
+bool Grammar::function_head(ast::Stmt& function) {
+  if (peek().is("[")) return refuse(peek().place, Kind::unsupported, "functions of types are not supported") != nullptr;
+  if (!expect("(", "in front of parameters")) return false;
+  while (!peek().is(")")) {
+    bool attributes = peek().kind == TokenKind::kName;
+    if (attributes ? !function_attributes() : !parameter(function)) return false;
+    if (attributes || !accept(",")) break;
+  }
+  if (!expect(")", "behind parameters")) return false;
+  if (!accept("->")) return true;
+  function.annotation = type(Unknown::kRank, "result");
+  return function.annotation != nullptr;
+}
+
+bool Grammar::function(ast::Stmt& function) {
+  InScope scope(*this);
+  if (!function_head(function)) return false;
+  Suite body;
+  Expr value = block(body);
+  Suite* outer = std::exchange(suite_, &body);
+  if (value != nullptr) emit(StmtKind::kReturn, value->place)->value = value;
+  suite_ = outer;
+  function.body = std::move(body);
+  return value != nullptr;
+}
+
+Grammar::Expr Grammar::block(Suite& into) {
+  if (!expect("{", "in front of an expression")) return nullptr;
+  InScope scope(*this);
+  Suite* outer = std::exchange(suite_, &into);
+  Expr value = expression();
+  suite_ = outer;
+  if (value != nullptr && !expect("}", "behind an expression")) return nullptr;
+  return value;
+}
+
+}  // namespace relaxc::relay
