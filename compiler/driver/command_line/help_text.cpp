@@ -72,8 +72,8 @@ std::string usage(const CLI::App& app) {
   std::string text = app.get_description() +
                      "\n\nUsage: relaxc [FLAGS] INPUT -o OUTPUT\n"
                      "       relaxc run|verify|bench|tune|inspect [FLAGS] MODEL [DATA ...]\n\n"
-                     "INPUT is an ONNX model, a TFLite model or a program in the text IR. The\n"
-                     "extension of OUTPUT selects what is written.\n\n";
+                     "INPUT is an ONNX model, a TFLite model or a program in Relay or the text\n"
+                     "IR. The extension of OUTPUT selects what is written.\n\n";
   for (const Example& example : kExamples) text += fmt::format("  {:<44}{}\n", example.command, example.text);
   text += "\n" +
           wrapped(fmt::format("--help=GROUP lists the flags of a group: {}.", fmt::join(help_topics(app), ", ")), 0, 2);

@@ -113,6 +113,7 @@ std::vector<Value*> Captures::finish() {
 
 Result<Value*> Captures::self_closure(Place place) {
   RELAXC_TRY(std::vector<Info> results, inner_.results.needed(place));
+  for (Info& declared : results) declared = relax::with_named_dims(inner_.context(), declared);
   size_t captured = inner_.function.body().arguments.size() - own_parameters();
   Info type = relax::callable_type(inner_.function, std::move(results), captured, shared());
   relax::Op* op = inner_.graph.at(place).append(relax::OpKind::kMakeClosure, {});

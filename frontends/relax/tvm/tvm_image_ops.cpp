@@ -205,6 +205,7 @@ constexpr std::string_view kResize =
     "extrapolation_value, out_dtype";
 
 constexpr TvmOperator kRows[] = {
+    {"image.resize1d", kResize, resize},
     {"image.resize2d", kResize, resize},
     {"image.resize3d", kResize, resize},
     {"image.grid_sample", "data, grid, method, layout, padding_mode, align_corners", grid_sample},

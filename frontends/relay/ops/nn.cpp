@@ -159,6 +159,57 @@ Result<Term> pad(TvmCall& c) {
   return c.term(c.op("pad", std::move(operands), {{"mode", mode}}));
 }
 
+/// One side of an axis, the last element first, to be put beside it.
+Result<Value*> mirrored(TvmCall& c, Value* x, int64_t axis, Expr from, Expr to) {
+  relax::GraphBuilder& b = c.build();
+  RELAXC_TRY(Value * part, c.op("strided_slice", {x, b.shape({from}), b.shape({to})}, {{"axes", Ints{axis}}}));
+  return c.op("flip", {part}, {{"axis", Ints{axis}}});
+}
+
+/// mirror_pad(data, mode, pad_width): "SYMMETRIC" repeats the border, "REFLECT" does not.
+Result<Term> mirror_pad(TvmCall& c) {
+  RELAXC_TRY(std::string mode, c.text("pad_mode", "SYMMETRIC"));
+  if (mode != "SYMMETRIC") return pad(c);
+  RELAXC_TRY(Value * x, c.tensor("data"));
+  RELAXC_TRY(std::vector<Ints> widths, c.int_lists("pad_width"));
+  if (widths.size() != x->shape().size())
+    return c.error("pad_width", Kind::invalid_attribute, "{} takes a beginning and an end for each of {} axes",
+                   c.spelled, x->shape().size());
+  for (size_t axis = 0; axis < widths.size(); ++axis) {
+    if (widths[axis].size() != 2) return c.error("pad_width", Kind::invalid_attribute, "not pairs of widths");
+    auto at = static_cast<int64_t>(axis);
+    Expr extent = x->shape()[axis], zero = c.context().index(0);
+    std::vector<Value*> parts{x};
+    if (widths[axis][0] > 0) {
+      RELAXC_TRY(Value * before, mirrored(c, x, at, zero, c.context().index(widths[axis][0])));
+      parts.insert(parts.begin(), before);
+    }
+    if (widths[axis][1] > 0) {
+      RELAXC_TRY(Value * after,
+                 mirrored(c, x, at, arith::simplify(extent - c.context().index(widths[axis][1])), extent));
+      parts.push_back(after);
+    }
+    if (parts.size() == 1) continue;
+    RELAXC_TRY(x, c.op("concat", std::move(parts), {{"axis", at}}));
+  }
+  return Term::of(x);
+}
+
+/// layer_norm(data, gamma, beta, axis, epsilon, center, scale): gamma and beta are along the axis, whichever it is.
+Result<Term> layer_norm(TvmCall& c) {
+  RELAXC_TRY(Value * x, c.tensor("data"));
+  RELAXC_TRY(size_t axis, axis_of(c, "axes", -1, x->shape().size()));
+  for (std::string_view param : {"gamma", "beta"}) {
+    RELAXC_TRY(Value * factor, c.tensor(param));
+    if (factor->shape().size() != 1 || axis + 1 == x->shape().size()) continue;
+    Exprs along(x->shape().size() - axis, c.context().index(1));
+    along[0] = factor->shape()[0];
+    RELAXC_TRY(factor, c.reshape(factor, std::move(along)));
+    c.put(param, factor);
+  }
+  return frontend::find_tvm_operator(c.name)->read(c);
+}
+
 /// depth_to_space(data, block_size, layout, mode), space_to_depth
 Result<Term> sub_pixel(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
@@ -242,7 +293,8 @@ constexpr Row kRows[] = {
     {"nn.batch_matmul", "tensor_a:a, tensor_b:b, out_dtype, transpose_a=False, transpose_b=True", {}, matmul},
     {"nn.batch_norm", "data, gamma, beta, moving_mean, moving_var, axis=1, epsilon=1e-5, center=True, scale=True",
      "nn.batch_norm"},
-    {"nn.layer_norm", "data, gamma, beta, axis:axes=-1, epsilon=1e-5, center=True, scale=True", "nn.layer_norm"},
+    {"nn.layer_norm", "data, gamma, beta, axis:axes=-1, epsilon=1e-5, center=True, scale=True", "nn.layer_norm",
+     layer_norm},
     {"nn.instance_norm", "data, gamma, beta, axis=1, epsilon=1e-5, center=True, scale=True", "nn.instance_norm"},
     {"nn.group_norm", "data, gamma, beta, num_groups, axis=1, epsilon=1e-5, center=True, scale=True", "nn.group_norm"},
     {"nn.dropout", "data, rate", {}, dropout},
@@ -250,7 +302,7 @@ constexpr Row kRows[] = {
     {"nn.l2_normalize", "data, eps, axis", {}, l2_normalize},
     {"nn.batch_flatten", "data", "nn.batch_flatten"},
     {"nn.pad", "data, pad_value, pad_width, pad_mode", {}, pad},
-    {"nn.mirror_pad", "data, mode:pad_mode=SYMMETRIC, pad_width", {}, pad},
+    {"nn.mirror_pad", "data, mode:pad_mode=SYMMETRIC, pad_width", {}, mirror_pad},
     {"nn.depth_to_space", "data, block_size, layout, mode", "depth_to_space", sub_pixel},
     {"nn.space_to_depth", "data, block_size, layout, mode", "space_to_depth", sub_pixel},
     {"nn.dilate", "data, strides, dilation_value", {}, dilate},

@@ -47,7 +47,7 @@ Grammar::Expr Grammar::expression() {
   if (nesting_ >= kDeepestNesting)
     return refuse(peek().place, Kind::syntax, "nested more than {} levels deep", kDeepestNesting);
   ++nesting_;
-  bool ok = true;
+  bool ok = true, last = std::exchange(last_, false);
   Expr value = nullptr;
   while (ok) {
     if (peek().is_name("let")) {
@@ -55,11 +55,12 @@ Grammar::Expr Grammar::expression() {
     } else if (peek().kind == TokenKind::kGraph && peek(1).is("=")) {
       ok = numbered_binding();
     } else {
-      value = infix(0);
+      value = last && peek().is_name("if") ? branch(true) : infix(0);
       break;
     }
   }
   --nesting_;
+  last_ = last;
   return value;
 }
 
@@ -151,7 +152,7 @@ Grammar::Expr Grammar::atom() {
 Grammar::Expr Grammar::name_atom() {
   const Token& token = peek();
   if (token.text == "True" || token.text == "False") return constant();
-  if (token.text == "if") return branch();
+  if (token.text == "if") return branch(false);
   if (token.text == "fn") return closure(unique("fn"));
   for (const Foreign& row : kForeign)
     if (row.keyword == token.text) return refuse(token.place, Kind::unsupported, "{} are not supported", row.what);
@@ -172,7 +173,7 @@ Grammar::Expr Grammar::call(Expr callee) {
     if (peek().kind == TokenKind::kName && peek(1).is("=")) {
       Token key = take();
       take();
-      Expr value = attribute_value();
+      Expr value = named_attribute();
       if (value == nullptr) return nullptr;
       if (key.text != "attrs_type_key") keywords.push_back({key.text, key.place, value});
     } else {
@@ -210,6 +211,7 @@ Grammar::Expr Grammar::part(Expr tuple) {
     size_t dot = std::min(number.text.find('.', begin), number.text.size());
     Expr index = make(ExprKind::kInt, number.place, {}, number.text.substr(begin, dot - begin));
     tuple = make(ExprKind::kSubscript, join(tuple->place, number.place), {tuple, index});
+    if (tuple->depth > kDeepestTree) return too_deep(number.place);
     begin = dot + 1;
   }
   return tuple;
@@ -234,29 +236,36 @@ Grammar::Expr Grammar::tuple() {
   return make(ExprKind::kTuple, whole, std::move(fields));
 }
 
-/// `if (c) { a } else { b }`: both sides bind one name.
-Grammar::Expr Grammar::branch() {
+/// `if (c) { a } else { b }`: both sides bind one name, or return where the branch is the last of a function.
+Grammar::Expr Grammar::branch(bool last) {
   Place place = take().place;
   if (!expect("(", "behind 'if'")) return nullptr;
   Expr condition = expression();
   if (condition == nullptr || !expect(")", "behind a condition")) return nullptr;
-  std::string result = unique("branch");
+  std::string result = last ? std::string() : unique("branch");
   Suite sides[2];
-  for (Suite& side : sides) {
-    if (&side == &sides[1] && !expect("else", "behind the first branch")) return nullptr;
-    Expr value = block(side);
-    if (value == nullptr) return nullptr;
-    Suite* outer = std::exchange(suite_, &side);
-    ast::Stmt* bound = emit(StmtKind::kAssign, value->place);
-    bound->value = value;
-    bound->target = name(value->place, result);
-    suite_ = outer;
-  }
+  if (branch_value(sides[0], last, result) == nullptr || !expect("else", "behind the first branch")) return nullptr;
+  if (branch_value(sides[1], last, result) == nullptr) return nullptr;
   ast::Stmt* made = emit(StmtKind::kIf, place);
   made->value = condition;
   made->body = std::move(sides[0]);
   made->orelse = std::move(sides[1]);
-  return name(place, result);
+  return last ? &returned_ : name(place, result);
+}
+
+Grammar::Expr Grammar::branch_value(Suite& side, bool last, const std::string& result) {
+  Expr value = block(side, last);
+  if (value == nullptr) return nullptr;
+  Suite* outer = std::exchange(suite_, &side);
+  if (last) {
+    give(value);
+  } else {
+    ast::Stmt* bound = emit(StmtKind::kAssign, value->place);
+    bound->value = value;
+    bound->target = name(value->place, result);
+  }
+  suite_ = outer;
+  return value;
 }
 
 /// `fn (%x: T) -> T { … }`
@@ -269,6 +278,10 @@ Grammar::Expr Grammar::closure(const std::string& called) {
   if (!function(*made)) return nullptr;
   suite_->push_back(made);
   return name(place, called);
+}
+
+Grammar::Expr Grammar::too_deep(Place place) {
+  return refuse(place, Kind::syntax, "more than {} parts of parts", kDeepestTree);
 }
 
 Grammar::Expr Grammar::local(const Token& token) {
@@ -284,6 +297,7 @@ Grammar::Expr Grammar::local(const Token& token) {
       size_t next = std::min(parts.find('.', 1), parts.size());
       Expr index = make(ExprKind::kInt, token.place, {}, parts.substr(1, next - 1));
       value = make(ExprKind::kSubscript, token.place, {value, index});
+      if (value->depth > kDeepestTree) return too_deep(token.place);
       parts.erase(0, next);
     }
     return value;
@@ -380,6 +394,14 @@ Grammar::Expr Grammar::attribute_number(const Token& token) {
     value = make(real ? ExprKind::kFloat : ExprKind::kInt, token.place, {}, digits.substr(0, suffix));
   }
   return negative ? make(ExprKind::kUnary, token.place, {value}, "-") : value;
+}
+
+/// An attribute of a call. TVM prints some operands a second time as attributes, and devices as parts of the metadata;
+/// both are nothing here.
+Grammar::Expr Grammar::named_attribute() {
+  TokenKind kind = peek().kind;
+  bool repeated = kind == TokenKind::kMeta || kind == TokenKind::kLocal || kind == TokenKind::kGraph;
+  return repeated ? make(ExprKind::kNone, take().place) : attribute_value();
 }
 
 /// A number, a bool, a string, None, or a list of them.

@@ -194,20 +194,26 @@ bool Grammar::function(ast::Stmt& function) {
   InScope scope(*this);
   if (!function_head(function)) return false;
   Suite body;
-  Expr value = block(body);
+  Expr value = block(body, true);
   Suite* outer = std::exchange(suite_, &body);
-  if (value != nullptr) emit(StmtKind::kReturn, value->place)->value = value;
+  if (value != nullptr) give(value);
   suite_ = outer;
   function.body = std::move(body);
   return value != nullptr;
 }
 
-Grammar::Expr Grammar::block(Suite& into) {
+void Grammar::give(Expr value) {
+  if (value != &returned_) emit(StmtKind::kReturn, value->place)->value = value;
+}
+
+Grammar::Expr Grammar::block(Suite& into, bool last) {
   if (!expect("{", "in front of an expression")) return nullptr;
   InScope scope(*this);
   Suite* outer = std::exchange(suite_, &into);
+  bool outer_last = std::exchange(last_, last);
   Expr value = expression();
   suite_ = outer;
+  last_ = outer_last;
   if (value != nullptr && !expect("}", "behind an expression")) return nullptr;
   return value;
 }

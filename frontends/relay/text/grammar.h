@@ -64,8 +64,11 @@ class Grammar {
   /// The statements of a function from its parameters on.
   bool function(ast::Stmt& function);
   ast::Stmt* make_function(const std::string& name, Place place, bool is_private);
-  /// What is between braces: the last value, and the statements in front of it in `into`.
-  Expr block(Suite& into);
+  /// What is between braces: the last value, and the statements in front of it in `into`. `last`: it is what the
+  /// function gives, and a branch returns it itself, so that calls stay the last thing that a function does.
+  Expr block(Suite& into, bool last);
+  /// Ends a function, or a branch that ends one.
+  void give(Expr value);
 
   // expressions.cpp
   Expr expression();
@@ -77,14 +80,17 @@ class Grammar {
   Expr name_atom();
   Expr call(Expr callee);
   Expr part(Expr tuple);
+  Expr too_deep(Place place);
   Expr tuple();
-  Expr branch();
+  Expr branch(bool last);
+  Expr branch_value(Suite& side, bool last, const std::string& result);
   Expr closure(const std::string& name);
   Expr constant();
   Expr stored_constant();
   Expr local(const Token& token);
   Expr numbered(const Token& token);
   bool define_again(const std::string& number, Place place);
+  Expr named_attribute();
   Expr attribute_value();
   Expr attribute_number(const Token& token);
 
@@ -129,6 +135,8 @@ class Grammar {
   std::vector<Scope> scopes_;
   std::map<std::string, size_t> numbered_at_;  ///< of the function that is read: the token behind `%3 =`
   Suite* suite_ = nullptr;                     ///< where statements go
+  bool last_ = false;                          ///< what is read is what the function gives
+  const ast::Expr returned_;                   ///< stands for values that statements returned
 };
 
 }  // namespace relaxc::relay

@@ -1,0 +1,125 @@
+// sizes.cpp: what is known of the elements of integer tensors, from the operators that made them.
+#include "frontends/relay/sizes.h"
+
+#include "compiler/relax/constant.h"
+
+namespace relaxc::relay {
+namespace {
+
+constexpr int64_t kMostElements = 64;
+constexpr int kDeepest = 64;
+
+class Elements {
+ public:
+  explicit Elements(arith::Context& context) : context_(context) {}
+
+  std::optional<Exprs> of(const Value* tensor, int depth) const {
+    const auto* info = tensor == nullptr ? nullptr : tensor->info->as<relax::TensorInfo>();
+    bool follows = info != nullptr && info->shape && info->dtype && info->dtype->is_integer() && depth < kDeepest;
+    if (!follows || tensor->op == nullptr || info->shape->size() > 1) return std::nullopt;
+    const relax::Op& op = *tensor->op;
+    if (op.kind == relax::OpKind::kConstant) return constant(*op.constant);
+    if (op.kind != relax::OpKind::kOperator) return std::nullopt;
+    if (op.is("shape_to_tensor")) return of_shape(op.operand(0));
+    bool view = op.is("reshape") || op.is("squeeze") || op.is("expand_dims") || op.is("flatten");
+    if (view || op.is("astype")) return of(op.operand(0), depth + 1);
+    if (op.is("concat") || op.is("stack")) return joined(op, depth);
+    if (op.is("take")) return taken(op, depth);
+    return computed(op, depth);
+  }
+
+ private:
+  std::optional<Exprs> constant(const relax::ConstantData& data) const {
+    if (data.elements() > kMostElements) return std::nullopt;
+    Exprs elements;
+    data.with_bytes([&](std::span<const std::byte> bytes) {
+      auto step = static_cast<size_t>(data.dtype().bytes());
+      for (size_t at = 0; at < bytes.size(); at += step)
+        elements.push_back(context_.index(relax::decode_integer(data.dtype(), bytes.data() + at)));
+    });
+    return elements;
+  }
+
+  static std::optional<Exprs> of_shape(const Value* shape) {
+    const auto* info = shape->info->as<relax::ShapeInfo>();
+    return info != nullptr && info->dims ? std::optional<Exprs>(*info->dims) : std::nullopt;
+  }
+
+  std::optional<Exprs> joined(const relax::Op& op, int depth) const {
+    Exprs elements;
+    for (const Value* operand : op.operands()) {
+      std::optional<Exprs> part = of(operand, depth + 1);
+      if (!part) return std::nullopt;
+      elements.insert(elements.end(), part->begin(), part->end());
+    }
+    return elements;
+  }
+
+  std::optional<Exprs> taken(const relax::Op& op, int depth) const {
+    std::optional<Exprs> from = of(op.operand(0), depth + 1), at = of(op.operand(1), depth + 1);
+    if (!from || !at) return std::nullopt;
+    auto size = static_cast<int64_t>(from->size());
+    Exprs elements;
+    for (Expr place : *at) {
+      const int64_t* number = place.constant();
+      if (number == nullptr || *number < -size || *number >= size) return std::nullopt;
+      elements.push_back((*from)[static_cast<size_t>(*number < 0 ? *number + size : *number)]);
+    }
+    return elements;
+  }
+
+  std::optional<Exprs> computed(const relax::Op& op, int depth) const {
+    bool known = op.is("add") || op.is("subtract") || op.is("multiply");
+    bool divides = op.is("floor_divide") || op.is("divide");
+    if (!known && !divides) return std::nullopt;
+    std::optional<Exprs> a = of(op.operand(0), depth + 1), b = of(op.operand(1), depth + 1);
+    if (!a || !b || (a->size() != b->size() && a->size() != 1 && b->size() != 1)) return std::nullopt;
+    Exprs elements;
+    for (size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
+      Expr x = (*a)[a->size() == 1 ? 0 : i], y = (*b)[b->size() == 1 ? 0 : i];
+      // Sizes are not negative; by a positive number truncation is rounding down.
+      if (divides && (y.constant() == nullptr || *y.constant() <= 0)) return std::nullopt;
+      elements.push_back(arith::simplify(op.is("add")        ? x + y
+                                         : op.is("subtract") ? x - y
+                                         : op.is("multiply") ? x * y
+                                                             : arith::floordiv(x, y)));
+    }
+    return elements;
+  }
+
+  arith::Context& context_;
+};
+
+}  // namespace
+
+std::optional<Exprs> known_elements(arith::Context& context, const Value* tensor) {
+  return Elements(context).of(tensor, 0);
+}
+
+Result<Value*> shape_from(TvmCall& c, Value* tensor) {
+  if (tensor->info->as<relax::ShapeInfo>() != nullptr) return tensor;
+  if (std::optional<Exprs> known = known_elements(c.context(), tensor)) return c.build().shape(*known);
+  return c.op("tensor_to_shape", {tensor});
+}
+
+Result<Ints> known_integers(TvmCall& c, std::string_view param) {
+  if (!c.is_value(param)) return c.ints(param, {});
+  RELAXC_TRY(Value * tensor, c.value(param));
+  Ints numbers;
+  std::optional<Exprs> known = known_elements(c.context(), tensor);
+  for (Expr element : known.value_or(Exprs{Expr()})) {
+    if (!element || element.constant() == nullptr)
+      return c.error(param, Kind::unsupported, "'{}' of {} must be known when compiling", param, c.spelled);
+    numbers.push_back(*element.constant());
+  }
+  return numbers;
+}
+
+std::optional<double> known_number(const Value* tensor) {
+  bool constant = tensor->op != nullptr && tensor->op->kind == relax::OpKind::kConstant;
+  if (!constant || tensor->op->constant->elements() != 1) return std::nullopt;
+  const relax::ConstantData& data = *tensor->op->constant;
+  return relax::decode_scalar(data.dtype(), data.to_vector().data());
+}
+
+}  // namespace relaxc::relay
