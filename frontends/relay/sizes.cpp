@@ -1,21 +1,31 @@
 // sizes.cpp: what is known of the elements of integer tensors, from the operators that made them.
 #include "frontends/relay/sizes.h"
 
+#include <map>
+
 #include "compiler/relax/constant.h"
 
 namespace relaxc::relay {
 namespace {
 
-constexpr int64_t kMostElements = 64;
-constexpr int kDeepest = 64;
+constexpr size_t kMostElements = 64;
+constexpr int kDeepest = 16;  ///< operators behind each other; a shape that is known begins anew
 
 class Elements {
  public:
   explicit Elements(arith::Context& context) : context_(context) {}
 
-  std::optional<Exprs> of(const Value* tensor, int depth) const {
+  /// Of each tensor once: values may be used twice by each of a chain.
+  std::optional<Exprs> of(const Value* tensor, int depth) {
+    auto [known, fresh] = known_.emplace(tensor, std::nullopt);
+    if (fresh && depth < kDeepest) known->second = read(tensor, depth);
+    return known->second;
+  }
+
+ private:
+  std::optional<Exprs> read(const Value* tensor, int depth) {
     const auto* info = tensor == nullptr ? nullptr : tensor->info->as<relax::TensorInfo>();
-    bool follows = info != nullptr && info->shape && info->dtype && info->dtype->is_integer() && depth < kDeepest;
+    bool follows = info != nullptr && info->shape && info->dtype && info->dtype->is_integer();
     if (!follows || tensor->op == nullptr || info->shape->size() > 1) return std::nullopt;
     const relax::Op& op = *tensor->op;
     if (op.kind == relax::OpKind::kConstant) return constant(*op.constant);
@@ -28,9 +38,8 @@ class Elements {
     return computed(op, depth);
   }
 
- private:
   std::optional<Exprs> constant(const relax::ConstantData& data) const {
-    if (data.elements() > kMostElements) return std::nullopt;
+    if (data.elements() > static_cast<int64_t>(kMostElements)) return std::nullopt;
     Exprs elements;
     data.with_bytes([&](std::span<const std::byte> bytes) {
       auto step = static_cast<size_t>(data.dtype().bytes());
@@ -45,17 +54,18 @@ class Elements {
     return info != nullptr && info->dims ? std::optional<Exprs>(*info->dims) : std::nullopt;
   }
 
-  std::optional<Exprs> joined(const relax::Op& op, int depth) const {
+  std::optional<Exprs> joined(const relax::Op& op, int depth) {
     Exprs elements;
     for (const Value* operand : op.operands()) {
       std::optional<Exprs> part = of(operand, depth + 1);
       if (!part) return std::nullopt;
       elements.insert(elements.end(), part->begin(), part->end());
+      if (elements.size() > kMostElements) return std::nullopt;
     }
     return elements;
   }
 
-  std::optional<Exprs> taken(const relax::Op& op, int depth) const {
+  std::optional<Exprs> taken(const relax::Op& op, int depth) {
     std::optional<Exprs> from = of(op.operand(0), depth + 1), at = of(op.operand(1), depth + 1);
     if (!from || !at) return std::nullopt;
     auto size = static_cast<int64_t>(from->size());
@@ -68,7 +78,7 @@ class Elements {
     return elements;
   }
 
-  std::optional<Exprs> computed(const relax::Op& op, int depth) const {
+  std::optional<Exprs> computed(const relax::Op& op, int depth) {
     bool known = op.is("add") || op.is("subtract") || op.is("multiply");
     bool divides = op.is("floor_divide") || op.is("divide");
     if (!known && !divides) return std::nullopt;
@@ -88,6 +98,7 @@ class Elements {
   }
 
   arith::Context& context_;
+  std::map<const Value*, std::optional<Exprs>> known_;
 };
 
 }  // namespace
