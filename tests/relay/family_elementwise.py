@@ -70,3 +70,8 @@ def softmax(v, axis=-1):
 case("nn.softmax(%a)", x, expect=softmax, open=True)
 case("nn.softmax(%a, axis=0)", x, expect=lambda v: softmax(v, 0))
 case("nn.log_softmax(%a)", x, expect=lambda v: np.log(softmax(v)))
+case("identity(on_device(device_copy(annotation.checkpoint(%a), src_virtual_device=meta[VirtualDevice][0], dst_virtual_device="
+     "meta[VirtualDevice][1]), virtual_device=meta[VirtualDevice][1]))", x, expect=lambda v: v)
+case('annotation.cast_hint(annotation.bitpack_end(annotation.bitpack_start(%a)), dtype="float16")', x, expect=lambda v: v)
+case('annotation.compiler_end(annotation.compiler_begin(%a, compiler="dnnl"), compiler="dnnl")', x, expect=lambda v: v)
+case("fast_erf(%a)", x, expect=lambda v: np.vectorize(erf)(v).astype(np.float32))

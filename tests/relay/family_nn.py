@@ -111,3 +111,24 @@ def dilated(v):
 
 
 case("nn.dilate(%a, strides=[2, 1], dilation_value=7f)", f32(3, 3), expect=dilated)
+
+case("nn.avg_pool1d(%a, pool_size=[3], strides=[2])", f32(2, 3, 9), expect=lambda a: onnx("AveragePool", a, kernel_shape=[3], strides=[2]))
+case("nn.max_pool3d(%a, pool_size=[2, 2, 2], strides=[2, 2, 2])", f32(1, 2, 4, 4, 6),
+     expect=lambda a: onnx("MaxPool", a, kernel_shape=[2, 2, 2], strides=[2, 2, 2]))
+case("nn.adaptive_avg_pool1d(%a, output_size=[3])", f32(2, 3, 9), expect=lambda a: a.reshape(2, 3, 3, 3).mean(3))
+case("nn.adaptive_avg_pool3d(%a, output_size=[1])", f32(1, 2, 4, 4, 6), expect=lambda a: a.mean((2, 3, 4), keepdims=True))
+case("nn.adaptive_max_pool1d(%a, output_size=[3])", f32(2, 3, 9), expect=lambda a: a.reshape(2, 3, 3, 3).max(3))
+case("nn.adaptive_max_pool3d(%a, output_size=[1])", f32(1, 2, 4, 4, 6), expect=lambda a: a.max((2, 3, 4), keepdims=True))
+blocked = x.reshape(2, 2, 2, 9, 8).transpose(0, 1, 3, 4, 2).copy()
+case('nn.contrib_conv2d_NCHWc(%a, %b, padding=[1, 1, 1, 1], channels=6, kernel_size=[3, 3], data_layout="NCHW2c", '
+     'kernel_layout="OIHW2i3o", out_layout="NCHW3c")', blocked, w.reshape(2, 3, 2, 2, 3, 3).transpose(0, 2, 4, 5, 3, 1).copy(),
+     expect=lambda *_: onnx("Conv", x, w, pads=[1, 1, 1, 1]).reshape(2, 2, 3, 9, 8).transpose(0, 1, 3, 4, 2))
+depthwise = f32(4, 1, 3, 3)
+case('nn.contrib_depthwise_conv2d_NCHWc(%a, %b, padding=[1, 1, 1, 1], groups=4, channels=4, kernel_size=[3, 3], data_layout="NCHW2c", '
+     'kernel_layout="OIHW1i2o", out_layout="NCHW2c")', blocked, depthwise.reshape(2, 2, 1, 1, 3, 3).transpose(0, 2, 4, 5, 3, 1).copy(),
+     expect=lambda *_: onnx("Conv", x, depthwise, pads=[1, 1, 1, 1], group=4).reshape(2, 2, 2, 9, 8).transpose(0, 1, 3, 4, 2))
+case("nn.fast_softmax(%a)", f32(2, 5), expect=lambda v: np.exp(v) / np.exp(v).sum(1, keepdims=True))
+labels = np.eye(4, dtype=np.float32)[:3]
+case("nn.cross_entropy_with_logits(%a, %b)", f32(3, 4), labels, expect=lambda v, t: np.float32(-(v * t).sum() / 3))
+case('nn.nll_loss(%a, %b, %c, reduction="sum", ignore_index=-100)', f32(3, 4), np.array([1, 3, 0], np.int64), positive(4),
+     expect=lambda v, t, w: np.float32(-(v[np.arange(3), t] * w[t]).sum()))

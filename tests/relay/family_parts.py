@@ -91,3 +91,5 @@ case("argsort(%a)", f32(2, 9), expect=lambda v: v.argsort(1).astype(np.int32))
 case("sequence_mask(%a, %b, mask_value=-1f)", f32(4, 3), np.array([1, 4, 2], np.int32),
      expect=lambda v, n: np.where(np.arange(4)[:, None] < n, v, np.float32(-1)))
 case('%0 = (%a, %b);\neinsum(%0, equation="ij,jk->ik")', f32(2, 3), f32(3, 4), expect=np.matmul)
+case('dyn.one_hot(%a, 1f, 0f, %b, dtype="float32")', ints(3), np.array([5], np.int64), expect=lambda i, d: np.eye(5, dtype=np.float32)[i])
+case("logsumexp(%a, axis=[1])", x, expect=lambda v: np.log(np.exp(v).sum(1)))

@@ -64,3 +64,14 @@ case("qnn.leaky_relu(%a, 0.02f, 128, 0.02f, 100, alpha=0.1f)", u8(3, 4), quanta=
      expect=lambda a: stored(np.where(real(a, 0.02, 128) > 0, real(a, 0.02, 128), real(a, 0.02, 128) * 0.1), 0.02, 100, np.uint8))
 case("qnn.avg_pool2d(%a, 0.1f, 9, 0.1f, 9, pool_size=[2, 2], strides=[2, 2])", u8(1, 2, 4, 6), quanta=1,
      expect=lambda a: stored(real(a, 0.1, 9).reshape(1, 2, 2, 2, 3, 2).mean((3, 5)), 0.1, 9, np.uint8))
+for name, function in [("abs", np.abs), ("exp", np.exp), ("sqrt", np.sqrt), ("rsqrt", lambda v: 1 / np.sqrt(v)), ("log", np.log),
+                       ("hardswish", lambda v: v * np.clip(v / 6 + 0.5, 0, 1)), ("erf", None)]:
+    if name == "erf":
+        from math import erf
+        function = np.vectorize(erf)
+    case(f"qnn.{name}(%a, 0.02f, -3, 0.05f, 10)", u8(3, 4), quanta=1,
+         expect=lambda a, f=function: stored(f(real(a, 0.02, -3)).astype(np.float32), 0.05, 10, np.uint8))
+case("qnn.softmax(%a, 0.02f, 128, 0.00390625f, 0)", u8(3, 4), quanta=1,
+     expect=lambda a: stored((e := np.exp(real(a, 0.02, 128))) / e.sum(1, keepdims=True), 1 / 256, 0, np.uint8))
+case('qnn.conv2d_transpose(%a, %b, 9, 0, 0.1f, 0.2f, channels=2, kernel_size=[1, 1], kernel_layout="IOHW")', u8(1, 3, 2, 2), i8(3, 2, 1, 1),
+     expect=lambda a, w: np.einsum("nihw,io->nohw", a.astype(np.int32) - 9, w[:, :, 0, 0].astype(np.int32)).astype(np.int32))

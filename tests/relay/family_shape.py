@@ -73,3 +73,8 @@ case("dyn.broadcast_to(%a, %b)", f32(3, 1), np.array([3, 4], np.int32), expect=l
 case('dyn.zeros(%a, dtype="float32")', np.array([3, 4], np.int64), expect=np.zeros((3, 4), np.float32))
 case('dyn.full(2f, %a)', np.array([3, 4], np.int64), expect=np.full((3, 4), 2, np.float32))
 case("dyn.tile(%a, %b)", f32(2, 3), np.array([2, 2], np.int64), expect=lambda v, r: np.tile(v, (2, 2)))
+case('dyn.ones(%a, dtype="int32")', np.array([3, 4], np.int64), expect=np.ones((3, 4), np.int32))
+case("dyn.expand_dims(%a, 1i64)", f32(2, 3), expect=lambda v: v.reshape(2, 1, 3))
+case("%0 = expand_dims(0i64, axis=0);\ndyn.squeeze(%a, %0)", f32(1, 3), expect=lambda v: v.reshape(3))
+case("collapse_sum_to(%a, shape=[3, 1])", f32(2, 3, 4), expect=lambda v: v.sum((0, 2)).reshape(3, 1))
+case('%0 = vm.shape_of(%a, dtype="int64");\nvm.reshape_tensor(%b, %0, newshape=[2, 3])', f32(2, 3), f32(6), expect=lambda v, w: w.reshape(2, 3))
