@@ -26,6 +26,13 @@ function(relaxc_test name)
   endif()
 endfunction()
 
+# relaxc_unsanitized_program(NAME): no test of a build with sanitizers runs this program, which is then built only by its name.
+function(relaxc_unsanitized_program name)
+  if(RELAXC_SANITIZE)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endfunction()
+
 # relaxc_golden_tests(): one CTest entry for each .relax file below the current folder, run by tests/golden/run_golden.cpp.
 function(relaxc_golden_tests)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.relax)

@@ -8,13 +8,15 @@
 #include "compiler/arith/prover.h"
 #include "compiler/arith/simplify.h"
 #include "compiler/arith/visit.h"
+#include "tests/sanitized.h"
 
 using namespace relaxc;
 using namespace relaxc::arith;
 
 namespace {
 
-constexpr int kDeep = 10000;  // the depth at which a recursive walk would overflow a stack of 8 MB or nearly so
+/// The depth at which a recursive walk would overflow a stack of 8 MB or nearly so; frames are larger under sanitizers.
+constexpr int kDeep = testing::sample(10000, 3);
 
 struct Costs {
   Context context;

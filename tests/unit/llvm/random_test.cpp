@@ -11,6 +11,7 @@
 #include "compiler/arith/float_bits.h"
 #include "compiler/arith/simplify.h"
 #include "tests/dtypes.h"
+#include "tests/sanitized.h"
 #include "tests/unit/llvm/programs.h"
 
 namespace relaxc {
@@ -223,7 +224,7 @@ void compare(uint32_t seed, LoopKind kind, tir::Evaluator& jit) {
 TEST_CASE("random programs: the JIT gives the interpreter's bits") {
   for (const Target& target : {testing::native_target(), testing::baseline_target()})
     for (LoopKind kind : {LoopKind::kSerial, LoopKind::kVectorized})
-      for (uint32_t seed = 0; seed < 20; ++seed) {
+      for (uint32_t seed = 0; seed < testing::sample(20); ++seed) {
         auto jit = codegen_llvm::make_jit(target);
         compare(seed + (kind == LoopKind::kSerial ? 1000 : 2000), kind, *jit);
       }

@@ -19,6 +19,7 @@
 #include "compiler/support/temporary_folder.h"
 #include "compiler/tir/visit.h"
 #include "frontends/relax/parser.h"
+#include "tests/sanitized.h"
 #include "tests/unit/pipeline/counting.h"
 #include "tests/unit/pipeline/harness.h"
 
@@ -149,9 +150,10 @@ std::string step_of(const relax::OpDef& def, const std::string& dtype, size_t op
 
 TEST_CASE("the cost of chains of operators on one value twice is linear") {
   const relax::OpTable ops = ops::op_table();
-  size_t chained = 0;
+  size_t chained = 0, asked = 0;
   for (const relax::OpDef* def : ops.all())
-    for (const char* dtype : {"float32", "int64", "bool"})
+    for (const char* dtype : {"float32", "int64", "bool"}) {
+      if (asked++ % testing::stride(4) != 0) continue;  // dtypes in turn
       for (size_t operands : {size_t{1}, size_t{2}, size_t{3}}) {
         const std::string step = step_of(*def, dtype, operands);
         if (step.empty()) continue;
@@ -159,8 +161,9 @@ TEST_CASE("the cost of chains of operators on one value twice is linear") {
         costs_no_paths(parameter(dtype), "", step);
         ++chained;
       }
+    }
   WARN(chained << " operators and dtypes");
-  CHECK(chained > 150);
+  CHECK(chained > testing::sample(150));
 }
 
 TEST_CASE("the cost of chains of selects with values used on both sides is linear") {

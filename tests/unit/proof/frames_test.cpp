@@ -15,6 +15,7 @@
 #include "compiler/tir/builder.h"
 #include "compiler/tir/visit.h"
 #include "compiler/transform/lower/host_facts.h"
+#include "tests/sanitized.h"
 #include "tests/unit/pipeline/harness.h"
 
 namespace relaxc::test {
@@ -193,6 +194,7 @@ class Planned {
 };
 
 TEST_CASE("every one of 100 seeded wrong plans is refused") {
+  constexpr int kEach = testing::sample(25);
   std::vector<std::unique_ptr<Planned>> plans;
   for (const char* name : kPrograms) {
     plans.push_back(std::make_unique<Planned>(name));
@@ -202,12 +204,12 @@ TEST_CASE("every one of 100 seeded wrong plans is refused") {
   }
   REQUIRE(plans.size() >= 5);
   std::map<int, int> wrong;
-  for (uint32_t seed = 1; wrong[kMove] + wrong[kExchange] + wrong[kShrink] + wrong[kReadAgain] < 100; ++seed) {
+  for (uint32_t seed = 1; wrong[kMove] + wrong[kExchange] + wrong[kShrink] + wrong[kReadAgain] < 4 * kEach; ++seed) {
     REQUIRE(seed < 2000);
     std::minstd_rand random(seed);
     random.discard(8);
     const auto change = static_cast<Change>(seed % kChanges);
-    if (wrong[change] == 25) continue;
+    if (wrong[change] == kEach) continue;
     auto [claims, is_wrong] = plans[seed / kChanges % plans.size()]->with(change, random);
     if (!is_wrong) continue;
     ++wrong[change];

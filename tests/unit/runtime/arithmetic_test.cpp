@@ -5,6 +5,7 @@
 #include <random>
 
 #include "rlx_internal.h"
+#include "tests/sanitized.h"
 
 namespace {
 
@@ -35,7 +36,7 @@ bool same(double a, double b) {
 
 TEST_CASE("rlx_fma rounds once, like fma") {
   std::mt19937_64 random(1);
-  for (int i = 0; i < 2000000; ++i) {
+  for (int i = 0; i < relaxc::testing::sample(2000000); ++i) {
     double x = sample(random), y = sample(random), z = i % 3 == 0 ? -x * y * (1 + 0x1p-52) : sample(random);
     double got = rlx_fma(x, y, z), expected = std::fma(x, y, z);
     INFO(std::hexfloat << x << " * " << y << " + " << z << " = " << got << ", expected " << expected);
@@ -46,7 +47,7 @@ TEST_CASE("rlx_fma rounds once, like fma") {
 TEST_CASE("rlx_fmaf rounds once, like fmaf") {
   std::mt19937_64 random(3);
   auto narrow = [&] { return std::bit_cast<float>(static_cast<uint32_t>(random())); };
-  for (int i = 0; i < 2000000; ++i) {
+  for (int i = 0; i < relaxc::testing::sample(2000000); ++i) {
     float x = narrow(), y = narrow();
     float z = i % 3 == 0 ? -x * y : i % 3 == 1 ? x * y * std::ldexp(1.0F, -static_cast<int>(random() % 60)) : narrow();
     float got = rlx_fmaf(x, y, z), expected = std::fma(x, y, z);
@@ -57,7 +58,7 @@ TEST_CASE("rlx_fmaf rounds once, like fmaf") {
 
 TEST_CASE("rlx_sqrt is sqrt") {
   std::mt19937_64 random(4);
-  for (int i = 0; i < 1000000; ++i) {
+  for (int i = 0; i < relaxc::testing::sample(1000000); ++i) {
     double x = i % 2 == 0 ? std::abs(sample(random)) : sample(random);
     if (i % 5 == 0) x *= x;  // exact roots
     INFO(std::hexfloat << "root of " << x << " = " << rlx_sqrt(x) << ", expected " << std::sqrt(x));
