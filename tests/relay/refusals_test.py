@@ -62,6 +62,7 @@ class Refusals(unittest.TestCase):
         self.refused(VERSION + "def @main(%x: Tensor[(2), float32]) -> { %x }", "expected a type such as Tensor[(1, 4), float32]")
         self.refused(VERSION + "def @main(%x: Tensor[(2), float33]) { %x }", "'float33' is not a dtype")
         self.refused(VERSION + "def @main(%x) { %x }", "parameter '%x' needs a type")
+        self.refused(body("%x", "%x: Tensor[(2), float32], %x: Tensor[(2), float32]"), "two parameters are named '%x'")
         self.refused(VERSION + "#[other]\n", "expected #[version")
         self.refused(VERSION, "no function is defined here")
         self.refused(VERSION + "def @f() { 1f }\ndef @f() { 2f }", "two functions are named '@f'")

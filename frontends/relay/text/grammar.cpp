@@ -140,6 +140,7 @@ void Grammar::free_expression() {
 }
 
 bool Grammar::parameter(ast::Stmt& function) {
+  auto written = [&](Place place) { return source_.text().substr(place.begin, place.length); };
   Token variable = take();
   if (variable.kind != TokenKind::kLocal) {
     --at_;
@@ -149,6 +150,11 @@ bool Grammar::parameter(ast::Stmt& function) {
   if (accept("{")) {  // where it lives
     if (!function_attributes() || !expect("}", "behind the device of a parameter")) return false;
   }
+  for (const ast::Parameter& earlier : function.params)  // their names may have got a number, what is written has none
+    if (written(earlier.place) == written(variable.place)) {
+      (void)source_.error(variable.place, Kind::redefinition, "two parameters are named '%{}'", variable.text);
+      return false;
+    }
   ast::Parameter& made = function.params.emplace_back();
   made.place = variable.place;
   made.name = declare(variable.text);
