@@ -22,6 +22,12 @@ frontend::TextConstants parse(SourceText& source, ast::Tree& tree) {
   return said;
 }
 
+/// Nothing that is read has effects, so passes that work on pure blocks may work on all.
+void mark_pure(relax::Module& module) {
+  for (relax::Function* function : module.functions())
+    for (relax::Op* op : relax::ops_of(function->body(), true)) op->block->dataflow = true;
+}
+
 }  // namespace
 
 bool is_relay_file(const std::string& path, const relax::MemoryFiles& memory) {
@@ -38,8 +44,11 @@ bool is_relay_file(const std::string& path, const relax::MemoryFiles& memory) {
 
 Result<relax::Module> parse_relay(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
                                   const frontend::ExternalConstants& beside) {
-  return frontend::parse_module(std::move(path), std::move(text), frontend::Language{parse, &kDialect}, table, diag,
-                                beside);
+  frontend::Language language{parse, &kDialect};
+  RELAXC_TRY(relax::Module module,
+             frontend::parse_module(std::move(path), std::move(text), language, table, diag, beside));
+  mark_pure(module);
+  return module;
 }
 
 }  // namespace relaxc::relay

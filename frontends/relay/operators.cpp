@@ -32,7 +32,7 @@ Result<Term> read_call(FunctionParts& fn, const std::string& name, const fronten
 
 }  // namespace
 
-const frontend::Dialect kDialect = {"relay.", read_call};
+const frontend::Dialect kDialect = {"relay.", "astext(show_meta_data=True)", read_call};
 
 OperatorTable::OperatorTable(std::vector<std::span<const Row>> families) {
   for (std::span<const Row> family : families)

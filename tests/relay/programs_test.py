@@ -15,7 +15,9 @@ RELAXC, SOURCE = sys.argv.pop(1), sys.argv.pop(1)
 sys.path[:0] = [f"{SOURCE}/bench"]
 
 import numpy as np
+import onnxruntime
 import rlx
+from onnx import TensorProto, helper, numpy_helper
 
 VERSION = '#[version = "0.0.5"]\n'
 
@@ -188,6 +190,73 @@ def @main(%x: Tensor[(2, 3), float32], executor=meta[Executor][0]) {
   nn.bias_add(%0, %1)
 }
 """ + metadata(w, b), [self.x], self.x @ w.T + b)
+
+    def test_numbers_have_the_types_of_their_comments(self):
+        self.check(VERSION + """
+def @main(%x: Tensor[(2, 3), int64], %n: int) {
+  %0 = add(%x, 1 /* ty=int64 */);
+  %1 = add(%n, 1 /* ty=int32 */);
+  (%0, %1)
+}
+""", [self.x.astype(np.int64), np.array(4, np.int32)], self.x.astype(np.int64) + 1, np.int32(5))
+
+    def test_quantized_layers_are_products_of_bytes_and_run_by_rows(self):
+        layer = """qnn.conv2d({}, meta[relay.Constant][{}], {}, 0, 0.02f, 0.01f, padding=[1, 1, 1, 1], channels=16, kernel_size=[3, 3],
+    data_layout="NHWC", kernel_layout="HWIO", out_dtype="int32")"""
+        text = VERSION + f"""
+def @main(%x: Tensor[(1, 64, 64, 4), uint8]) {{
+  %0 = {layer.format("%x", 0, 128)};
+  %1 = nn.bias_add(%0, meta[relay.Constant][2], axis=3);
+  %2 = qnn.requantize(%1, 0.0002f, 0, 0.02f, 3, axis=3, out_dtype="uint8");
+  %3 = {layer.format("%2", 1, 3)};
+  qnn.requantize(%3, 0.0002f, 0, 0.05f, 128, axis=3, out_dtype="uint8")
+}}
+"""
+        rng = np.random.default_rng(1)
+        weights = [rng.integers(-127, 128, shape).astype(np.int8) for shape in ((3, 3, 4, 16), (3, 3, 16, 16))]
+        text += metadata(*weights, rng.integers(-900, 900, 16).astype(np.int32))
+        x = rng.integers(0, 256, (1, 64, 64, 4)).astype(np.uint8)
+        whole = self.compiled(text)(x)[0]
+        np.testing.assert_array_equal(self.compiled(text, "--ram-budget=50K")(x)[0], whole)
+        done = subprocess.run([RELAXC, self.path, "--print-after=recognize_quantization", "-o", self.path.with_suffix(".c")],
+                              capture_output=True, text=True)
+        self.assertEqual(done.stderr.count("R.nn.conv_integer("), 2, done.stderr)
+
+    def test_a_network_next_to_onnx_runtime(self):
+        rng = np.random.default_rng(2)
+        w, v, d = (rng.normal(0, 0.3, s).astype(np.float32) for s in ((8, 3, 3, 3), (8, 8, 3, 3), (10, 8)))
+        scale, shift, mean = (rng.normal(0, 1, 8).astype(np.float32) for _ in range(3))
+        variance, bias = rng.uniform(0.5, 2, 8).astype(np.float32), rng.normal(0, 1, 10).astype(np.float32)
+        weights = {"w": w, "scale": scale, "shift": shift, "mean": mean, "variance": variance, "v": v, "d": d, "bias": bias}
+        nodes = [helper.make_node("Conv", ["x", "w"], ["a"], strides=[2, 2], pads=[1, 1, 1, 1]),
+                 helper.make_node("BatchNormalization", ["a", "scale", "shift", "mean", "variance"], ["b"]),
+                 helper.make_node("Relu", ["b"], ["c"]), helper.make_node("Conv", ["c", "v"], ["e"], pads=[1, 1, 1, 1]),
+                 helper.make_node("Add", ["e", "c"], ["f"]), helper.make_node("GlobalAveragePool", ["f"], ["g"]),
+                 helper.make_node("Flatten", ["g"], ["h"]), helper.make_node("Gemm", ["h", "d", "bias"], ["i"], transB=1),
+                 helper.make_node("Softmax", ["i"], ["y"])]
+        graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3, 16, 16])],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 10])],
+                                  [numpy_helper.from_array(a, name) for name, a in weights.items()])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+        x = rng.normal(0, 1, (2, 3, 16, 16)).astype(np.float32)
+        stored = [f"meta[relay.Constant][{k}]" for k in range(len(weights))]
+        self.check(VERSION + """
+def @main(%x: Tensor[(?, 3, 16, 16), float32]) -> Tensor[(?, 10), float32] {
+  %0 = nn.conv2d(%x, W, strides=[2, 2], padding=[1, 1, 1, 1], channels=8, kernel_size=[3, 3]);
+  %1 = nn.batch_norm(%0, STATISTICS);
+  %2 = %1.0;
+  %3 = nn.relu(%2);
+  %4 = nn.conv2d(%3, V, padding=[1, 1, 1, 1], channels=8, kernel_size=[3, 3]);
+  %5 = add(%4, %3);
+  %6 = nn.global_avg_pool2d(%5);
+  %7 = nn.batch_flatten(%6);
+  %8 = nn.dense(%7, D, units=10);
+  %9 = nn.bias_add(%8, B, axis=-1);
+  nn.softmax(%9)
+}
+""".replace("W", stored[0]).replace("STATISTICS", ", ".join(stored[1:5])).replace("V", stored[5]).replace("D", stored[6]).replace("B", stored[7])
+                   + metadata(*weights.values()), [x], session.run(None, {"x": x})[0])
 
     def test_an_expression_without_a_function(self):
         self.check(VERSION + "free_var %x: Tensor[(2, 3), float32];\n%0 = exp(%x);\nadd(%0, 1f)\n", [self.x], np.exp(self.x) + 1)

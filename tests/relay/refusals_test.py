@@ -86,7 +86,7 @@ class Refusals(unittest.TestCase):
         self.refused(body("ref(%x)"), "references are not supported")
         self.refused(VERSION + "def @main[A](%x: A) { %x }", "functions of types are not supported")
         self.refused(body("meta[relay.attrs.CastAttrs][0]"), "of the metadata only relay.Constant is a value")
-        self.refused(body("add(%x, meta[relay.Constant][0])"), "constant 0 is not in the text")
+        self.refused(body("add(%x, meta[relay.Constant][0])"), "constant 0 is not in the text", "print the module with astext(show_meta_data=True)")
         self.refused(body("add(%x, meta[relay.Constant][3])") + '#[metadata]\n{"root": 1, "nodes": [{}, {"type_key": "Map"}]}',
                      "there is no constant 3")
         self.refused(body("%x") + "#[metadata]\n{", "not the metadata of a module")

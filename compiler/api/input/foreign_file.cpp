@@ -153,7 +153,8 @@ std::optional<std::string> foreign_file(const std::string& path, std::span<const
   auto sentence = [&](const Known& known) { return fmt::format("'{}' is {}; {}", path, known.what, known.way); };
   if (std::optional<Known> known = recognize(bytes)) return sentence(*known);
   std::string extension = std::filesystem::path(path).extension().string();
-  bool may_be_bytes = extension == ".onnx" || extension == ".tflite" || extension == ".relax" || extension == ".py";
+  bool may_be_bytes = extension == ".onnx" || extension == ".tflite" || extension == ".relax" ||
+                      extension == ".relay" || extension == ".py";
   constexpr size_t kSample = 1024;
   if (may_be_bytes || bytes.substr(0, kSample).find('\0') == std::string_view::npos) return std::nullopt;
   return sentence(by_extension(path));

@@ -192,7 +192,8 @@ Result<Term> metadata_constant(FunctionParts& fn, int64_t number, Place place) {
     return fn.source.error(place, Kind::missing_data, "there is no constant {}; the metadata has {} constants", number,
                            scope.constants.size());
   Failure failure = fn.source.error(place, Kind::missing_data, "constant {} is not in the text", number);
-  fn.source.hint("print the module with show_meta=True, or name a file that has it with --params");
+  fn.source.hint("print the module with {}, or name a file that has it with --params",
+                 scope.dialect != nullptr ? scope.dialect->metadata : "show_meta=True");
   return failure;
 }
 

@@ -33,7 +33,8 @@ struct Term;
 /// Operators of a language whose functions are written as Relax functions. Their calls are below a name of their own:
 /// relay.nn.conv2d(…).
 struct Dialect {
-  std::string_view root;  ///< "relay."
+  std::string_view root;      ///< "relay."
+  std::string_view metadata;  ///< what makes TVM print the constants
   /// Reads the call of the operator `name`.
   Result<Term> (*read)(FunctionParts& fn, const std::string& name, const ast::Expr& call);
 };

@@ -34,8 +34,8 @@ class TvmCall {
   arith::Context& context() const { return fn_.context(); }
   relax::GraphBuilder& build() { return fn_.graph.at(e_.place); }
 
-  /// Puts a value in the place of an argument.
-  void put(std::string_view param, Value* value) { given_[std::string(param)] = {Term::of(value), e_.place}; }
+  /// Puts something else in the place of an argument.
+  void put(std::string_view param, Term term) { given_[std::string(param)] = {std::move(term), e_.place}; }
   /// True if the argument is given and is not None.
   bool has(std::string_view param) const { return find(param) != nullptr; }
   bool is_value(std::string_view param) const;     ///< a value of the graph

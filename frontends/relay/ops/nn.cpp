@@ -205,7 +205,7 @@ Result<Term> layer_norm(TvmCall& c) {
     Exprs along(x->shape().size() - axis, c.context().index(1));
     along[0] = factor->shape()[0];
     RELAXC_TRY(factor, c.reshape(factor, std::move(along)));
-    c.put(param, factor);
+    c.put(param, Term::of(factor));
   }
   return frontend::find_tvm_operator(c.name)->read(c);
 }

@@ -4,6 +4,7 @@
 // a quantization, where TVM has fixed-point arithmetic for some; results differ by one at most, next to a tie.
 #include <algorithm>
 
+#include "frontends/relax/tvm/tvm_layout.h"
 #include "frontends/relay/operators.h"
 
 namespace relaxc::relay::qnn_family {
@@ -89,31 +90,47 @@ Result<Term> requantize(TvmCall& c) {
   return stored_result(c, y, stored, axis);
 }
 
-/// A tensor in int32 without its zero point, which may be a list along an axis.
-Status center(TvmCall& c, std::string_view data, std::string_view zero, int64_t axis) {
-  RELAXC_TRY(Value * x, c.tensor(data));
+/// A tensor in int32 without its zero point, which may be a list along an axis. What moves elements is in front of it:
+/// passes find products of bytes by operands of this form.
+Result<Value*> centered(TvmCall& c, Value* x, std::string_view zero, int64_t axis) {
   RELAXC_TRY(Value * from, c.tensor(zero));
   RELAXC_TRY(from, spread(c, from, x->shape().size(), axis));
   RELAXC_TRY(from, c.cast(from, DType::i(32)));
   RELAXC_TRY(x, c.cast(x, DType::i(32)));
-  RELAXC_TRY(x, c.op("subtract", {x, from}));
-  c.put(data, x);
+  return c.op("subtract", {x, from});
+}
+
+/// An operand of a convolution with its dims in the order `wanted`, in int32 without its zero point.
+Status ordered_operand(TvmCall& c, std::string_view data, std::string_view order, const std::string& wanted,
+                       std::string_view zero, int64_t axis) {
+  RELAXC_TRY(Value * x, c.tensor(data));
+  RELAXC_TRY(std::string written, c.text(order, wanted));
+  RELAXC_TRY(Ints axes, frontend::layout(c, order, wanted.substr(0, 2), wanted));
+  RELAXC_TRY(x, frontend::join_blocks(c, x, order, written));
+  if (x->shape().size() != axes.size())
+    return c.error(data, Kind::rank_mismatch, "{} takes {} dims, found {}", c.spelled, axes.size(),
+                   relax::to_string(x->info));
+  RELAXC_TRY(x, c.permute(x, axes));
+  RELAXC_TRY(x, centered(c, x, zero, axis));
+  c.put(data, Term::of(x));
+  c.put(order, Term::of(Term::kString, wanted));
   return Done{};
 }
 
 /// conv2d(data, weight, input_zero_point, kernel_zero_point, input_scale, kernel_scale, …): sums of products.
 Result<Term> conv(TvmCall& c) {
   bool transposed = c.name == "nn.conv2d_transpose";
-  RELAXC_TRY(std::string layout, c.text("kernel_layout", transposed ? "IOHW" : "OIHW"));
-  RELAXC_DO(center(c, "data", "input_zero_point", -1));
-  RELAXC_DO(center(c, "weight", "kernel_zero_point", static_cast<int64_t>(std::min(layout.find('O'), layout.size()))));
+  RELAXC_TRY(std::string given, c.text("data_layout", "NCHW"));
+  RELAXC_TRY(std::string result, c.text("out_layout", given));
+  RELAXC_DO(ordered_operand(c, "data", "data_layout", "NCHW", "input_zero_point", -1));
+  RELAXC_DO(ordered_operand(c, "weight", "kernel_layout", transposed ? "IOHW" : "OIHW", "kernel_zero_point",
+                            transposed ? 1 : 0));
+  c.put("out_layout", Term::of(Term::kString, result.empty() ? given : result));
   return frontend::find_tvm_operator(c.name)->read(c);
 }
 
 /// dense(data, weight, input_zero_point, kernel_zero_point, input_scale, kernel_scale, units), batch_matmul
 Result<Term> product(TvmCall& c) {
-  RELAXC_DO(center(c, "data", "input_zero_point", -1));
-  RELAXC_DO(center(c, "weight", "kernel_zero_point", 0));
   RELAXC_TRY(Value * a, c.tensor("data"));
   RELAXC_TRY(Value * b, c.tensor("weight"));
   RELAXC_TRY(bool transpose_a, c.flag("transpose_a", false));
@@ -125,6 +142,8 @@ Result<Term> product(TvmCall& c) {
     std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
     RELAXC_TRY(*x, c.permute(*x, axes));
   }
+  RELAXC_TRY(a, centered(c, a, "input_zero_point", -1));
+  RELAXC_TRY(b, centered(c, b, "kernel_zero_point", -1));
   return c.term(c.op("matmul", {a, b}));
 }
 
@@ -160,7 +179,7 @@ Result<Term> unary(TvmCall& c) {
 Result<Term> pool(TvmCall& c) {
   RELAXC_TRY(Value * stored, c.tensor("data"));
   RELAXC_TRY(Value * x, real_operand(c, "data", "input_scale", "input_zero_point", -1));
-  c.put("data", x);
+  c.put("data", Term::of(x));
   RELAXC_TRY(Term y, frontend::find_tvm_operator(c.name)->read(c));
   return stored_result(c, y.value, stored->dtype());
 }

@@ -40,6 +40,7 @@ class Lexer {
 
   bool next();
   bool comment();
+  void type_of_number(std::string_view comment);
   bool attribute();
   void variable();
   void global();
@@ -86,10 +87,29 @@ bool Lexer::comment() {
     open = open + (opens ? 1 : 0) - (closes ? 1 : 0);
     at_ += opens || closes ? 2 : 1;
   } while (open > 0 && at_ < text_.size());
-  if (open == 0) return true;
+  if (open == 0) {
+    type_of_number(std::string_view(text_).substr(begin + 2, at_ - begin - 4));
+    return true;
+  }
   at_ = text_.size();
   (void)source_.error({static_cast<uint32_t>(begin), 2}, Kind::syntax, "this comment does not end");
   return false;
+}
+
+/// `ty=int64` in a comment behind a number without a suffix.
+void Lexer::type_of_number(std::string_view comment) {
+  comment.remove_prefix(std::min(comment.find_first_not_of(' '), comment.size()));
+  if (!comment.starts_with("ty=") || tokens_.list.empty()) return;
+  comment.remove_prefix(3);
+  Token& last = tokens_.list.back();
+  bool plain = last.kind == TokenKind::kNumber && last.text.find_first_of("fiu") == std::string::npos;
+  for (std::string_view kind : {"int", "uint", "float"}) {
+    if (!plain || !comment.starts_with(kind)) continue;
+    std::string_view width = comment.substr(kind.size());
+    width = width.substr(0, std::min(width.find_first_not_of("0123456789"), width.size()));
+    if (!width.empty()) last.text += kind.substr(0, 1), last.text += width;
+    return;
+  }
 }
 
 /// #[version = "0.0.5"], #[metadata] and the JSON behind it.

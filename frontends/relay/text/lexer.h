@@ -2,7 +2,8 @@
 //
 // A name with dots (nn.conv2d) is one token, and so is a variable with its sign: %x, %3, @main. The names of variables
 // may have dots too (%input.1, as PyTorch calls them), and %x.0 is also how a part of a tuple is written; which of the
-// two it is, only the grammar knows. Comments, types in them included, are passed over.
+// two it is, only the grammar knows. Comments are passed over, but for the type of a number: TVM 0.8 prints an int64 as
+// `1 /* ty=int64 */`, which is the token 1i64.
 #pragma once
 
 #include <string>

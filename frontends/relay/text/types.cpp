@@ -9,7 +9,17 @@ namespace relaxc::relay {
 
 using ast::ExprKind;
 
-Grammar::Expr Grammar::tensor_info(Place place, Expr shape, const std::string& dtype, size_t rank) {
+namespace {
+
+/// A dtype without a width has 32 bits.
+std::string full_dtype(const std::string& written) {
+  return written == "int" || written == "uint" || written == "float" ? written + "32" : written;
+}
+
+}  // namespace
+
+Grammar::Expr Grammar::tensor_info(Place place, Expr shape, const std::string& written, size_t rank) {
+  std::string dtype = full_dtype(written);
   if (!parse_dtype(dtype)) return refuse(place, Kind::invalid_value, "'{}' is not a dtype", dtype);
   Expr head = make(ExprKind::kAttribute, place, {name(place, "R")}, "Tensor");
   ast::Expr& made = tree_.exprs.emplace_back(ast::Expr{ExprKind::kCall, place, {}, {head}, {}, 4});
@@ -96,7 +106,7 @@ Grammar::Expr Grammar::type(Unknown unknown, const std::string& called) {
     return refuse(token.place, Kind::unsupported, "algebraic data types are not supported, found '{}'", token.text);
   if (token.is_name("ref") || token.is_name("Ref"))
     return refuse(token.place, Kind::unsupported, "references are not supported");
-  if (token.kind == TokenKind::kName && parse_dtype(token.text))
+  if (token.kind == TokenKind::kName && parse_dtype(full_dtype(token.text)))
     return tensor_info(token.place, make(ExprKind::kTuple, token.place), token.text, 0);
   --at_;
   return unexpected("a type such as Tensor[(1, 4), float32]");

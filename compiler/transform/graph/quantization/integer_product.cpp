@@ -187,10 +187,14 @@ std::optional<IntegerProducts::Weights> IntegerProducts::weights_of(Op& op) cons
 }
 
 std::optional<QuantizedOperand> IntegerProducts::data_of(Op& op) const {
-  auto found = quantized_operand(op.operand(0));
+  // Integers that were widened and then moved are bytes that are moved.
+  Value* value = op.operand(0);
+  const Op* moved = value->dtype() == DType::i(32) ? producer_of(value, "permute_dims") : nullptr;
+  auto found = quantized_operand(moved != nullptr ? moved->operand(0) : value);
   bool whole = found && (found->scale == nullptr || is_single(*found->scale)) &&
                (found->zero == nullptr || is_single(*found->zero));
   if (!whole || found->stored->dtype().bits != 8 || found->stored->shape().size() < 2) return std::nullopt;
+  found->moved = moved;
   return found;
 }
 
@@ -260,6 +264,9 @@ Result<IntegerProducts::Data> IntegerProducts::data_as(GraphBuilder& b, const Qu
   }
   data.scale = x.scale;
   RELAXC_TRY(data.stored, stored_as(b, x.stored, bytes));
+  if (x.moved != nullptr) {
+    RELAXC_TRY(data.stored, b.call("permute_dims", {data.stored}, {{"axes", x.moved->attrs.ints("axes")}}));
+  }
   return data;
 }
 

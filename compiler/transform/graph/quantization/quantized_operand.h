@@ -14,6 +14,8 @@ struct QuantizedOperand {
   relax::Value* scale = nullptr;
   relax::Value* zero = nullptr;  ///< null: 0
   int64_t axis = 0;              ///< of `stored`, along which scale and zero are if they are lists
+  /// The permute_dims behind it, which `quantized_operand` does not look through; null: none.
+  const relax::Op* moved = nullptr;
 };
 
 /// The operand as the result of a `dequantize`, or of a cast to int32 and the subtraction of a zero point; the stored
