@@ -70,6 +70,11 @@ bool is_expandable(Intrinsic intrinsic) {
   return intrinsic == Intrinsic::k_rsqrt || find_row(intrinsic) != nullptr;
 }
 
+bool is_long_chain(Intrinsic intrinsic) {
+  const Row* row = find_row(intrinsic);
+  return row != nullptr && !row->in_double && row->unary != nullptr;
+}
+
 Expr expand_math(Expr e, bool fused) {
   const auto* call = e.as<Call>();
   if (call == nullptr || !is_expandable(call->intrinsic)) return e;

@@ -16,6 +16,9 @@ namespace relaxc::arith {
 /// instructions.
 bool is_expandable(Intrinsic intrinsic);
 
+/// Whether expand_math makes of a float32 a chain of steps in float32 of which most wait for the one before.
+bool is_long_chain(Intrinsic intrinsic);
+
 /// The call of an expandable function of a float dtype as arithmetic. Any other expression is returned as it is.
 ///
 /// \param fused  a fused multiply-add costs no more than an addition; else those of exact products, which give the same

@@ -233,6 +233,19 @@ def main(x: R.Tensor(("n", 6), "float32")) -> R.Tensor(("n", 16), "float32"):
             words = set((self.path / "b.s").read_text().split())
             self.assertEqual(words & {"vdpbf16ps", "bfdot"}, {instruction} - {None}, flags)
 
+    def test_the_last_lanes_are_stored_in_parts_where_stores_under_masks_are_slow(self):
+        self.write("b.relax", """@R.function
+def main(x: R.Tensor(("n",), "float32"), y: R.Tensor((14,), "float64")):
+    a = R.add(x, x)
+    b = R.add(y, y)
+    return a, b
+""")
+        for cpu, masked in (("znver3", False), ("x86-64-v3", False), ("x86-64-v4", True)):
+            self.compiles("b.relax", "-o", "b.s", f"--mcpu={cpu}")
+            text = (self.path / "b.s").read_text()
+            self.assertIsNone(re.search(r"vp?maskmov\w+\s+%[xy]mm\d+, %[xy]mm\d+, .*\(", text), cpu)
+            self.assertEqual(re.search(r"vmovup\w\s+%[xyz]mm\d+, .*\) \{%k", text) is not None, masked, cpu)
+
     def test_lines_change_no_code(self):
         self.compiles("relu.onnx", "-o", "a.o", "--name=m")
         self.compiles("relu.onnx", "-o", "b.o", "--name=m", "-g")

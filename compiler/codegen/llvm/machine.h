@@ -31,8 +31,9 @@ std::unique_ptr<llvm::Module> make_module(const std::string& name, llvm::LLVMCon
 /// count as known library functions.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, const Target& target, OptLevel level);
 
-/// Stores the element itself where the mask of a masked store leaves one lane; `optimize` ends with it.
-void narrow_masked_stores(llvm::Module& module);
+/// Stores the element itself where the mask of a masked store leaves one lane, and parts of the vector where the mask
+/// is of the first lanes and the machine is slow at such stores; `optimize` ends with it.
+void narrow_masked_stores(llvm::Module& module, const llvm::TargetMachine& machine);
 
 /// Selects instructions, allocates registers and writes an object or a text of assembly. `frames`: gets the frame of
 /// every function; may be null.

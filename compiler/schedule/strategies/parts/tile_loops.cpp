@@ -46,7 +46,8 @@ Legal<std::vector<AxisPart>> split_axis(Tree& s, uint32_t loop, int64_t factor) 
 Legal<std::vector<VectorPart>> split_vectors(Tree& s, uint32_t loop, int64_t vectors, int64_t lanes, Tail tail) {
   std::vector<VectorPart> parts;
   Copies copies;
-  bool whole = vectors == 1 && tail == Tail::kMask && s.loop(loop).extent.constant() == nullptr;
+  const int64_t* all = s.loop(loop).extent.constant();
+  bool whole = vectors == 1 && tail == Tail::kMask && (all == nullptr || (*all > lanes && *all % lanes != 0));
   while (loop != 0) {
     const int64_t* left = s.loop(loop).extent.constant();
     int64_t most = left == nullptr ? vectors : tail == Tail::kMask ? (*left + lanes - 1) / lanes : *left / lanes;
@@ -55,9 +56,9 @@ Legal<std::vector<VectorPart>> split_vectors(Tree& s, uint32_t loop, int64_t vec
       parts.push_back({0, 0, copies});
       break;
     }
-    // The last vector is masked where nothing comes after it. Of an open number of vectors, all others have no mask:
-    // stores under one take tens of cycles on some machines.
-    bool last = (group == 1 && !whole) || (left != nullptr && *left <= group * lanes);
+    // The last vector is masked where nothing comes after it. All others have no mask: stores under one
+    // take tens of cycles on some machines.
+    bool last = !whole && (group == 1 || (left != nullptr && *left <= group * lanes));
     RELAXC_STEP(SplitLoops cut, apply(s, Split{loop, group * lanes, last ? tail : Tail::kPeel}));
     if (cut.inner != 0) {
       VectorPart part{0, cut.inner, copies};
