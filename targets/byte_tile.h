@@ -12,7 +12,7 @@ enum class ByteTileForm : uint8_t {
   kRiscv,  ///< RISC-V of 32 bits: up to sixteen sums
 };
 
-/// The form for a machine; those with vectors have none. (float_unit.cpp reads what a triple says.)
+/// The form for a machine; those with vectors have none. (isa_features.cpp reads what a triple says.)
 ByteTileForm byte_tile_form(const Target& target);
 
 }  // namespace relaxc

@@ -33,7 +33,7 @@
 #include "compiler/schedule/strategies/parts/tile_loops.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
-#include "targets/float_unit.h"
+#include "targets/isa_features.h"
 
 namespace relaxc::schedule {
 namespace {
@@ -50,7 +50,8 @@ constexpr int64_t kWideLaneBytes = 8;  ///< the same where they are widened firs
 using Loops = std::vector<uint32_t>;
 
 Legal<ReductionForm> match_sums(const Draft& draft) {
-  RELAXC_FITS(sums_products_of_lanes(*draft.target), "the target does not add products of lanes to one sum");
+  RELAXC_FITS(has_multiply_accumulate_across_vector(*draft.target),
+              "the target does not add products of lanes to one sum");
   RELAXC_STEP(ReductionForm form, reduction_in(draft));
   RELAXC_FITS(form.room, "constants cannot be packed where nests may be duplicated");
   RELAXC_FITS(!form.spatial.empty(), "the result is a single element");

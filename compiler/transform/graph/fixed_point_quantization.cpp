@@ -22,7 +22,7 @@
 #include "compiler/transform/graph/quantization/fixed_point.h"
 #include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
-#include "targets/float_unit.h"
+#include "targets/isa_features.h"
 
 namespace relaxc {
 
@@ -42,11 +42,11 @@ Result<Value*> in_integers(GraphBuilder& b, const Op& op, const FixedPointRules&
 
 FixedPointRules rules_for(const PassContext& context) {
   FixedPointRules rules;
-  const bool everywhere = context.option(kFixedPointEverywhere) != 0 || calls_float_functions(context.target);
+  const bool everywhere = context.option(kFixedPointEverywhere) != 0 || uses_soft_float(context.target);
   rules.floats = everywhere ? FloatCost::kExpensive : FloatCost::kCheap;
-  rules.multiplication = sums_products_of_lanes(context.target) ? Multiplication::kRoundedHigh
-                         : has_high_product(context.target)     ? Multiplication::kHigh
-                                                                : Multiplication::kParts;
+  rules.multiplication = has_multiply_accumulate_across_vector(context.target) ? Multiplication::kRoundedHigh
+                         : has_high_multiply(context.target)                   ? Multiplication::kHigh
+                                                                               : Multiplication::kParts;
   return rules;
 }
 
@@ -75,7 +75,7 @@ Result<Changed> replace_ops(relax::Module& module, PassContext& context, const R
 }  // namespace
 
 Result<Changed> fixed_point_quantization(relax::Module& module, PassContext& context) {
-  const bool scalars = context.target.lanes(32) <= 1, rounds = rounds_high_products(context.target);
+  const bool scalars = context.target.lanes(32) <= 1, rounds = has_rounding_high_multiply(context.target);
   if (!scalars && !rounds) return Changed::kNo;
   const FixedPointRules rules = rules_for(context);
   RELAXC_TRY(Changed changed, replace_ops(module, context, [&](GraphBuilder& b, const Op& op) {

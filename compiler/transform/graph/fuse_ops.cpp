@@ -23,7 +23,7 @@
 #include "compiler/transform/graph/fusion/fused_kernel.h"
 #include "compiler/transform/graph/fusion/grouping.h"
 #include "compiler/transform/passes.h"
-#include "targets/float_unit.h"
+#include "targets/isa_features.h"
 
 namespace relaxc {
 
@@ -190,7 +190,7 @@ bool Grouping::joins(int32_t i, const std::unordered_set<Value*>& carried, bool 
 bool Grouping::narrows_sums(int32_t i) {
   const int32_t bits = nodes_[i].op->result()->dtype().bits;
   // With vectors the second loop costs less than a kernel, unless what is done with a sum follows it in the same ones.
-  if (target_.vector_bits != 0 && !sums_products_of_lanes(target_)) return false;
+  if (target_.vector_bits != 0 && !has_multiply_accumulate_across_vector(target_)) return false;
   for (int32_t other = 0; other < i && anchor_[root(i)]; ++other)
     if (root(other) == root(i) && !nodes_[other].shape.spatial() && nodes_[other].op->result()->dtype().bits > bits)
       return true;

@@ -11,7 +11,7 @@
 #include "compiler/transform/concat_parts.h"
 #include "compiler/transform/passes.h"
 #include "compiler/transform/tensor_part.h"
-#include "targets/float_unit.h"
+#include "targets/isa_features.h"
 
 namespace relaxc {
 namespace {
@@ -71,7 +71,7 @@ void legalize_op(Module& module, PassContext& context, Op& op) {
   for (Value* operand : op.operands())
     if (operand != nullptr && operand->info->as<TensorInfo>() != nullptr) tensors.push_back(operand);
   op.drop_operands();
-  if (context.target.lanes(32) <= 1 || sums_products_of_lanes(context.target))
+  if (context.target.lanes(32) <= 1 || has_multiply_accumulate_across_vector(context.target))
     take_in_numbers(module.context(), *function, tensors);
   for (Value* tensor : tensors) op.add_operand(tensor);
   op.kind = OpKind::kCallTir;

@@ -29,7 +29,7 @@
 #include "compiler/transform/graph/quantization/requantization.h"
 #include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
-#include "targets/float_unit.h"
+#include "targets/isa_features.h"
 
 namespace relaxc {
 namespace {
@@ -89,7 +89,7 @@ class QuantizationRecognition {
         context_(context),
         products_(module, context.ops, context.diag,
                   {.whole_words = context.target.dots.of(context.target.vector_bits) != DotProduct::kNone,
-                   .data = sums_products_of_lanes(context.target) ? DType::i(8) : DType::u(8)}) {}
+                   .data = has_multiply_accumulate_across_vector(context.target) ? DType::i(8) : DType::u(8)}) {}
 
   /// Products of bytes.
   Result<Changed> multiply(Function& function) {
@@ -104,7 +104,7 @@ class QuantizationRecognition {
     std::vector<Op*> transposed;
     RELAXC_DO(each(function, [&](GraphBuilder&, Op& op) { return products_.rewrite(op, transposed); }));
     RELAXC_DO(each(function, [&](GraphBuilder& b, Op& op) { return as_product_of_block_weights(b, op); }));
-    if (!multiplies_signed_bytes(context_.target))
+    if (!has_signed_byte_dot_product(context_.target))
       RELAXC_DO(each(function, [&](GraphBuilder& b, Op& op) { return as_unsigned_product(b, op); }));
     RELAXC_DO(sink_transposes(module_, context_.ops, context_.diag, std::move(transposed)));
     return changed_;

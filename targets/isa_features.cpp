@@ -1,7 +1,7 @@
-// float_unit.cpp: see float_unit.h. A Target keeps what LLVM knows of a machine as a triple and a list of features, and
-// those decide here: the triples of ARM name the float ABI and the version of Thumb, the features of RISC-V its
+// isa_features.cpp: see isa_features.h. A Target keeps what LLVM knows of a machine as a triple and a list of features,
+// and those decide here: the triples of ARM name the float ABI and the version of Thumb, the features of RISC-V its
 // extensions.
-#include "targets/float_unit.h"
+#include "targets/isa_features.h"
 
 #include <algorithm>
 #include <string_view>
@@ -35,7 +35,7 @@ bool has_feature(const Target& target, std::string_view name) {
 
 }  // namespace
 
-bool calls_float_functions(const Target& target) {
+bool uses_soft_float(const Target& target) {
   if (is_arm(target)) {
     const std::string_view triple = target.triple;
     return triple.size() < 2 || triple.substr(triple.size() - 2) != "hf";
@@ -43,18 +43,19 @@ bool calls_float_functions(const Target& target) {
   return begins(target.triple, "riscv") && !has_feature(target, "f") && !has_feature(target, "d");
 }
 
-bool has_high_product(const Target& target) {
+bool has_high_multiply(const Target& target) {
   if (begins(target.triple, "riscv")) return has_feature(target, "m");
   return !begins(target.triple, "thumbv6m") && !begins(target.triple, "thumbv8m.base");
 }
 
-bool rounds_high_products(const Target& target) {
-  if (sums_products_of_lanes(target)) return true;
+bool has_rounding_high_multiply(const Target& target) {
+  if (has_multiply_accumulate_across_vector(target)) return true;
   return is_arm(target) && target.lanes(32) <= 1 && (begins(target.triple, "thumbv7em") || has_feature(target, "dsp"));
 }
 
-bool multiplies_signed_bytes(const Target& target) {
-  return sums_products_of_lanes(target) || target.byte_matrices || target.dots.bits128 == DotProduct::kSameSign;
+bool has_signed_byte_dot_product(const Target& target) {
+  return has_multiply_accumulate_across_vector(target) || target.byte_matrices ||
+         target.dots.bits128 == DotProduct::kSameSign;
 }
 
 ByteTileForm byte_tile_form(const Target& target) {
@@ -64,7 +65,7 @@ ByteTileForm byte_tile_form(const Target& target) {
   return riscv ? ByteTileForm::kRiscv : ByteTileForm::kNone;
 }
 
-bool sums_products_of_lanes(const Target& target) {
+bool has_multiply_accumulate_across_vector(const Target& target) {
   return begins(target.triple, "thumbv8.1m") && target.vector_bits == 128;
 }
 
