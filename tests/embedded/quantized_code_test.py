@@ -1,5 +1,5 @@
 """What code quantized networks become: without a floating-point unit it calls no function of floats, and other cores use
-their own instructions.
+their own instructions. Where a machine multiplies signed bytes, data of TFLite's networks stays signed.
 
 Networks of int8 with integer inputs and outputs: one with every kind of operator that the fixed-point forms know, and
 those of MLPerf Tiny, from ONNX and from TFLite, where RELAXC_MODELS has them.
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from board import Board, run
-from board_cases import DIGITS8, MODELS, TINY
+from board_cases import DIGITS8, MODELS, REPOSITORY, TINY
 from quantized_network import program
 import rescaled_network
 
@@ -31,6 +31,13 @@ RESCALING = {  # of integers that are scaled by integers: one product, or a roun
     "cortex-m55": [r"vrmulh\.s32"],
 }
 WIDE = r"smull|smlal|adcs?\b|vmull\.s32"
+
+
+SIGNED_DATA = {  # whether products take int8 as it is: sdot alone, smmla as well, vmladava; others read uint8
+    "aarch64-v8.2": True, "aarch64-v8.6": True, "cortex-m55": True,
+    "aarch64": False, "cortex-m4": False, "x86-64-v3": False,
+}
+CONVOLUTION = REPOSITORY / "tests/fuzz/corpus/import_tflite/conv_int8.tflite"
 
 
 def models():
@@ -52,6 +59,14 @@ def missing_instructions(folder, network, instructions, others=None):
         yield from ((cpu, name) for name in (re.findall(others, text) if others else []))
 
 
+def data_of_other_sign(folder):
+    """Machines for which a convolution of a TFLite model reads data of another sign than it should."""
+    for cpu, is_signed in SIGNED_DATA.items():
+        text = run(RELAXC, CONVOLUTION, "--target", cpu, "--print-after=recognize_quantization", "-o", "m.o", folder=folder)
+        if ("uint8" in text) == is_signed:
+            yield cpu, "data of the other sign"
+
+
 def computed_constants(folder):
     """Kernels of the same network that compute one integer from nothing, where a constant would do."""
     text = run(RELAXC, "network8.relax", "--target", "cortex-m0plus", "--print-after=legalize", "-o", "m.o", folder=folder)
@@ -67,6 +82,7 @@ def main():
         failed += missing_instructions(folder, "network8.relax", INSTRUCTIONS)
         failed += missing_instructions(folder, "rescaled.relax", RESCALING, WIDE)
         print(f"instructions that are not used, or should not be: {failed or 'none'}")
+        failed += data_of_other_sign(folder)
         failed += [("cortex-m0plus", name) for name in computed_constants(folder)]
         boards = [Board(cpu, folder / "runtime") for cpu in CPUS]
         for board in boards:
