@@ -13,7 +13,8 @@
 //
 // Models of TFLite say by which integers they are scaled. These rules keep every bit of that: one product and one shift
 // where there are such that give the same (rescaled_sum.cpp), else multiplications that are made those of an
-// instruction that rounds the upper half of a product (high_product.cpp). Helium has both for vectors.
+// instruction that rounds the upper half of a product (high_product.cpp). Helium has both for vectors. What is left has
+// factors of 32 bits on all targets (narrow_factor.cpp).
 //
 // Rejected: float32 arithmetic in integers to the bit, which needs counting of leading zeros for each rounding.
 #include <algorithm>
@@ -76,16 +77,22 @@ Result<Changed> replace_ops(relax::Module& module, PassContext& context, const R
 
 Result<Changed> fixed_point_quantization(relax::Module& module, PassContext& context) {
   const bool scalars = context.target.lanes(32) <= 1, rounds = has_rounding_high_multiply(context.target);
-  if (!scalars && !rounds) return Changed::kNo;
   const FixedPointRules rules = rules_for(context);
-  RELAXC_TRY(Changed changed, replace_ops(module, context, [&](GraphBuilder& b, const Op& op) {
-               return rescaled_in_one_product(b, op, rules.multiplication);
+  Changed changed = Changed::kNo;
+  if (scalars || rounds) {
+    RELAXC_TRY(changed, replace_ops(module, context, [&](GraphBuilder& b, const Op& op) {
+                 return rescaled_in_one_product(b, op, rules.multiplication);
+               }));
+    RELAXC_TRY(const Changed others, replace_ops(module, context, [&](GraphBuilder& b, const Op& op) -> Result<Value*> {
+                 Value* product = rounds ? as_high_product(b, op) : nullptr;
+                 return product != nullptr || !scalars ? product : in_integers(b, op, rules);
+               }));
+    changed |= others;
+  }
+  RELAXC_TRY(const Changed narrowed, replace_ops(module, context, [](GraphBuilder& b, const Op& op) -> Result<Value*> {
+               return with_narrow_factor(b, op);
              }));
-  RELAXC_TRY(const Changed others, replace_ops(module, context, [&](GraphBuilder& b, const Op& op) -> Result<Value*> {
-               Value* product = rounds ? as_high_product(b, op) : nullptr;
-               return product != nullptr || !scalars ? product : in_integers(b, op, rules);
-             }));
-  return changed |= others;
+  return changed |= narrowed;
 }
 
 }  // namespace relaxc

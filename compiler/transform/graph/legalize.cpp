@@ -42,7 +42,8 @@ std::optional<int64_t> immediate(const Value& value) {
 
 /// Puts integers that are known into the definition. A kernel that is handed them would load them, and could not see
 /// that a shift is by less than a register has bits. Targets with vectors keep kernels that layers share, except for
-/// Helium: of its machines, code is the smaller part.
+/// Helium: of its machines, code is the smaller part. Shifts of 64 bits take them everywhere: AVX2
+/// has no arithmetic one, and where the distance is known, a logical one gives the bits that are kept.
 void take_in_numbers(arith::Context& context, tir::PrimFunc& function, std::vector<Value*>& tensors) {
   std::map<tir::BufferRef, arith::Expr> numbers;  // looked up only
   for (size_t i = tensors.size(); i-- > 0;) {
@@ -70,8 +71,9 @@ void legalize_op(Module& module, PassContext& context, Op& op) {
   std::vector<Value*> tensors;
   for (Value* operand : op.operands())
     if (operand != nullptr && operand->info->as<TensorInfo>() != nullptr) tensors.push_back(operand);
+  const bool shifts_wide = (op.is("right_shift") || op.is("left_shift")) && op.result()->dtype().bits == 64;
   op.drop_operands();
-  if (context.target.lanes(32) <= 1 || has_multiply_accumulate_across_vector(context.target))
+  if (shifts_wide || context.target.lanes(32) <= 1 || has_multiply_accumulate_across_vector(context.target))
     take_in_numbers(module.context(), *function, tensors);
   for (Value* tensor : tensors) op.add_operand(tensor);
   op.kind = OpKind::kCallTir;

@@ -30,6 +30,10 @@ relax::Value* as_high_product(relax::GraphBuilder& b, const relax::Op& op);
 /// needs one product of 32 bits and one shift; null where there is no such form (multiply_shift.h).
 Result<relax::Value*> rescaled_in_one_product(relax::GraphBuilder& b, const relax::Op& op, Multiplication how);
 
+/// The same product of int64 as `op`, whose constant factor fits int32 and is stored as that; null if `op` is none, or
+/// its other factor is not a widened int32.
+relax::Value* with_narrow_factor(relax::GraphBuilder& b, const relax::Op& op);
+
 /// Operators on integers, which a rule builds one after the other.
 class IntegerSteps {
  public:
