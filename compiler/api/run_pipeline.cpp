@@ -13,6 +13,7 @@
 #include "compiler/pipeline/schedule_kernels.h"
 #include "compiler/support/tell.h"
 #include "compiler/transform/passes.h"
+#include "targets/byte_tile.h"
 
 namespace relaxc::api {
 namespace {
@@ -117,8 +118,12 @@ PassContext pass_context(const CompileOptions& options, const PassNumbers& numbe
   context.max_recursion = options.max_recursion;
   context.options = numbers;
   // Tails of vectors would be longer than what is saved, and loops of MISRA C end at numbers.
-  if (options.opt == "z" && target.vector_bits == 0 && options.c_style.profile == codegen_c::Profile::kPlain)
-    context.options.try_emplace(std::string(kDeduplicateSizes.name), 16);
+  if (target.vector_bits == 0 && options.c_style.profile == codegen_c::Profile::kPlain) {
+    if (options.opt == "z") context.options.try_emplace(std::string(kDeduplicateSizes.name), 16);
+    const bool small = options.opt == "s" || options.opt == "z";
+    if (small && byte_tile_form(target) == ByteTileForm::kNone)  // whose loops in assembly need extents
+      context.options.try_emplace(std::string(kDeduplicateScheduledSizes.name), 16);
+  }
   context.pools = options.pools;
   if (observed != nullptr)
     context.explain = [observed](const std::string& kernel, std::string text) {

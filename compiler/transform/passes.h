@@ -16,6 +16,9 @@ inline constexpr PassOption kFuseHorizontalMatmulsOptions[] = {kFuseHorizontalMa
 inline constexpr PassOption kDeduplicateSizes{"deduplicate_kernels.sizes", 0, 0,
                                               "most sizes that a kernel is handed instead of being several; 0: none"};
 inline constexpr PassOption kDeduplicateKernelsOptions[] = {kDeduplicateSizes};
+inline constexpr PassOption kDeduplicateScheduledSizes{"deduplicate_scheduled_kernels.sizes", 0, 0,
+                                                       "most sizes that a scheduled kernel is handed; 0: none"};
+inline constexpr PassOption kDeduplicateScheduledKernelsOptions[] = {kDeduplicateScheduledSizes};
 inline constexpr PassOption kMixedPrecisionDType{"mixed_precision.dtype", 0, 0,
                                                  "of operands of products: 0 as they are, 1 float16, 2 bfloat16"};
 inline constexpr PassOption kMixedPrecisionOptions[] = {kMixedPrecisionDType};
@@ -118,6 +121,8 @@ Result<Changed> horizontal_fusion(relax::Module&, PassContext&);
 Result<Changed> mark_in_place(relax::Module&, PassContext&);
 /// Merges kernels that are the same program.
 Result<Changed> deduplicate_kernels(relax::Module&, PassContext&);
+/// Merges scheduled kernels that differ in sizes alone, if the option asks for it. Needs kLegal.
+Result<Changed> deduplicate_scheduled_kernels(relax::Module&, PassContext&);
 
 // lower/: from Relax functions to prim funcs, and inside prim funcs.
 

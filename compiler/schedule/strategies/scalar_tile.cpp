@@ -14,6 +14,8 @@
 #include <array>
 #include <set>
 
+#include "compiler/arith/math.h"
+#include "compiler/arith/visit.h"
 #include "compiler/schedule/primitives/jam.h"
 #include "compiler/schedule/primitives/simplify_subscripts.h"
 #include "compiler/schedule/primitives/stage_loads.h"
@@ -127,7 +129,7 @@ class Tiling {
   /// Constants are in the order of the tile already.
   Legal<> run_packed() {
     RELAXC_LEGAL(cut());
-    const bool once = draft_.options->small && size_.rows * size_.columns >= kManySums;
+    const bool once = draft_.options->small && (size_.rows * size_.columns >= kManySums || calls_functions());
     for (uint32_t loop : loops_) {
       if (!once) RELAXC_LEGAL(apply(tree_, Unroll{loop}));
       RELAXC_LEGAL(apply(tree_, Jam{loop}));
@@ -138,6 +140,19 @@ class Tiling {
   }
 
  private:
+  /// Whether what is made of a sum calls exp or the like, each of which is some hundred bytes of code.
+  bool calls_functions() const {
+    bool any = false;
+    tir::for_each_stmt(tree_.root(), [&](Stmt s) {
+      for (arith::Expr e : tir::expressions(s))
+        arith::for_each_node(e, [&](arith::Expr node) {
+          const auto* call = node.as<arith::Call>();
+          any |= call != nullptr && arith::is_expandable(call->intrinsic);
+        });
+    });
+    return any;
+  }
+
   /// In straight-line code is what the reduction repeats; what begins and ends sums stays there once.
   Legal<> unroll_sums() {
     std::vector<uint32_t> inside;

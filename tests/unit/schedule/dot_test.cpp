@@ -9,6 +9,7 @@
 #include "compiler/tir/evaluator.h"
 #include "compiler/tir/print.h"
 #include "compiler/tir/verify.h"
+#include "compiler/tir/visit.h"
 #include "tests/unit/schedule/kernels.h"
 
 namespace relaxc {
@@ -172,6 +173,34 @@ TEST_CASE("what follows sixteen sums is there once where code is to be small") {
       const std::string text = scheduled_sums(context, product, target, {.small = small});
       CHECK((text.find("T.grid(4, 4)") != std::string::npos) == small);
       CHECK(text.find("unroll i1_i") != std::string::npos);
+    }
+}
+
+/// The same kernel, whose consumer calls exp.
+tir::PrimFunc with_exp(arith::Context& context, tir::PrimFunc f) {
+  f.body = tir::rewrite(context, f.body,
+                        {.on_expr =
+                             [](arith::Expr e) {
+                               return e->kind == arith::ExprKind::kMax ? arith::call(arith::Intrinsic::k_exp, {e}) : e;
+                             },
+                         .on_stmt = {},
+                         .on_buffer = {}});
+  return f;
+}
+
+TEST_CASE("functions of the sums of a tile are there once where code is to be small") {
+  arith::Context context;
+  auto index = [&](int64_t v) { return context.index(v); };
+  Target target;
+  target.vector_bits = 0, target.vector_registers = 16;
+  for (const bool small : {false, true})
+    for (const bool calls : {false, true}) {
+      const tir::PrimFunc relu = testing::matmul(context, {}, index(1), index(64), index(8), false, true);
+      const tir::PrimFunc product = calls ? with_exp(context, relu) : relu;
+      const std::string text = scheduled_sums(context, product, target, {.small = small});
+      INFO(text);
+      CHECK((text.find("in range(4)") != std::string::npos) == (small && calls));
+      CHECK(text.find("in T.unroll(4)") != std::string::npos);
     }
 }
 

@@ -1,6 +1,7 @@
 // loops.cpp: serial, unrolled and vectorized loops.
 #include "compiler/codegen/llvm/lower/loops.h"
 
+#include "compiler/arith/visit.h"
 #include "compiler/codegen/llvm/lower/byte_tile.h"
 #include "compiler/codegen/llvm/lower/checks.h"
 #include "compiler/codegen/llvm/lower/interleaved.h"
@@ -8,10 +9,34 @@
 #include "compiler/codegen/llvm/lower/values.h"
 #include "compiler/tir/annotations.h"
 #include "compiler/tir/lanes.h"
+#include "compiler/tir/visit.h"
 
 namespace relaxc::codegen_llvm {
+namespace {
 
 using llvm::Value;
+
+constexpr size_t kLongBody = 40;  ///< nodes: more than a requantization has, less than exp
+
+/// Whether copies of the loop's body are more code than the counter that they save.
+bool has_long_body(const tir::For& s) {
+  size_t nodes = 0;
+  tir::for_each_stmt(s.body, [&](tir::Stmt part) {
+    for (arith::Expr e : tir::expressions(part)) arith::for_each_node(e, [&](arith::Expr) { ++nodes; });
+  });
+  return nodes > kLongBody;
+}
+
+/// Keeps LLVM from copying the loop's body.
+void keep_rolled(llvm::BranchInst& back) {
+  llvm::LLVMContext& context = back.getContext();
+  llvm::MDNode* never = llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, never});
+  loop->replaceOperandWith(0, loop);
+  back.setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
+}  // namespace
 
 void Loops::leave() {
   RELAXC_CHECK(!around_.empty(), "a break outside of loops");
@@ -85,7 +110,8 @@ void Loops::lower_serial(const tir::For& s, Value* min, Value* extent) {
   b_.SetInsertPoint(step);
   Value* next = b_.CreateNSWAdd(i, llvm::ConstantInt::get(type, 1));
   i->addIncoming(next, b_.GetInsertBlock());
-  b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, leave);
+  llvm::BranchInst* back = b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, leave);
+  if (frame_.options().small && has_long_body(s)) keep_rolled(*back);
   b_.SetInsertPoint(leave);
 }
 

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "compiler/tir/builder.h"
 #include "compiler/tir/clone.h"
@@ -112,31 +113,53 @@ class TakingOutSizes : TakingOut {
   using TakingOut::TakingOut;
 
   KernelConstants run(const tir::PrimFunc& kernel) {
-    if (is_scheduled(kernel)) return {kernel, {}, {}};
     made_.kernel = kernel;
     for (tir::Param& param : made_.kernel.params)
       if (param.buffer != nullptr) param.buffer = open(param.buffer);
     made_.kernel.body = tir::rewrite(context_, kernel.body,
                                      {.on_expr = [&](Expr e) { return walked(e); },
-                                      .on_stmt = {},
+                                      .on_stmt = [&](tir::Stmt s) { return with_fixed_numbers(s); },
                                       .on_buffer = [&](tir::BufferRef buffer) { return open(buffer); }});
+    for (size_t i = made_.values.size(); i-- > 0;)
+      if (fixed_.count(made_.variables[i]->id) != 0) {
+        made_.variables.erase(made_.variables.begin() + static_cast<ptrdiff_t>(i));
+        made_.values.erase(made_.values.begin() + static_cast<ptrdiff_t>(i));
+      }
     return made_by(kernel);
   }
 
  private:
-  /// Whether extents must be numbers: of loops that are to run all at once, and of memory in registers.
-  static bool is_scheduled(const tir::PrimFunc& kernel) {
-    bool scheduled = false;
-    tir::for_each_stmt(kernel.body, [&](tir::Stmt s) {
-      const auto* loop = s.as<tir::For>();
-      const auto* alloc = s.as<tir::Alloc>();
-      scheduled |= loop != nullptr && loop->loop_kind != tir::LoopKind::kSerial;
-      scheduled |= alloc != nullptr && alloc->buffer->scope == tir::Scope::kLocal;
-    });
-    return scheduled;
+  static bool is_in_registers(tir::BufferRef buffer) { return buffer->scope == tir::Scope::kLocal; }
+
+  /// Puts numbers back where a schedule needs them: extents of loops that are to run all at once, and subscripts of
+  /// memory in registers.
+  tir::Stmt with_fixed_numbers(tir::Stmt s) {
+    if (const auto* loop = s.as<tir::For>(); loop != nullptr && loop->loop_kind != tir::LoopKind::kSerial) {
+      tir::For made = *loop;
+      made.min = with_numbers(loop->min), made.extent = with_numbers(loop->extent);
+      return tir::Stmt(context_.arena().make<tir::For>(std::move(made)));
+    }
+    if (const auto* store = s.as<tir::Store>(); store != nullptr && is_in_registers(store->buffer)) {
+      std::vector<Expr> indices = store->indices;
+      for (Expr& index : indices) index = with_numbers(index);
+      return tir::Builder(context_).store(store->buffer, indices, store->value);
+    }
+    return s;
+  }
+
+  Expr with_numbers(Expr e) {
+    arith::Substitution by;
+    for (arith::Var var : arith::free_vars(e)) {
+      auto place = std::find(made_.variables.begin(), made_.variables.end(), var);
+      if (place == made_.variables.end()) continue;
+      by.emplace(var, made_.values[static_cast<size_t>(place - made_.variables.begin())]);
+      fixed_.insert(var->id);
+    }
+    return by.empty() ? e : arith::substitute(e, by);
   }
 
   tir::BufferRef open(tir::BufferRef buffer) {
+    if (is_in_registers(buffer)) return buffer;
     auto [known, fresh] = opened_.emplace(buffer, buffer);
     if (!fresh) return known->second;
     tir::Buffer made = *buffer;
@@ -151,6 +174,7 @@ class TakingOutSizes : TakingOut {
   Expr walked(Expr e) {
     if (!is_one_more()) return e;
     if (is_number(e)) return e.dtype().is_index() ? taken_out(e) : e;
+    if (const auto* load = e.as<arith::Load>(); load != nullptr && is_in_registers(load->buffer)) return e;
     std::vector<Expr> parts = arith::operands(e);
     if (parts.empty()) return e;
     for (size_t i = 0; i < parts.size(); ++i)
@@ -164,6 +188,7 @@ class TakingOutSizes : TakingOut {
   }
 
   std::map<tir::BufferRef, tir::BufferRef> opened_;  // looked up only
+  std::set<uint32_t> fixed_;  ///< variables by id, whose numbers are back; asked for membership only
 };
 
 constexpr size_t kLongDim = 32;  ///< nodes: far more than convolutions and slices with steps make of one symbol

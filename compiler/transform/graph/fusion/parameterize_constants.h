@@ -22,8 +22,8 @@ struct KernelConstants {
 KernelConstants extract_constants(arith::Context& context, const tir::PrimFunc& kernel);
 
 /// Takes out dims, extents and all numbers of subscripts but divisors. That costs time, and makes the code of one
-/// kernel longer and that of several shorter. Nothing is taken out of a kernel that has been scheduled, or of one of
-/// unusual size.
+/// kernel longer and that of several shorter. What a schedule has decided stays: extents of loops that run all at once,
+/// dims and subscripts of memory in registers. Nothing is taken out of a kernel of unusual size.
 KernelConstants extract_sizes(arith::Context& context, const tir::PrimFunc& kernel);
 
 /// A copy of `kernel` with a symbol in place of each long dim of its parameters, which a call finds by looking at the
