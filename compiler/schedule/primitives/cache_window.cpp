@@ -29,7 +29,8 @@ namespace {
 /// several times the size.
 /// Where the window moves along the operand, or the operand's end is not known, every place may be outside of it:
 /// columns count from where the window has moved to, and which places are inside of the operand is computed once for
-/// all rows. Those are copied without masks, the few others one by one.
+/// all rows. Those are copied without masks. The few others are filled in whole vectors before; one by one, where some
+/// of several phases are inside.
 struct Row {
   int64_t phases = 1;
   int64_t border = 0;        ///< the place of column 0
@@ -141,7 +142,8 @@ class CopyOfWindow {
     std::vector<Expr> shape;
     for (size_t d : order_) shape.push_back(context_.index(window_.dims[d].extent));
     const int64_t lanes = step_.lanes;
-    const int64_t right = row_.end() + round_up(std::max<int64_t>(0, row_.places - row_.end()), lanes);
+    const int64_t beyond = along_row_.is_fixed() ? row_.places - row_.end() : lanes;
+    const int64_t right = row_.end() + round_up(std::max<int64_t>(0, beyond), lanes);
     shape.push_back(context_.index(row_.phases));
     shape.push_back(context_.index(round_up(row_.lead + std::max({row_.places, right, row_.first}), lanes)));
     return shape;
@@ -227,10 +229,22 @@ class CopyOfWindow {
     const Stmt whole = whole_places(begin, arith::simplify(end - begin), [&](Var along, Var phase) {
       return column_inside(arith::simplify(along + begin), phase);
     });
-    return build_.seq({edge(zero, begin), edge(end, all), whole});
+    if (row_.phases > 1) return build_.seq({edge(zero, begin), edge(end, all), whole});
+    return build_.seq({outside_places(zero, begin), outside_places(end, all), whole});
   }
 
-  /// Places from `begin` to `end`, which may be outside of the operand.
+  /// Places from `begin` to `end`, which are outside of the operand, in whole vectors.
+  Stmt outside_places(Expr begin, Expr end) {
+    const Expr count = arith::simplify(end - begin), lanes = context_.index(step_.lanes);
+    if (count.is_constant(0)) return {};
+    return build_.loop("vector", arith::simplify(arith::ceildiv(count, lanes)), [&](Var vector) {
+      const Expr first = arith::simplify(begin + vector * lanes), zero = context_.index(0);
+      auto store = [&](Var lane) { return build_.store(scratch_, place(zero, first + lane), outside()); };
+      return build_.loop("lane", lanes, store, LoopKind::kVectorized);
+    });
+  }
+
+  /// Places from `begin` to `end`, of which some phases may be outside of the operand.
   Stmt edge(Expr begin, Expr end) {
     const Expr count = arith::simplify(end - begin);
     if (count.is_constant(0)) return {};
