@@ -17,7 +17,7 @@ constexpr AttrDef kFlattenAxis[] = {{"start", AttrType::kInt, false, "0"}, {"end
 
 /// One dim of the target may be the constant -1: what is left of the elements.
 Result<Dims> resolve(InferContext& c, const Dims& from, Dims to) {
-  Expr rest, total = product(c.context, from);
+  Expr total = product(c.context, from);
   Expr known = c.context.index(1);
   size_t open = to.size();
   for (size_t i = 0; i < to.size(); ++i) {

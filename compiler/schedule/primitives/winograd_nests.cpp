@@ -208,7 +208,7 @@ Stmt WinogradNests::data_along_columns(Expr channel, Expr tile, Var column, Buff
   std::vector<Stmt> parts;
   std::vector<Expr> loaded;
   for (size_t j = 0; j < points; ++j) {
-    Expr row = (block_ * tiles_ + tile) * by_.results + static_cast<int64_t>(j), exists;
+    Expr row = (block_ * tiles_ + tile) * by_.results + static_cast<int64_t>(j);
     std::vector<Expr> positions(3);
     positions[filter_.row_dim] = row, positions[filter_.column_dim] = in_image(column);
     positions[filter_.channel_dim] = channel;

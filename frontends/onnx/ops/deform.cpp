@@ -14,7 +14,7 @@ constexpr DType kPlace = DType::f(64);
 
 class DeformConverter {
  public:
-  explicit DeformConverter(Node& node) : node_(node), diag(node.diag) {}
+  explicit DeformConverter(Node& node) : node_(node) {}
 
   Status run() {
     RELAXC_DO(read());
@@ -163,7 +163,6 @@ class DeformConverter {
   }
 
   Node& node_;
-  Diagnostics& diag;
   Value *x_ = nullptr, *weight_ = nullptr, *offset_ = nullptr;
   size_t spatial_ = 0;
   Ints kernel_, strides_, dilations_, pads_;

@@ -130,7 +130,7 @@ Result<std::optional<int64_t>> axes_cut(Node& node) {
 /// ends leave the axes whole. More numbers than axes, or lists of different lengths, are refused when that is known.
 class OpenLists {
  public:
-  OpenLists(Node& node, Value* x) : node_(node), diag(node.diag), rank_(static_cast<int64_t>(x->shape().size())) {}
+  OpenLists(Node& node, Value* x) : node_(node), rank_(static_cast<int64_t>(x->shape().size())) {}
 
   /// Input `index`; `rest` is what follows its end.
   Result<std::vector<Expr>> read(size_t index, double rest) {
@@ -158,7 +158,6 @@ class OpenLists {
   Status expect_room() { return expect(node_, arith::le(count_, node_.index(rank_))); }
 
   Node& node_;
-  Diagnostics& diag;
   int64_t rank_;
   Expr count_;
 };

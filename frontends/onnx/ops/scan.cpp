@@ -11,7 +11,7 @@ using Ints = std::vector<int64_t>;
 
 class ScanConverter {
  public:
-  explicit ScanConverter(Node& node) : node_(node), diag(node.diag) {}
+  explicit ScanConverter(Node& node) : node_(node) {}
 
   Status run() {
     RELAXC_TRY(std::vector<Value*> operands, node_.all_inputs());
@@ -242,7 +242,6 @@ class ScanConverter {
   }
 
   Node& node_;
-  Diagnostics& diag;
   const onnx::GraphProto* body_ = nullptr;
   size_t states_ = 0;
   Expr length_;  ///< of the member that is scanned, where sequence_lens are given

@@ -155,7 +155,7 @@ Status concat(Node& node) {
 /// SplitToSequence: parts along an axis.
 class Splitting {
  public:
-  explicit Splitting(Node& node) : node_(node), diag(node.diag) {}
+  explicit Splitting(Node& node) : node_(node) {}
 
   Status run() {
     auto rank = [&] { return static_cast<int64_t>(x_->shape().size()); };
@@ -328,7 +328,6 @@ class Splitting {
   Result<Value*> one(Expr value) { return node_.call("shape_to_tensor", {node_.shape({value})}); }
 
   Node& node_;
-  Diagnostics& diag;
   Value* x_ = nullptr;
   Value* bytes_ = nullptr;  ///< of strings, whose spans are what is split
   int64_t axis_ = 0;

@@ -15,7 +15,7 @@ namespace {
 
 class Tokenizer {
  public:
-  explicit Tokenizer(Node& node) : node_(node), diag(node.diag), c_(node), fill_(node.string_attr("pad_value", "")) {}
+  explicit Tokenizer(Node& node) : node_(node), c_(node), fill_(node.string_attr("pad_value", "")) {}
 
   Status run() {
     RELAXC_TRY(texts_, strings_input(node_, 0));
@@ -87,7 +87,6 @@ class Tokenizer {
   }
 
   Node& node_;
-  Diagnostics& diag;
   ConversionBuilder c_;
   std::string fill_;
   Strings texts_;
