@@ -2,12 +2,12 @@
 //
 // Instrumented code takes five to ten times as long, and what sanitizers see of a loop over sizes or seeds they mostly
 // see in its first turns; that the numbers are right at all of them is for the other build. So tests that take seconds
-// there are a sample here.
+// there are a sample here. The long run (RELAXC_LONG_TESTS) takes all.
 #pragma once
 
 namespace relaxc::testing {
 
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) && !defined(RELAXC_LONG_TESTS)
 inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;

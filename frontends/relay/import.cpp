@@ -30,14 +30,8 @@ void mark_pure(relax::Module& module) {
 
 }  // namespace
 
-bool is_relay_file(const std::string& path, const relax::MemoryFiles& memory) {
+bool is_relay(const std::string& path, std::string_view text) {
   if (std::filesystem::path(path).extension() == ".relay") return true;
-  Diagnostics unasked;
-  std::error_code none;
-  if (relax::find_file(memory, path) == nullptr && !std::filesystem::is_regular_file(path, none)) return false;
-  Result<relax::FileRef> file = relax::open_file(memory, path, nullptr, unasked);
-  if (!file) return false;
-  std::string_view text(reinterpret_cast<const char*>((*file)->bytes().data()), (*file)->bytes().size());
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   return text.starts_with("#[version");
 }

@@ -5,13 +5,15 @@
 // Relay's operators in place of Relax's (operators.h).
 #pragma once
 
-#include "compiler/relax/mapped_file.h"
+#include <string>
+#include <string_view>
+
 #include "frontends/relax/parser.h"
 
 namespace relaxc::relay {
 
-/// Whether `path` is a text of Relay: by its extension or, for a file that can be read, its first line.
-bool is_relay_file(const std::string& path, const relax::MemoryFiles& memory);
+/// Whether `text`, the content of the file `path`, is Relay: by the extension or its first line.
+bool is_relay(const std::string& path, std::string_view text);
 
 /// Reads `text` (quoted in messages as `path`) into a module that verifies; parse_module of Relay.
 Result<relax::Module> parse_relay(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,

@@ -32,7 +32,8 @@ class Elements {
     if (op.kind != relax::OpKind::kOperator) return std::nullopt;
     if (op.is("shape_to_tensor")) return of_shape(op.operand(0));
     bool view = op.is("reshape") || op.is("squeeze") || op.is("expand_dims") || op.is("flatten");
-    if (view || op.is("astype")) return of(op.operand(0), depth + 1);
+    if (view) return of(op.operand(0), depth + 1);
+    if (op.is("astype")) return info->dtype->bits >= 32 ? of(op.operand(0), depth + 1) : std::nullopt;
     if (op.is("concat") || op.is("stack")) return joined(op, depth);
     if (op.is("take")) return taken(op, depth);
     return computed(op, depth);
@@ -87,12 +88,12 @@ class Elements {
     Exprs elements;
     for (size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
       Expr x = (*a)[a->size() == 1 ? 0 : i], y = (*b)[b->size() == 1 ? 0 : i];
-      // Sizes are not negative; by a positive number truncation is rounding down.
       if (divides && (y.constant() == nullptr || *y.constant() <= 0)) return std::nullopt;
-      elements.push_back(arith::simplify(op.is("add")        ? x + y
-                                         : op.is("subtract") ? x - y
-                                         : op.is("multiply") ? x * y
-                                                             : arith::floordiv(x, y)));
+      elements.push_back(arith::simplify(op.is("add")            ? x + y
+                                         : op.is("subtract")     ? x - y
+                                         : op.is("multiply")     ? x * y
+                                         : op.is("floor_divide") ? arith::floordiv(x, y)
+                                                                 : context_.binary(arith::ExprKind::kDiv, x, y)));
     }
     return elements;
   }

@@ -269,6 +269,17 @@ def @main(%x: Tensor[(2, 3), float32]) -> Tensor[(?, 2), int32] {
 }
 """, [self.x], np.argwhere(self.x > 2).astype(np.int32))
 
+    def test_what_is_computed_of_sizes_may_be_negative(self):
+        """(2 - 5) / 2 is -1, as integers are divided, and a bound of -1 is the last row."""
+        self.check(VERSION + """
+def @main(%x: Tensor[(2, 3), float32]) {
+  %0 = shape_of(%x, dtype="int64");
+  %1 = divide(subtract(%0, 5i64), 2i64);
+  %2 = ones_like(%0);
+  dyn.strided_slice(%x, %1, %0, %2)
+}
+""", [self.x], self.x[-1:, -1:])
+
     def test_content_decides_where_the_extension_does_not(self):
         self.path = self.path.with_suffix(".txt")
         self.check(VERSION + "def @main(%x: Tensor[(2, 3), float32]) { tanh(%x) }", [self.x], np.tanh(self.x))

@@ -75,6 +75,10 @@ class Refusals(unittest.TestCase):
         self.refused(body("nn.softmax(%x, axes=1)"), "nn.softmax has no argument 'axes'", "did you mean 'axis'?")
         self.refused(body("nn.relu(%x, %x)"), "nn.relu takes 1 arguments at most, found 2")
         self.refused(body("add(%x)"), "add needs 'b'")
+        self.refused(body("dyn.strided_slice(%x, %b, %b, %b)", "%x: Tensor[(2, 3), float32], %b: Tensor[(1000000000000), int64]"),
+                     "dyn.strided_slice of 2 dims has 1000000000000 bounds")
+        self.refused(body("sequence_mask(%x, 2)"), "sequence_mask takes a list of lengths")
+        self.refused(body("nn.batch_to_space_nd(%x, block_shape=[0], crops=[[0, 0]])"), "blocks of 2 dims")
         self.refused(body("let %y = if (True) { let %z = %x; %z } else { %x }; %z"), "the variable '%z' has no value here")
 
     def test_what_is_not_supported(self):

@@ -276,7 +276,7 @@ Result<relax::Module> read_program(const CompileOptions& options, const relax::O
   beside.load = [&](const std::string& file, Location where) {
     return load_params(options, file, where, diag, params_files);
   };
-  RELAXC_TRY(relax::Module module, relay::is_relay_file(options.input, options.memory)
+  RELAXC_TRY(relax::Module module, relay::is_relay(options.input, text)
                                        ? relay::parse_relay(options.input, std::move(text), ops, diag, beside)
                                        : frontend::parse_module(options.input, std::move(text), ops, diag, beside));
   if (!options.params.empty()) RELAXC_DO(frontend::bind_parameters(module, params, diag));

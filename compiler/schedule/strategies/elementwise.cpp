@@ -9,9 +9,10 @@
 // along the axis before it, and each stores all of its few, side by side. So do the copies of each element where some
 // in a row are of one (an image that is enlarged by a whole number).
 //
-// Exponentials and their kin are chains of some twenty steps of four cycles each. What a core looks ahead holds three
-// or four such chains, which do not fill its units; so two vectors go through each step together, as one of twice the
-// lanes, and share the loads of constants. On Zen 3, exp, erf and tanh take 0.73 to 0.8 of the time, a softmax 0.9.
+// exp, erf, tanh and functions like them are chains of some twenty dependent operations of four cycles each. The
+// reorder window of a core holds three or four such chains, which do not fill its arithmetic units. So a loop takes two
+// vectors an iteration, as one of twice the lanes, which share the loads of constants. Measured on Zen 3: exp, erf and
+// tanh take 0.73 to 0.8 of the time, a softmax 0.9.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -200,7 +201,7 @@ struct ElementwiseNest {
   uint32_t block = 0;
   std::vector<uint32_t> loops;
   int64_t lanes = 1;
-  bool in_pairs = false;  ///< two vectors of so many lanes go together
+  bool in_pairs = false;  ///< an iteration computes two vectors of `lanes` elements
 };
 
 Legal<ElementwiseNest> match_elementwise(const Draft& draft) {

@@ -284,8 +284,13 @@ Result<std::vector<TvmCall::Ints>> TvmCall::int_lists(std::string_view param) {
     Ints& list = lists.emplace_back();
     if (!item.is_dims())
       return error(param, Kind::invalid_attribute, "'{}' of {} is lists of integers", param, spelled);
-    for (const Term& number : item.items)
-      list.push_back(number.scalar.expr.constant() ? *number.scalar.expr.constant() : 0);
+    for (const Term& number : item.items) {
+      const int64_t* known = number.scalar.expr.constant();
+      if (known == nullptr)
+        return error(param, Kind::invalid_attribute, "'{}' of {} must be integers, known when compiling", param,
+                     spelled);
+      list.push_back(*known);
+    }
   }
   return lists;
 }

@@ -125,8 +125,12 @@ Result<Term> dynamic_slice(TvmCall& c) {
       RELAXC_TRY(Value * sum, c.op("add", {begin, size}));
       RELAXC_TRY(bound, c.op("where", {all, b.scalar(DType::i(64), static_cast<double>(int64_t{1} << 40)), sum}));
     }
-    if (param == "begin" && bound->shape().size() == 1 && bound->shape()[0].constant() != nullptr)
-      for (int64_t i = 0; i < *bound->shape()[0].constant(); ++i) axes.push_back(i);
+    if (param == "begin" && bound->shape().size() == 1 && bound->shape()[0].constant() != nullptr) {
+      const int64_t count = *bound->shape()[0].constant();
+      if (count > static_cast<int64_t>(x->shape().size()))
+        return c.error(param, Kind::rank_mismatch, "{} of {} dims has {} bounds", c.spelled, x->shape().size(), count);
+      for (int64_t i = 0; i < count; ++i) axes.push_back(i);
+    }
     if (param == "strides" && mode == "size") break;
     RELAXC_TRY(bound, shape_from(c, bound));
     operands.push_back(bound);

@@ -125,6 +125,9 @@ Result<Term> sequence_mask(TvmCall& c) {
   RELAXC_TRY(int64_t axis, c.integer("axis", 0));
   if (axis < 0 || axis > 1 || x->shape().size() < 2)
     return c.error("axis", Kind::invalid_attribute, "{} is along axis 0 or 1 of 2 or more", c.spelled);
+  if (lengths->shape().size() != 1)
+    return c.error("valid_length", Kind::rank_mismatch, "{} takes a list of lengths, found {}", c.spelled,
+                   relax::to_string(lengths->info));
   relax::GraphBuilder& b = c.build();
   auto along = [&](int64_t at, Value* list) -> Result<Value*> {
     Exprs dims(x->shape().size(), c.context().index(1));

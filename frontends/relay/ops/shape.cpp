@@ -369,9 +369,12 @@ Result<Term> batch_to_space(TvmCall& c) {
   RELAXC_TRY(std::vector<Ints> crops, c.int_lists("crops"));
   size_t rank = x->shape().size(), count = block.size();
   int64_t blocks = 1;
-  for (int64_t size : block) blocks *= std::max<int64_t>(size, 1);
-  if (count + 1 > rank || crops.size() != count || blocks > 1 << 20)
-    return c.error("block_shape", Kind::invalid_attribute, "{} blocks of {} dims", count, rank);
+  bool fits = count < rank && crops.size() == count;
+  for (int64_t size : block) {
+    fits &= size >= 1 && size <= 1 << 20 && blocks <= 1 << 20;
+    blocks *= fits ? size : 1;
+  }
+  if (!fits) return c.error("block_shape", Kind::invalid_attribute, "{} blocks of {} dims", count, rank);
   Exprs split, result{arith::simplify(arith::floordiv(x->shape()[0], blocks))};
   for (int64_t size : block) split.push_back(c.context().index(size));
   split.push_back(result[0]);

@@ -1,7 +1,8 @@
 // vision.cpp: suppression of boxes that overlap better ones.
 //
-// Relay's operator works on rows of fields, a list an image, and keeps classes apart unless told otherwise. relaxc's
-// takes boxes and scores; boxes of different classes are moved so far apart that none overlaps another.
+// Relay's operator takes [images, boxes, fields]: a field is a class, a score or a corner. By default a box suppresses
+// boxes of its own class only. relaxc's operator takes boxes and scores, so boxes get an offset by class that is larger
+// than any box, and boxes of two classes never overlap.
 #include "frontends/relay/sizes.h"
 
 namespace relaxc::relay::vision_family {
