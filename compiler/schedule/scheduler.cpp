@@ -10,11 +10,11 @@
 
 #include "compiler/schedule/analysis/access.h"
 #include "compiler/schedule/primitives/distribute.h"
+#include "compiler/schedule/primitives/focus_nests.h"
+#include "compiler/schedule/primitives/focus_statements.h"
 #include "compiler/schedule/primitives/lift_allocs.h"
 #include "compiler/schedule/primitives/merge_rows.h"
-#include "compiler/schedule/primitives/nest.h"
-#include "compiler/schedule/primitives/section.h"
-#include "compiler/schedule/primitives/whole.h"
+#include "compiler/schedule/primitives/unfocus.h"
 #include "compiler/schedule/strategies/parts/estimate.h"
 #include "compiler/schedule/tree/names.h"
 
@@ -23,7 +23,7 @@ namespace {
 
 /// What is in focus takes its place in the kernel again.
 void leave_focus(Tree& tree) {
-  RELAXC_CHECK(apply(tree, FocusWhole{}), "the whole kernel can always be seen");
+  RELAXC_CHECK(apply(tree, Unfocus{}), "the whole kernel can always be seen");
 }
 
 /// A section ends before a nest that reads nothing of what the section makes, if it is long enough.
@@ -106,7 +106,7 @@ void Scheduler::in_sections() {
   for (size_t i = ends.size(); i-- > 0;) {
     if (ends.size() > 1) {
       const auto begin = static_cast<int64_t>(i == 0 ? 0 : ends[i - 1]), end = static_cast<int64_t>(ends[i]);
-      RELAXC_CHECK(apply(draft_.tree, FocusSection{begin, end}), "a section of a kernel's statements");
+      RELAXC_CHECK(apply(draft_.tree, FocusStatements{begin, end}), "a section of a kernel's statements");
     }
     schedule_whole(0);
     distribute_over_tasks({});

@@ -28,7 +28,7 @@ GUIDE = MODELS.parent / "programs/guide_mm_relu.py"  # the same program as TVM's
 
 EDITED = """relaxc schedules 1
 kernel mm_relu  # by its name, whatever it computes and whatever the target is
-  nest [Y, C]
+  focus_nests [Y, C]
   decompose_reduction Y k
   bind_axes
   reverse_compute_at C j [i, j]
@@ -38,7 +38,7 @@ kernel mm_relu  # by its name, whatever it computes and whatever the target is
   jam_inner j_i
   unroll i_i
   jam i_i
-  whole
+  unfocus
   parallel i_o
 """
 
@@ -124,8 +124,8 @@ class SchedulesTest(program.ProgramTest):
             ("scalar_replace Y j drop", "scalar_replace Y k drop", 7, "loop 'k' does not begin with a store to Y"),
             ("kernel mm_relu ", "kernel mm_relo ", 2, "there is no kernel 'mm_relo' in the model"),
             ("parallel i_o", "parallel j_o\n  parallel i_o", 15, "loops whose iterations run at the same time cannot"),
-            ("  nest", "  choose \"tile: 2x1\"\n  nest", 4, "a kernel has either steps or one 'choose'"),
-            ("  nest [Y, C]", "  nest [Y, C", 3, "a quote or a bracket is not closed"),
+            ("  focus_nests", "  choose \"tile: 2x1\"\n  focus_nests", 4, "a kernel has either steps or one 'choose'"),
+            ("  focus_nests [Y, C]", "  focus_nests [Y, C", 3, "a quote or a bracket is not closed"),
         ):
             with self.subTest(why):
                 self.write("bad.txt", EDITED.replace(old, new))

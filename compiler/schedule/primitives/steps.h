@@ -17,6 +17,8 @@
 #include "compiler/schedule/primitives/distribute.h"
 #include "compiler/schedule/primitives/drop_unit_loop.h"
 #include "compiler/schedule/primitives/factor_out.h"
+#include "compiler/schedule/primitives/focus_nests.h"
+#include "compiler/schedule/primitives/focus_statements.h"
 #include "compiler/schedule/primitives/fuse.h"
 #include "compiler/schedule/primitives/fused_conv_pool_tiling.h"
 #include "compiler/schedule/primitives/inline.h"
@@ -24,7 +26,6 @@
 #include "compiler/schedule/primitives/jam_inner.h"
 #include "compiler/schedule/primitives/lift_allocs.h"
 #include "compiler/schedule/primitives/merge_rows.h"
-#include "compiler/schedule/primitives/nest.h"
 #include "compiler/schedule/primitives/online_softmax.h"
 #include "compiler/schedule/primitives/pack.h"
 #include "compiler/schedule/primitives/pad_to.h"
@@ -37,7 +38,6 @@
 #include "compiler/schedule/primitives/reorder.h"
 #include "compiler/schedule/primitives/reverse_compute_at.h"
 #include "compiler/schedule/primitives/scalar_replace.h"
-#include "compiler/schedule/primitives/section.h"
 #include "compiler/schedule/primitives/simplify_subscripts.h"
 #include "compiler/schedule/primitives/split.h"
 #include "compiler/schedule/primitives/stage_loads.h"
@@ -49,10 +49,10 @@
 #include "compiler/schedule/primitives/tile.h"
 #include "compiler/schedule/primitives/tile_matrix_dots.h"
 #include "compiler/schedule/primitives/tile_sums.h"
+#include "compiler/schedule/primitives/unfocus.h"
 #include "compiler/schedule/primitives/unroll.h"
 #include "compiler/schedule/primitives/use_fma.h"
 #include "compiler/schedule/primitives/vectorize.h"
-#include "compiler/schedule/primitives/whole.h"
 #include "compiler/schedule/primitives/widen_bytes.h"
 #include "compiler/schedule/primitives/winograd.h"
 
@@ -60,10 +60,10 @@ namespace relaxc::schedule {
 
 using Step =
     std::variant<BindAxes, CacheRead, CacheWindow, CacheWrite, Chunk, Collapse, ComputeAt, DecomposeReduction,
-                 Distribute, DropUnitLoop, FactorOut, Fuse, FusedConvPoolTiling, Inline, Jam, JamInner, LiftAllocs,
-                 MergeRows, FocusNests, OnlineSoftmax, Pack, PadTo, PairTerms, Parallel, PoolRows, Prefetch,
-                 Reassociate, ReduceInLanes, Reorder, ReverseComputeAt, ScalarReplace, FocusSection, SimplifySubscripts,
+                 Distribute, DropUnitLoop, FactorOut, FocusNests, FocusStatements, Fuse, FusedConvPoolTiling, Inline,
+                 Jam, JamInner, LiftAllocs, MergeRows, OnlineSoftmax, Pack, PadTo, PairTerms, Parallel, PoolRows,
+                 Prefetch, Reassociate, ReduceInLanes, Reorder, ReverseComputeAt, ScalarReplace, SimplifySubscripts,
                  Split, StageLoads, StripMineNests, StripMineRows, TensorizeBFloatDot, TensorizeDot4, TensorizeDot8,
-                 Tile, TileMatrixDots, TileSums, Unroll, UseFma, Vectorize, FocusWhole, WidenBytes, Winograd>;
+                 Tile, TileMatrixDots, TileSums, Unfocus, Unroll, UseFma, Vectorize, WidenBytes, Winograd>;
 
 }  // namespace relaxc::schedule

@@ -18,7 +18,7 @@
 #include <array>
 
 #include "compiler/schedule/primitives/drop_unit_loop.h"
-#include "compiler/schedule/primitives/nest.h"
+#include "compiler/schedule/primitives/focus_nests.h"
 #include "compiler/schedule/primitives/reassociate.h"
 #include "compiler/schedule/primitives/split.h"
 #include "compiler/schedule/primitives/vectorize.h"

@@ -45,10 +45,13 @@ struct FormerName {
 constexpr FormerName kFormerNames[] = {
     {"contract", "scalar_replace"},
     {"minimal_filter", "winograd"},
+    {"nest", "focus_nests"},
     {"row_blocks", "strip_mine_rows"},
     {"row_steps", "strip_mine_nests"},
+    {"section", "focus_statements"},
     {"share", "distribute"},
     {"sink", "jam_inner"},
+    {"whole", "unfocus"},
     {"window_blocks", "fused_conv_pool_tiling"},
 };
 

@@ -115,9 +115,10 @@ TEST_CASE("every step that changes bits gives results a tolerance, and no other 
     return equivalence::reorders(program.module());
   };
   for (const char* trace :
-       {"strip_mine_rows 8; online_softmax block 64; whole", "nest [sum]; factor_out sum k", "use_fma y",
+       {"strip_mine_rows 8; online_softmax block 64; unfocus", "focus_nests [sum]; factor_out sum k", "use_fma y",
         "reassociate y; reduce_in_lanes y k 16 16 -", "pool_rows y 4 0", "tensorize_bf16_dot y k"})
     CHECK(is_reordered(trace));
-  for (const char* trace : {"", "nest [use_fma]; split reassociate 4 peeled", "parallel online_softmax; whole"})
+  for (const char* trace :
+       {"", "focus_nests [use_fma]; split reassociate 4 peeled", "parallel online_softmax; unfocus"})
     CHECK_FALSE(is_reordered(trace));
 }

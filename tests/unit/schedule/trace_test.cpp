@@ -319,8 +319,11 @@ TEST_CASE("the page of schedules lists the primitives") {
 TEST_CASE("a step is read by the name that it had in an earlier version") {
   CHECK(schedule::current_step_name("contract") == "scalar_replace");
   CHECK(schedule::current_step_name("split") == "split");
-  CHECK(schedule::changes_bits("nest [sum]; minimal_filter sum 4 1 2 fma"));
+  CHECK(schedule::changes_bits("nest [sum]; minimal_filter sum 4 1 2 fma; whole"));
   CHECK(to_string(*schedule::parse_step("minimal_filter sum 4 1 2 fma")) == "winograd sum 4 1 2 0 fma 4096");
+  CHECK(to_string(*schedule::parse_step("nest [sum]")) == "focus_nests [sum]");
+  CHECK(to_string(*schedule::parse_step("section 0 2")) == "focus_statements 0 2");
+  CHECK(to_string(*schedule::parse_step("whole")) == "unfocus");
   CHECK(to_string(*schedule::parse_step("pool_rows y 3")) == "pool_rows y 3 0");
   CHECK(to_string(*schedule::parse_step("widen_bytes x i0_i")) == "widen_bytes x [i0_i]");
   CHECK(to_string(*schedule::parse_step("winograd sum 4 1 2 64 -")) == "winograd sum 4 1 2 64 - 4096");
@@ -388,7 +391,7 @@ std::string random_step(const Tree& s, Random& random) {
   const Names names = names_in(s);
   const schedule::StepInfo& primitive = schedule::primitives()[random() % schedule::primitives().size()];
   std::string step(primitive.name);
-  if (names.loops.empty() || names.blocks.empty() || names.buffers.empty()) return "whole";
+  if (names.loops.empty() || names.blocks.empty() || names.buffers.empty()) return "unfocus";
   const std::vector<std::string_view> words = *schedule::words_of(primitive.arguments);
   for (std::string_view word : words) step += " " + random_argument(std::string(word), names, random);
   return step;
@@ -485,7 +488,7 @@ TEST_CASE("rules and tests use every primitive, so that each is read back from w
       {chained(context), "inline t"},
       {testing::pool_of_map(context, context.index(2), {.h = 10, .w = 9, .kernel = 3}, false),
        "fused_conv_pool_tiling 2"},
-      {chained(context), "nest [t]; bind_axes; split i1 4 masked; vectorize i1_i; prefetch i1_i 64; whole"},
+      {chained(context), "focus_nests [t]; bind_axes; split i1 4 masked; vectorize i1_i; prefetch i1_i 64; unfocus"},
       {chained(context), "compute_at t i1#2"},
       {chained(context), "bind_axes; pad_to i0 4"},
       {filtered(context), "compute_at row i0#2"},
@@ -521,8 +524,9 @@ TEST_CASE("a step that cannot be done says why, and where") {
     return text;
   };
   auto says = [](const std::string& what) { return Catch::Matchers::Contains(what); };
-  CHECK_THAT(reason("nest [product]\nsplit q 4 peeled"), says("steps:2:1: error: kernel 'matmul': there is no loop 'q' "
-                                                              "here; the loops are i0, i1, k0"));
+  CHECK_THAT(reason("focus_nests [product]\nsplit q 4 peeled"),
+             says("steps:2:1: error: kernel 'matmul': there is no loop 'q' "
+                  "here; the loops are i0, i1, k0"));
   CHECK_THAT(reason("spilt i0 4 peeled"), says("there is no primitive 'spilt'; the primitives are bind_axes, "));
   CHECK_THAT(reason("split i0 4"), says("'split' has 3 arguments, found 2: split LOOP FACTOR masked|peeled"));
   CHECK_THAT(reason("split i0 four peeled"), says("'four' should be a whole number"));
@@ -532,8 +536,9 @@ TEST_CASE("a step that cannot be done says why, and where") {
   CHECK_THAT(reason("vectorize k0"),
              says("iterations of loop 'k0' depend on each other: one may need what another one stores"));
   CHECK_THAT(reason("parallel k0"), says("iterations of loop 'k0' depend on each other"));
-  CHECK_THAT(reason("nest [product, nothing]"), says("there is no block 'nothing' here; the blocks are product, y"));
-  CHECK_THAT(reason("nest [product"), says("a quote or a bracket is not closed"));
+  CHECK_THAT(reason("focus_nests [product, nothing]"),
+             says("there is no block 'nothing' here; the blocks are product, y"));
+  CHECK_THAT(reason("focus_nests [product"), says("a quote or a bracket is not closed"));
   CHECK_THAT(reason("pack x 0 4 [1]"), says("x is not a constant at every call of the kernel"));
   CHECK(reason("# nothing at all\n  \n;;") == "done");
 }

@@ -140,7 +140,9 @@ struct Filtered {
 /// The convolution by the step `winograd`; `tiles` are its arguments between the block and `fma`.
 Filtered filtered(arith::Context& context, const tir::PrimFunc& direct, const std::string& tiles) {
   const std::string steps = fmt::format(
-      "nest [sum, y]; reassociate sum; winograd sum {} fma; nest [filter]; pack weight_at_points 0 4 [1, 2, 3]", tiles);
+      "focus_nests [sum, y]; reassociate sum; winograd sum {} fma; focus_nests [filter]; pack weight_at_points 0 4 [1, "
+      "2, 3]",
+      tiles);
   Sources sources;
   Diagnostics diag;
   const SourceFile* file = sources.add_file("steps", steps);

@@ -1,4 +1,4 @@
-// nest.h: the step `nest`.
+// focus_nests.h: the step `focus_nests`.
 #pragma once
 
 #include "compiler/schedule/primitives/step.h"
@@ -8,7 +8,7 @@ namespace relaxc::schedule {
 /// Primitives see the nests of these blocks of the kernel, which stand one behind the other.
 struct FocusNests {
   static constexpr StepInfo kInfo{
-      .name = "nest",
+      .name = "focus_nests",
       .arguments = "BLOCKS",
       .doc = "Applies the following steps to the nests of these blocks, which must be consecutive."};
   BlockIds blocks;

@@ -1,5 +1,5 @@
-// nest.cpp: see nest.h.
-#include "compiler/schedule/primitives/nest.h"
+// focus_nests.cpp: see focus_nests.h.
+#include "compiler/schedule/primitives/focus_nests.h"
 
 #include <fmt/format.h>
 

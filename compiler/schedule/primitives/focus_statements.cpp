@@ -1,5 +1,5 @@
-// section.cpp: see section.h.
-#include "compiler/schedule/primitives/section.h"
+// focus_statements.cpp: see focus_statements.h.
+#include "compiler/schedule/primitives/focus_statements.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 namespace relaxc::schedule {
 
-Legal<FocusSection::Facts> FocusSection::legal(const Tree& tree) const {
+Legal<FocusStatements::Facts> FocusStatements::legal(const Tree& tree) const {
   Facts facts{tree, {}};
   facts.kernel.leave_section();
   const std::vector<Stmt> all = statements_of(facts.kernel.root());
@@ -17,7 +17,7 @@ Legal<FocusSection::Facts> FocusSection::legal(const Tree& tree) const {
   return facts;
 }
 
-FocusSection::Made FocusSection::apply(Tree& tree, const Facts& facts) const {
+FocusStatements::Made FocusStatements::apply(Tree& tree, const Facts& facts) const {
   tree = facts.kernel;
   tree.take_section(facts.statements);
   return Done{};

@@ -1,4 +1,4 @@
-// whole.h: the step `whole`.
+// unfocus.h: the step `unfocus`.
 #pragma once
 
 #include "compiler/schedule/primitives/step.h"
@@ -6,8 +6,8 @@
 namespace relaxc::schedule {
 
 /// Primitives see the whole kernel again, or the section.
-struct FocusWhole {
-  static constexpr StepInfo kInfo{.name = "whole",
+struct Unfocus {
+  static constexpr StepInfo kInfo{.name = "unfocus",
                                   .arguments = "",
                                   .doc = "Applies the following steps to the whole kernel, or to all of the section."};
   static auto fields(auto&) { return std::tie(); }

@@ -1,4 +1,4 @@
-// section.h: the step `section`.
+// focus_statements.h: the step `focus_statements`.
 #pragma once
 
 #include "compiler/schedule/primitives/step.h"
@@ -8,9 +8,9 @@ namespace relaxc::schedule {
 /// Of the statements that the kernel is a sequence of, those from `begin` to before `end` are the whole kernel for
 /// steps that follow. What a step costs grows with what it sees, so a kernel of very many nests goes by sections, the
 /// last one first: the places of those before it stay what they were.
-struct FocusSection {
+struct FocusStatements {
   static constexpr StepInfo kInfo{
-      .name = "section",
+      .name = "focus_statements",
       .arguments = "BEGIN END",
       .doc =
           "Applies the following steps to statements BEGIN to END - 1 of the kernel, counted from "
