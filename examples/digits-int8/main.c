@@ -1,4 +1,4 @@
-/* main.c: reads handwritten digits in bytes, on a board with 16 KB of flash and 4 KB of RAM.
+/* main.c: reads handwritten digits in bytes, on a board with 8 KB of flash and 4 KB of RAM.
  *
  * The model is compiled with --io=quantized: it takes pixels as they are stored, which the header says are 0 to 16 as
  * they come, and gives integers, of which the largest is the largest number too. So no floating-point arithmetic is

@@ -21,7 +21,7 @@ sed -n '/^\$ make/,/^```/p' README.md | sed '1d;$d' | diff - printed.txt || fail
 read -r text data bss _ < <(arm-none-eabi-size build/digits8.elf | tail -1)
 stack=$(sed -n 's/.*arena, \([0-9]*\) bytes of stack/\1/p' printed.txt)
 echo "$((text + data)) bytes of flash, $((data + bss + stack)) bytes of RAM with the stack"
-((text + data <= 16384)) || fail "more than 16 KB of flash"
+((text + data <= 8192)) || fail "more than 8 KB of flash"
 ((data + bss + stack <= 4096)) || fail "more than 4 KB of RAM"
 
 # The map names the sections that were linked: those before "Discarded" are not among them.
