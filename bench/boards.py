@@ -12,8 +12,11 @@ A third one, of --tiny alone, has the int8 networks of MLPerf Tiny (those of REL
 one frame in millions at -Os, -O2 and -O3, with the outputs compared to the bit, and code, constants, arena and stack at -O3.
 --tflite has the same table of their TFLite files.
 
-Usage: boards.py RELAXC [--models | --tiny | --tflite] [CPU ...]; --models: the second table alone; needs the cross compilers and QEMU
-that examples/bare-metal/README.md names."""
+--cycles has estimates of cycles of these networks at -O3 beside their instructions, for the Cortex-M that LLVM has a model
+of (cycles.py says how); --layers has both for each kernel, the longest first; with --tflite they are of the TFLite files.
+
+Usage: boards.py RELAXC [--models | --tiny | --tflite | --cycles | --layers] [CPU ...]; --models: the second table alone;
+needs the cross compilers and QEMU that examples/bare-metal/README.md names, and llvm-mca-22 for cycles."""
 
 import itertools
 import re
@@ -25,6 +28,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY / "tests/embedded"))
+import cycles  # noqa: E402
 from board import CPUS, Board  # noqa: E402
 from board_cases import own_cases, tiny_cases, wild_cases  # noqa: E402
 
@@ -111,12 +115,40 @@ def print_tiny(relaxc, cpus, file):
                 print("| " + " | ".join([case.folder.name, cpu, *cells, *kept]) + " |", flush=True)
 
 
+def estimates(relaxc, cpus, file):
+    """(case's name, CPU, {function: (instructions, cycles)}) of each network of MLPerf Tiny."""
+    with tempfile.TemporaryDirectory(prefix="relaxc-boards-") as path:
+        plugin = cycles.build_plugin(path)
+        for case in tiny_cases(relaxc, path, file=file):
+            for cpu in cpus:
+                board = Board(cpu, Path(path) / "runtime")
+                case.build(board, "o", "-O3")
+                yield case.folder.name, cpu, cycles.of_program(board, case.folder, plugin)
+
+
+def print_cycles(relaxc, cpus, file):
+    print("| model | machine | million instructions | million cycles, estimated |\n|---|---|---|---|")
+    for name, cpu, functions in estimates(relaxc, cpus, file):
+        print(f"| {name} | {cpu} | {sum(count for count, _ in functions.values()) / 1e6:.2f} | "
+              f"{sum(took for _, took in functions.values()) / 1e6:.2f} |", flush=True)
+
+
+def print_layers(relaxc, cpus, file):
+    print("| model | machine | kernel | thousand instructions | thousand cycles, estimated |\n" + "|---" * 5 + "|")
+    for name, cpu, functions in estimates(relaxc, cpus, file):
+        for kernel, (count, took) in sorted(functions.items(), key=lambda entry: -entry[1][1]):
+            print(f"| {name} | {cpu} | {kernel.removeprefix('m.f.')} | {count / 1e3:,.1f} | {took / 1e3:,.1f} |", flush=True)
+
+
 def main():
-    flags = ("--models", "--tiny", "--tflite")
+    flags = ("--models", "--tiny", "--tflite", "--cycles", "--layers")
     relaxc, cpus = Path(sys.argv[1]).resolve(), [word for word in sys.argv[2:] if word not in flags] or CPUS
-    for flag, file in (("--tiny", "model.onnx"), ("--tflite", "model.tflite")):
+    file = "model.tflite" if "--tflite" in sys.argv else "model.onnx"
+    for flag, show in (("--cycles", print_cycles), ("--layers", print_layers)):
         if flag in sys.argv:
-            return print_tiny(relaxc, cpus, file)
+            return show(relaxc, [cpu for cpu in cpus if cpu in cycles.JUMP], file)
+    if "--tiny" in sys.argv or "--tflite" in sys.argv:
+        return print_tiny(relaxc, cpus, file)
     if "--models" not in sys.argv:
         print_examples(relaxc, cpus)
         print()

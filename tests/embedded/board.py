@@ -80,9 +80,10 @@ class Board:
         run(*self.compiler, "-nostdlib", "-T", "board.ld", "-Wl,--gc-sections,--fatal-warnings,-z,noexecstack",
             f"-Wl,--defsym=FLASH={flash},--defsym=RAM={ram}", "-o", "m.elf", *objects, *libraries, folder=folder)
 
-    def run(self, folder):
-        """(status, millionths off, instructions, arena, stack)"""
-        words = run(*self.qemu(), "-M", self.board, "-nographic", "-icount", "shift=0", "-kernel", "m.elf", folder=folder)
+    def run(self, folder, flags=()):
+        """(status, millionths off, instructions, arena, stack); `flags` are QEMU's"""
+        words = run(*self.qemu(), "-M", self.board, "-nographic", "-icount", "shift=0", *flags, "-kernel", "m.elf",
+                    folder=folder)
         status, off, took, arena, stack = map(int, words.split())
         nanoseconds = 1 if self.riscv else TICK.get(self.board, 40)
         return status, off, int(took * nanoseconds), arena, stack
