@@ -81,22 +81,7 @@ class CustomNode {
     RELAXC_TRY(Expr b, evaluate(dim.parts[1]));
     if ((dim.kind == RuleDim::kFloorDivide || dim.kind == RuleDim::kFloorModulo) && b.is_constant(0))
       return node_.error(Kind::invalid_value, "its rule divides by 0");
-    switch (dim.kind) {
-      case RuleDim::kAdd:
-        return node_.simplify(a + b);
-      case RuleDim::kSubtract:
-        return node_.simplify(a - b);
-      case RuleDim::kMultiply:
-        return node_.simplify(a * b);
-      case RuleDim::kFloorDivide:
-        return node_.simplify(arith::floordiv(a, b));
-      case RuleDim::kFloorModulo:
-        return node_.simplify(arith::floormod(a, b));
-      case RuleDim::kMin:
-        return node_.simplify(arith::min(a, b));
-      default:
-        return node_.simplify(arith::max(a, b));
-    }
+    return node_.simplify(relax::combined_dims(dim.kind, a, b));
   }
 
   Status pass(const RuleAttribute& declared) {

@@ -4,33 +4,19 @@
 // describes the rules, docs/abi.md the calls).
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "compiler/relax/tensor_rule.h"
 #include "compiler/support/dtype.h"
 #include "compiler/support/result.h"
 
 namespace relaxc::frontend {
 
-/// A dim in a rule: a number, a name, or an operator over other dims.
-struct RuleDim {
-  enum Kind { kNumber, kName, kFound, kAdd, kSubtract, kMultiply, kFloorDivide, kFloorModulo, kMin, kMax };
-  Kind kind = kNumber;
-  int64_t number = 0;
-  std::string name;            ///< of kName, and of kFound: an extent that the function decides
-  std::vector<RuleDim> parts;  ///< two, of an operator
-};
-
-/// `float32[n, 2 * c]`, `[n]`, `*` (any tensor), or of a result `like(0)` (the shape and dtype of that operand).
-struct RuleTensor {
-  std::optional<DType> dtype;
-  bool any = false;
-  int64_t like = -1;
-  std::vector<RuleDim> dims;
-};
+using relax::RuleDim;
+using relax::RuleTensor;
 
 /// An attribute of the node that the function receives; without a default it must be there.
 struct RuleAttribute {
