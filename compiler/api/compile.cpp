@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "compiler/api/choose_target.h"
+#include "compiler/api/input/external_patterns.h"
 #include "compiler/api/input/read_input.h"
 #include "compiler/api/output/identity.h"
 #include "compiler/api/output/selftest.h"
@@ -67,6 +68,8 @@ class Compilation {
     std::vector<relax::FileRef>& files = made_->files;
     RELAXC_TRY(made_->module, read_input(options_, ops_, diag, files, findings));
     if (!options_.schedules.empty()) RELAXC_DO(note_read(options_.schedules, files));
+    RELAXC_TRY(std::vector<relax::FileRef> patterns, open_external_patterns(options_, diag));
+    files.insert(files.end(), patterns.begin(), patterns.end());
     files.insert(files.end(), target_files_.begin(), target_files_.end());
     if (watch_.read) watch_.read(*made_);
     if (watch_.edit) watch_.edit(made_->module);

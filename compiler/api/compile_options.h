@@ -52,13 +52,14 @@ struct CompileOptions {
   std::string weights;                 ///< where the object's own weights go; empty: into the object, if not too many
   std::string manifest;                ///< where to describe the object; empty: nowhere
   bool selftest = false;               ///< the object carries inputs and outputs, and a function that tries them
-  std::vector<std::string> selftest_data;     ///< files as read_data() takes them; none: random inputs
-  std::string rust;                           ///< where to declare the typed call for Rust; empty: nowhere
-  bool rust_safe = false;                     ///< calls of slices on the crate relax-rt, instead of declarations
-  std::string rust_edition = "2021";          ///< whose grammar the declarations have; or "2024"
-  uint64_t flash_budget = 0, ram_budget = 0;  ///< bytes; 0: any
-  bool embed_weights = false;                 ///< into the object, however many
-  std::vector<std::string> custom_ops;        ///< see custom_ops.h
+  std::vector<std::string> selftest_data;      ///< files as read_data() takes them; none: random inputs
+  std::string rust;                            ///< where to declare the typed call for Rust; empty: nowhere
+  bool rust_safe = false;                      ///< calls of slices on the crate relax-rt, instead of declarations
+  std::string rust_edition = "2021";           ///< whose grammar the declarations have; or "2024"
+  uint64_t flash_budget = 0, ram_budget = 0;   ///< bytes; 0: any
+  bool embed_weights = false;                  ///< into the object, however many
+  std::vector<std::string> custom_ops;         ///< see custom_ops.h
+  std::vector<std::string> external_patterns;  ///< files, see external_patterns.h
   bool keep_initializers_as_inputs = false, allow_external_outside = false;
   PassOptions passes;
   std::string dialect = "relaxc";         ///< of a module that is written as text; or "tvm": what TVM's parser reads

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "compiler/api/evaluator.h"
+#include "compiler/api/input/external_patterns.h"
 #include "compiler/equivalence/semantics_check.h"
 #include "compiler/pipeline/schedule_kernels.h"
 #include "compiler/support/tell.h"
@@ -125,6 +126,7 @@ PassContext pass_context(const CompileOptions& options, const PassNumbers& numbe
       context.options.try_emplace(std::string(kDeduplicateScheduledSizes.name), 16);
   }
   context.pools = options.pools;
+  context.remark = [&options](const std::string& text) { print_note(options, text); };
   if (observed != nullptr)
     context.explain = [observed](const std::string& kernel, std::string text) {
       observed->explanations[kernel] = std::move(text);
@@ -182,6 +184,8 @@ Status run_pipeline(const CompileOptions& options, const PassNumbers& numbers, c
   PassContext context = pass_context(options, numbers, ops, target, *evaluator, object, observed, diag);
   object.arena_name = options.arena_name;
   PassOptions passes = watched_passes(options, object, observed, tell_bounds, progress);
+  RELAXC_TRY(ExternalPatterns patterns, read_external_patterns(options, ops, module.sources(), diag));
+  if (!options.external_patterns.empty()) context.external_patterns = &patterns;
   RELAXC_TRY(ScheduleFile schedules, given_schedules(options, target, module, diag));
   bool scheduled = false;
   passes.prepare = [&](std::string_view pass, relax::Module& now, PassContext& own) -> Status {

@@ -108,6 +108,14 @@ Externals::Externals(const relax::Module& program) {
       if (op->kind == relax::OpKind::kCallExternal && op->results.empty()) effectful_.insert(op->callee);
 }
 
+std::set<std::string> external_callees(const relax::Module& module) {
+  std::set<std::string> names;
+  for (const relax::Function* function : module.functions())
+    for (const relax::Op* op : relax::ops_of(function->body(), true))
+      if (op->kind == relax::OpKind::kCallExternal) names.insert(op->callee);
+  return names;
+}
+
 /// An element as an external function received it. One NaN is as good as another.
 static std::string element_text(DType dtype, const uint8_t* element) {
   if (dtype.is_float() && std::isnan(relax::decode_scalar(dtype, reinterpret_cast<const std::byte*>(element))))

@@ -58,6 +58,10 @@ class Externals {
   std::string effects_;
 };
 
+/// The external functions that Relax functions of `module` call. Where a pass brings one in, what it computes is known
+/// only to who wrote it, and results cannot be compared with those before the pass.
+std::set<std::string> external_callees(const relax::Module& module);
+
 /// Whether the run was given up because its repetitions took more than its budget.
 bool gave_up(const Outcome& outcome);
 

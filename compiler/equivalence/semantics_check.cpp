@@ -37,7 +37,7 @@ SizeOf sizes(uint32_t trial) {
 }  // namespace
 
 SemanticsCheck::SemanticsCheck(relax::Module& module, const relax::OpTable& ops, const MakeEvaluator& make)
-    : ops_(ops), module_(&module), first_(module) {
+    : ops_(ops), module_(&module), first_(module), callees_(external_callees(module)) {
   evaluator_ = make(
       [this](const std::string& name) { return module_->find_prim_func(name); },
       [this](const std::string& name, std::span<const tir::ExternalArg> args) { return externals_->call(name, args); });
@@ -69,8 +69,18 @@ Outcome SemanticsCheck::run(const std::string& name, const std::vector<HostTenso
   return outcome;
 }
 
+bool SemanticsCheck::has_new_externals(const relax::Module& module) {
+  const size_t known = callees_.size();
+  callees_.merge(external_callees(module));
+  return callees_.size() > known;
+}
+
 std::string SemanticsCheck::difference(relax::Module& module, const interface::Object& object) {
   module_ = &module, object_ = &object;
+  if (has_new_externals(module)) {
+    for (Trial& trial : trials_) trial.outcome = run(trial.function, trial.inputs, kRoom * kBudget, trial.effects);
+    return {};
+  }
   const Tolerance tolerance = tolerance_of(module, kRounding);
   for (const Trial& trial : trials_) {
     std::string effects;

@@ -21,7 +21,8 @@ class SemanticsCheck {
 
   /// What a function of `module`, or of the object that it was lowered to, gives otherwise than at first; empty if all
   /// is the same. Where a pass or a schedule rounds otherwise, floats may differ by a thousandth of their output's
-  /// largest element.
+  /// largest element. Calls of external functions that there were not before make what the module gives then the new
+  /// measure.
   std::string difference(relax::Module& module, const interface::Object& object);
   /// Functions whose runs all ended early, so that they were compared in how they end and nothing else, or took too
   /// many repetitions, so that they were not compared.
@@ -34,6 +35,7 @@ class SemanticsCheck {
     Outcome outcome;
     std::string effects;
   };
+  bool has_new_externals(const relax::Module& module);
   Outcome run(const std::string& function, const std::vector<HostTensor>& inputs, int64_t budget, std::string& effects);
 
   const relax::OpTable& ops_;
@@ -41,6 +43,7 @@ class SemanticsCheck {
   const interface::Object* object_ = nullptr;
   const Externals
       first_;  ///< before any call, by the module as it was read: a lowered one no longer says what has effects
+  std::set<std::string> callees_;  ///< external functions that any form of the module has called
   std::unique_ptr<Externals> externals_;
   std::unique_ptr<tir::Evaluator> evaluator_;
   std::vector<Trial> trials_;

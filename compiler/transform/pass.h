@@ -16,6 +16,8 @@
 
 namespace relaxc {
 
+struct ExternalPatterns;
+
 enum class Changed : bool { kNo, kYes };
 inline Changed operator|(Changed a, Changed b) {
   return a == Changed::kYes ? a : b;
@@ -64,6 +66,10 @@ struct PassContext {
   std::map<std::string, TextSpan, std::less<>> traces = {};
   /// Receives for each kernel which strategies were asked and what they answered; empty: not wanted.
   std::function<void(const std::string& kernel, std::string text)> explain = {};
+  /// Subgraphs that external functions compute (--external-patterns); null: none.
+  const ExternalPatterns* external_patterns = nullptr;
+  /// Receives what is neither a warning nor an error; empty: not wanted.
+  std::function<void(const std::string& text)> remark = {};
   std::vector<interface::Pool> pools = {};  ///< memories beside the arena, and how large each is (--pool)
 };
 

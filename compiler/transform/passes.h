@@ -70,6 +70,13 @@ Result<Changed> recognize_grouped_queries(relax::Module&, PassContext&);
 /// Replaces the small operators that exporters write for rotary embeddings by `nn.rotary_embedding`. Bits stay. Needs
 /// kTyped.
 Result<Changed> recognize_rotary(relax::Module&, PassContext&);
+/// Calls external functions in place of functions with an attribute Codegen or Composite, and moves bodies of those
+/// into their callers, as the rows of PassContext::external_patterns say. Remarks on functions that have no row. Needs
+/// kTyped.
+Result<Changed> call_codegen_functions(relax::Module&, PassContext&);
+/// Replaces groups of operators by calls of external functions, as the rows of PassContext::external_patterns say.
+/// Remarks on rows that match nothing. Needs kTyped.
+Result<Changed> match_external_patterns(relax::Module&, PassContext&);
 /// Replaces every operator that has an expansion by the operators of its expansion.
 Result<Changed> expand_ops(relax::Module&, PassContext&);
 /// Removes operations that do nothing and joins neighbouring ones: reshapes, transposes, casts, slices, tuples.

@@ -47,6 +47,10 @@ GoldenFile read_golden(const std::string& path) {
     if (input && line.rfind(kPools, 0) == 0)
       for (const std::string& pool : split_names(line.substr(kPools.size())))
         golden.pools.emplace_back(pool.substr(0, pool.find('=')), std::stoull(pool.substr(pool.find('=') + 1)));
+    constexpr std::string_view kExternal = "# external:";
+    if (input && line.rfind(kExternal, 0) == 0)
+      golden.external +=
+          (golden.external.empty() ? "relaxc external patterns 1\n" : "") + line.substr(kExternal.size()) + "\n";
     constexpr std::string_view kPointers = "# pointers:";
     if (input && line.rfind(kPointers, 0) == 0) golden.pointer_bits = std::stoi(line.substr(kPointers.size()));
     if (golden.kind == GoldenFile::kErrors) line = line.rfind("# ", 0) == 0 ? line.substr(2) : line;

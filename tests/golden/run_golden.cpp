@@ -14,6 +14,7 @@
 #include "compiler/pipeline/pipelines.h"
 #include "compiler/pipeline/runner.h"
 #include "compiler/relax/print.h"
+#include "compiler/transform/graph/external/pattern_file.h"
 #include "frontends/relax/parser.h"
 #include "tests/golden/golden_file.h"
 #include "tests/golden/module_difference.h"
@@ -117,8 +118,18 @@ class Runner {
     context.object = &object;
     context.options = golden.options;
     for (const auto& [name, bytes] : golden.pools) context.pools.push_back({name, bytes});
+    ExternalPatterns patterns = external_patterns(module, golden);
+    if (!golden.external.empty()) context.external_patterns = &patterns;
     if (!run_passes(passes, module, context, {})) throw Failed("the passes failed:\n" + render(diag));
     return object;
+  }
+
+  ExternalPatterns external_patterns(const relax::Module& module, const GoldenFile& golden) {
+    if (golden.external.empty()) return {};
+    Diagnostics diag;
+    Result<ExternalPatterns> read = read_external_patterns(golden.path, golden.external, ops_, module.sources(), diag);
+    if (!read) throw Failed("its external patterns cannot be read:\n" + render(diag));
+    return std::move(*read);
   }
 
   void errors(const GoldenFile& golden) {

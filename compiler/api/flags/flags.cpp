@@ -100,6 +100,9 @@ void add_interface_flags(CLI::App& app, CompileOptions& o) {
                      "call a C function of yours for a model's operator: my.ops::Foo='[n, c] -> [n, 2 * c]', or a JSON "
                      "file of such rules"),
       "NAME=RULE|FILE");
+  repeated(app.add_option("--external-patterns", o.external_patterns,
+                          "call C functions of yours for groups of operators, as the patterns of this file say"),
+           "FILE");
   app.add_flag("--keep-initializers-as-inputs", o.keep_initializers_as_inputs,
                "keep inputs of an ONNX model that have a default as inputs (default: they become constants)");
   auto* selftest = app.add_flag("--emit-selftest", o.selftest,

@@ -206,10 +206,11 @@ Status check_tflite_flags(const CompileOptions& options, Diagnostics& diag) {
 /// With --untrusted nothing is read but a model, and code that it names is not called.
 Status check_trust(const CompileOptions& options, bool is_model, Diagnostics& diag) {
   if (!options.untrusted) return Done{};
-  if (!options.custom_ops.empty() || options.allow_external_outside)
-    return diag.error(nullptr, Kind::usage, "--untrusted refuses {}",
-                      options.allow_external_outside ? "--allow-external-outside"
-                                                     : "--custom-op, which lets the model call a C function");
+  if (options.allow_external_outside)
+    return diag.error(nullptr, Kind::usage, "--untrusted refuses --allow-external-outside");
+  if (!options.custom_ops.empty() || !options.external_patterns.empty())
+    return diag.error(nullptr, Kind::usage, "--untrusted refuses {}, which lets the model call a C function",
+                      options.custom_ops.empty() ? "--external-patterns" : "--custom-op");
   if (is_model) return Done{};
   return diag.error(
       nullptr, Kind::unsupported,

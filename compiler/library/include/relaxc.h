@@ -59,10 +59,10 @@ void relaxc_request_destroy(relaxc_request* request);
  * text IR. Several models become functions of one object. */
 int relaxc_request_input(relaxc_request* request, const char* path);
 
-/* Says what `path` holds: it is read from memory and need not exist. For inputs, for the files of the options params
- * and custom-op, and for those that a model or a program refers to (external data, relaxc.load_params), by their paths
- * relative to the model's folder joined to that folder. The bytes are not copied: they stay as they are until the
- * request is destroyed. */
+/* Says what `path` holds: it is read from memory and need not exist. For inputs, for the files of the options
+ * params, custom-op and external-patterns, and for those that a model or a program refers to (external data,
+ * relaxc.load_params), by their paths relative to the model's folder joined to that folder. The bytes are not copied:
+ * they stay as they are until the request is destroyed. */
 int relaxc_request_memory(relaxc_request* request, const char* path, const void* bytes, size_t size);
 
 /* Adds an option: a flag of the program without its dashes, with its value, or null where it takes none: ("dim",

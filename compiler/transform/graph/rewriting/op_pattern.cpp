@@ -10,114 +10,163 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <set>
+
+#include "compiler/relax/attr_text.h"
+#include "compiler/transform/graph/products/window_attrs.h"
 
 namespace relaxc {
 namespace {
 
 using namespace relax;
 
+constexpr size_t kDeepestPattern = 64, kMostPatternNodes = 256;  ///< of a pattern
+
+/// After the first fault nothing is read any more, and what has been read is of no use.
 class Parser {
  public:
   Parser(std::string_view text, std::span<const PatternPart> parts) : text_(text), parts_(parts) {}
 
   PatternNode whole() {
     PatternNode node = pattern();
-    RELAXC_CHECK(at_ == text_.size(), "text after a pattern: " + std::string(text_));
+    if (at_ < text_.size()) fail("expected the end of the pattern");
     return node;
   }
+  const std::optional<PatternFault>& fault() const { return fault_; }
 
  private:
+  void fail(std::string text) {
+    if (!fault_) fault_ = PatternFault{std::min(at_, text_.size()), std::move(text)};
+    at_ = text_.size();
+  }
   void blanks() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
   }
   bool take(char c) {
     blanks();
-    bool here = at_ < text_.size() && text_[at_] == c;
+    bool here = !fault_ && at_ < text_.size() && text_[at_] == c;
     at_ += here;
     blanks();
     return here;
   }
-  void expect(char c) { RELAXC_CHECK(take(c), "a pattern lacks '" + std::string(1, c) + "': " + std::string(text_)); }
+  void expect(char c) {
+    if (!take(c)) fail("expected '" + std::string(1, c) + "'");
+  }
 
-  std::string word() {
+  std::string word(const char* what) {
     blanks();
     size_t begin = at_;
     auto inside = [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
     };
     while (at_ < text_.size() && inside(text_[at_])) ++at_;
-    RELAXC_CHECK(at_ > begin, "a pattern lacks a word: " + std::string(text_));
+    if (at_ == begin) fail(std::string("expected ") + what);
     return std::string(text_.substr(begin, at_ - begin));
   }
 
   PatternNode pattern() {
+    blanks();
     PatternNode node;
+    node.at = at_;
+    if (depth_ == kDeepestPattern || ++nodes_ > kMostPatternNodes) {
+      fail("a pattern has at most 64 operators in each other, and 256 in all");
+      return node;
+    }
+    ++depth_;
     if (take('(')) {
       node.kind = PatternNode::kEither;
       do node.operands.push_back(pattern());
       while (take('|'));
       expect(')');
-      return node;
+    } else if (take('#')) {
+      node.kind = PatternNode::kAnyNumber, node.name = word("the name of a number");
+    } else if (take('%')) {
+      node.kind = PatternNode::kConstant, node.name = word("the name of a constant");
+    } else if (take('@')) {
+      node = part();
+    } else {
+      named(node);
     }
-    if (take('#')) return hole(PatternNode::kAnyNumber);
-    if (take('%')) return hole(PatternNode::kConstant);
-    if (take('@')) return part();
-    node.name = word();
+    --depth_;
+    return node;
+  }
+
+  /// A number, a hole or an operator.
+  void named(PatternNode& node) {
+    node.name = word("an operator or a name");
+    if (fault_) return;
     char first = node.name[0];
     if (std::isdigit(static_cast<unsigned char>(first)) != 0 || first == '-') {
       node.kind = PatternNode::kNumber;
       node.number = std::strtod(node.name.c_str(), nullptr);
-      return node;
-    }
-    if (take('[')) attributes(node);
-    if (!take('(')) {
-      node.kind = PatternNode::kVariable;
-      return node;
+      return;
     }
     node.op = OpName::find(node.name);
-    RELAXC_CHECK(node.op.has_value(), "a pattern names an operator that does not exist: " + node.name);
+    bool has_attributes = take('[');
+    if (has_attributes) attributes(node);
+    if (!take('(')) {
+      node.kind = node.name == "_" ? PatternNode::kAnything : PatternNode::kVariable;
+      if (has_attributes) fail("expected '(' and the operands of " + node.name);
+      return;
+    }
+    if (!node.op && !fault_) {
+      at_ = node.at;
+      fail("there is no operator '" + node.name + "'");
+      fault_->unknown_operator = node.name;
+    }
     do node.operands.push_back(pattern());
     while (take(','));
     expect(')');
-    return node;
-  }
-
-  PatternNode hole(PatternNode::Kind kind) {
-    PatternNode node;
-    node.kind = kind;
-    node.name = word();
-    return node;
   }
 
   void attributes(PatternNode& node) {
     do {
-      PatternNode::Attr attr{word(), {}, {}};
+      blanks();
+      PatternNode::Attr attr;
+      attr.at = at_, attr.name = word("the name of an attribute");
       if (take('='))
-        attr.value = word();
+        attr.value = value();
       else
-        expect(':'), attr.variable = word();
+        expect(':'), attr.variable = word("a name for the attribute");
       node.attrs.push_back(std::move(attr));
     } while (take(','));
     expect(']');
   }
 
+  /// A word, or a list of words.
+  std::string value() {
+    if (!take('[')) return word("a value");
+    std::string list;
+    if (!take(']')) {
+      do list += (list.empty() ? "" : ", ") + word("a value");
+      while (take(','));
+      expect(']');
+    }
+    return "[" + list + "]";
+  }
+
   /// The part with its operand's text for each `?`.
   PatternNode part() {
-    std::string name = word();
+    std::string name = word("the name of a part");
     auto found = std::find_if(parts_.begin(), parts_.end(), [&](const PatternPart& p) { return p.name == name; });
-    RELAXC_CHECK(found != parts_.end(), "no part of patterns is named " + name);
+    if (found == parts_.end()) fail("there is no part '" + name + "'");
     expect('(');
     size_t begin = at_;
     pattern();
     std::string operand(text_.substr(begin, at_ - begin)), text;
     expect(')');
+    if (fault_) return {};
     for (char c : found->text) text += c == '?' ? operand : std::string(1, c);
-    return Parser(text, parts_).whole();
+    Parser inner(text, parts_);
+    PatternNode node = inner.whole();
+    if (inner.fault_) fail(inner.fault_->text);
+    return node;
   }
 
   std::string_view text_;
   std::span<const PatternPart> parts_;
-  size_t at_ = 0;
+  size_t at_ = 0, depth_ = 0, nodes_ = 0;
+  std::optional<PatternFault> fault_;
 };
 
 bool commutes(const Op& op) {
@@ -131,13 +180,27 @@ bool is_number(const Value& value, double number) {
   return found && std::abs(*found - number) <= narrow * std::abs(number);
 }
 
+/// Lists about windows with a number for each spatial dim, and for each side.
+AttrValue whole_value(const Op& op, const std::string& name, AttrValue value) {
+  const auto* numbers = std::get_if<std::vector<int64_t>>(&value);
+  const size_t rank = op.result()->shape().size();
+  if (numbers == nullptr || rank < 2) return value;
+  if (name == "strides" || name == "dilation") return one_per_dim(*numbers, rank - 2, 1);
+  if (name == "padding") return both_sides(*numbers, rank - 2);
+  return value;
+}
+
 class Matcher {
  public:
   using Next = std::function<bool()>;
 
   bool matches(const PatternNode& pattern, Value* value, const Next& next) {
-    if (value == nullptr || value->info->as<TensorInfo>() == nullptr) return false;
+    if (++steps_ > kMostSteps) return false;
+    const bool tensor = value != nullptr && value->info->as<TensorInfo>() != nullptr;
+    if (!tensor && pattern.kind != PatternNode::kAnything) return false;
     switch (pattern.kind) {
+      case PatternNode::kAnything:
+        return next();
       case PatternNode::kConstant:
       case PatternNode::kVariable:
         if (pattern.kind == PatternNode::kConstant && constant_of(value) == nullptr) return false;
@@ -146,7 +209,10 @@ class Matcher {
         return is_number(*value, pattern.number) && next();
       case PatternNode::kAnyNumber: {
         std::optional<double> number = uniform_value(value);
-        return number && bind(found_.attrs, pattern.name, AttrValue(*number), next);
+        if (!number) return false;
+        const bool whole = !value->dtype().is_float() && std::abs(*number) <= 0x1p53;
+        AttrValue found = whole ? AttrValue(static_cast<int64_t>(*number)) : AttrValue(*number);
+        return bind(found_.attrs, pattern.name, found, next);
       }
       case PatternNode::kEither:
         return std::any_of(pattern.operands.begin(), pattern.operands.end(),
@@ -157,8 +223,7 @@ class Matcher {
     RELAXC_UNREACHABLE();
   }
 
-  PatternMatch take() { return std::move(found_); }
-  const std::vector<const Op*>& ops() const { return found_.ops; }
+  const PatternMatch& found() const { return found_; }
 
  private:
   template <typename T>
@@ -186,18 +251,21 @@ class Matcher {
   bool matches_attrs(const PatternNode& pattern, const Op& op, size_t k, const Next& next) {
     if (k == pattern.attrs.size()) return next();
     const PatternNode::Attr& attr = pattern.attrs[k];
-    const AttrValue& value = op.attrs.all().find(attr.name)->second;
+    const AttrValue value = whole_value(op, attr.name, op.attrs.all().find(attr.name)->second);
     Next rest = [&] { return matches_attrs(pattern, op, k + 1, next); };
     if (!attr.variable.empty()) return bind(found_.attrs, attr.variable, value, rest);
-    return is_written(value, attr.value) && rest();
+    return is_written(op, attr, value) && rest();
   }
 
-  static bool is_written(const AttrValue& value, const std::string& text) {
-    if (const bool* flag = std::get_if<bool>(&value)) return *flag == (text == "true");
+  static bool is_written(const Op& op, const PatternNode::Attr& attr, const AttrValue& value) {
+    const std::string& text = attr.value;
+    if (const bool* flag = std::get_if<bool>(&value)) return *flag == (text == "true" || text == "True");
     if (const auto* integer = std::get_if<int64_t>(&value)) return std::to_string(*integer) == text;
     if (const auto* string = std::get_if<std::string>(&value)) return *string == text;
-    const auto* number = std::get_if<double>(&value);
-    return number != nullptr && std::abs(*number - std::strtod(text.c_str(), nullptr)) <= 1e-7 * std::abs(*number);
+    if (const auto* number = std::get_if<double>(&value))
+      return std::abs(*number - std::strtod(text.c_str(), nullptr)) <= 1e-7 * std::abs(*number);
+    const bool list = text.starts_with('[') || std::holds_alternative<DType>(value);
+    return whole_value(op, attr.name, parse_attr(list ? text : "[" + text + "]", attr_type(value))) == value;
   }
 
   bool matches_operands(const PatternNode& pattern, const Op& op, size_t k, bool crossed, const Next& next) {
@@ -206,7 +274,9 @@ class Matcher {
     return matches(pattern.operands[k], op.operand(crossed ? 1 - k : k), rest);
   }
 
+  static constexpr int64_t kMostSteps = 100'000;
   PatternMatch found_;
+  int64_t steps_ = 0;
 };
 
 /// Whether nothing but `ops` reads what they make, the root's result aside.
@@ -245,14 +315,37 @@ std::optional<Attrs> built_attrs(const PatternNode& pattern, const PatternMatch&
 
 }  // namespace
 
+std::variant<PatternNode, PatternFault> read_pattern(std::string_view text, std::span<const PatternPart> parts) {
+  Parser parser(text, parts);
+  PatternNode node = parser.whole();
+  if (parser.fault()) return *parser.fault();
+  return node;
+}
+
 PatternNode parse_pattern(std::string_view text, std::span<const PatternPart> parts) {
-  return Parser(text, parts).whole();
+  std::variant<PatternNode, PatternFault> read = read_pattern(text, parts);
+  const auto* fault = std::get_if<PatternFault>(&read);
+  RELAXC_CHECK(fault == nullptr, (fault == nullptr ? "" : fault->text) + " in a pattern: " + std::string(text));
+  return std::get<PatternNode>(std::move(read));
 }
 
 std::optional<PatternMatch> match_pattern(const PatternNode& pattern, Value& root) {
   Matcher matcher;
-  if (!matcher.matches(pattern, &root, [&] { return closed(matcher.ops()); })) return std::nullopt;
-  return matcher.take();
+  if (!matcher.matches(pattern, &root, [&] { return closed(matcher.found().ops); })) return std::nullopt;
+  return matcher.found();
+}
+
+std::optional<PatternMatch> largest_match(const PatternNode& pattern, Value& root,
+                                          const std::function<bool(const PatternMatch&)>& accept) {
+  std::optional<PatternMatch> best;
+  Matcher matcher;
+  auto size = [](const PatternMatch& match) { return std::set<const Op*>(match.ops.begin(), match.ops.end()).size(); };
+  matcher.matches(pattern, &root, [&] {
+    const PatternMatch& found = matcher.found();
+    if ((!best || size(found) > size(*best)) && closed(found.ops) && accept(found)) best = found;
+    return false;  // there may be a larger one
+  });
+  return best;
 }
 
 Value* build_pattern(const PatternNode& pattern, const PatternMatch& match, const Site& site) {
