@@ -5,7 +5,7 @@ set -euo pipefail
 
 build=(cmake ninja-build make g++ ccache llvm-22-dev zlib1g-dev libzstd-dev libcli11-dev nlohmann-json3-dev libfmt-dev
        libprotobuf-dev protobuf-compiler libflatbuffers-dev flatbuffers-compiler catch2 python3 pkg-config dpkg-dev file)
-test=(clang-format-14 clang clang-22 cppcheck lld lld-22 nodejs node-typescript meson libonnx-testdata python3-venv rustc cargo golang-go lintian graphviz chromium
+test=(clang-format-14 clang clang-22 cppcheck lld lld-22 nodejs node-typescript meson libonnx-testdata python3-venv rustc cargo golang-go libdnnl-dev lintian graphviz chromium
       debootstrap qemu-user qemu-system-arm qemu-system-misc gcc-arm-none-eabi gcc-riscv64-unknown-elf gcc-aarch64-linux-gnu
       libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
       gcc-powerpc-linux-gnu libc6-dev-powerpc-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-mips-linux-gnu
