@@ -58,7 +58,7 @@ std::optional<Quantization> numbers_of(const Op& op, size_t rank) {
 }
 
 /// A place in the list of a function's results, with tuples that are made there taken apart.
-struct Place {
+struct TensorPlace {
   Op* holder;  ///< the yield, or the tuple that is returned
   size_t operand;
   size_t index;  ///< as the object counts outputs
@@ -75,7 +75,7 @@ class Border {
     keep_states();
     for (auto& [index, argument] : arguments_)
       if (tensors_.inputs.count(index) != 0) store_input(*argument);
-    for (const Place& result : results_)
+    for (const TensorPlace& result : results_)
       if (tensors_.outputs.count(result.index) != 0) store_output(result);
     if (tensors_.inputs.empty() && tensors_.outputs.empty()) return false;
     function_.quantized = tensors_;
@@ -127,11 +127,11 @@ class Border {
   /// Such a value has a name of its own already.
   bool is_result(const Value& value) const {
     return std::any_of(results_.begin(), results_.end(),
-                       [&](const Place& place) { return place.holder->operand(place.operand) == &value; });
+                       [&](const TensorPlace& place) { return place.holder->operand(place.operand) == &value; });
   }
 
   void find_outputs() {
-    for (const Place& result : results_) {
+    for (const TensorPlace& result : results_) {
       Value* value = result.holder->operand(result.operand);
       Op* op = producer_of(value, "dequantize");
       if (op == nullptr || value->dtype() != DType::f(32) || is_result(*op->operand(0))) continue;
@@ -161,7 +161,7 @@ class Border {
 
   std::optional<size_t> output_named(const std::string& name) const {
     const std::vector<std::string>& names = function_.output_names;
-    for (const Place& result : results_)
+    for (const TensorPlace& result : results_)
       if ((result.index < names.size() ? names[result.index] : result.holder->operand(result.operand)->name) == name)
         return result.index;
     return std::nullopt;
@@ -177,7 +177,7 @@ class Border {
   }
 
   /// The stored tensor takes the name that callers know.
-  void store_output(const Place& result) {
+  void store_output(const TensorPlace& result) {
     Value* real = result.holder->operand(result.operand);
     Value* stored = real->op->operand(0);
     if (stored->op != nullptr) stored->name = real->name;
@@ -190,7 +190,7 @@ class Border {
 
   Function& function_;
   size_t next_ = 0;
-  std::vector<Place> results_;
+  std::vector<TensorPlace> results_;
   std::vector<std::pair<size_t, Value*>> arguments_;  ///< that are quantized, by their index
   tir::QuantizedTensors tensors_;
 };

@@ -18,7 +18,7 @@ using namespace relax;
 
 namespace {
 
-constexpr size_t kMostSteps = 32;
+constexpr size_t kMostChainSteps = 32;
 
 bool holds(DType dtype, int64_t value) {
   if (dtype.bits == 64) return dtype.is_int();
@@ -71,7 +71,7 @@ std::optional<size_t> IntegerChain::constant_step(const Value& value) {
 
 std::optional<size_t> IntegerChain::step_of(Value* value, const Op& last) {
   if (value == nullptr || value->info->as<TensorInfo>() == nullptr || !value->dtype().is_integer()) return {};
-  if (steps_.size() > kMostSteps) return {};
+  if (steps_.size() > kMostChainSteps) return {};
   if (constant_of(value) != nullptr) return constant_step(*value);
   if (const auto place = places_.find(value); place != places_.end()) return place->second;
   struct Named {
