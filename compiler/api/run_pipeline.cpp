@@ -127,10 +127,14 @@ PassContext pass_context(const CompileOptions& options, const PassNumbers& numbe
   }
   context.pools = options.pools;
   context.remark = [&options](const std::string& text) { print_note(options, text); };
-  if (observed != nullptr)
-    context.explain = [observed](const std::string& kernel, std::string text) {
-      observed->explanations[kernel] = std::move(text);
-    };
+  if (observed == nullptr) return context;
+  context.explain = [observed](const std::string& kernel, std::string text) {
+    observed->explanations[kernel] = std::move(text);
+  };
+  context.scheduled = [observed](const tir::PrimFunc& before, const tir::PrimFunc& after,
+                                 const std::vector<schedule::PackedParam>& packed, const arith::Facts& facts) {
+    observed->scheduled_kernels.push_back({before, after, packed, facts});
+  };
   return context;
 }
 

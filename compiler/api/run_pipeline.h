@@ -12,6 +12,7 @@
 #include "compiler/api/observe/profile.h"
 #include "compiler/api/schedule_file.h"
 #include "compiler/pipeline/pipelines.h"
+#include "compiler/proof/kernels/check_kernel.h"
 #include "compiler/transform/lower/suggested_bounds.h"
 
 namespace relaxc::api {
@@ -30,6 +31,7 @@ struct Observations {
   /// Of each kernel by its name: which strategies were asked for its schedule, and what they answered.
   std::map<std::string, std::string> explanations;
   ScheduleFile schedules;  ///< of all kernels that strategies or steps have changed
+  std::vector<proof::ScheduledKernel> scheduled_kernels;
 };
 
 /// A note on dims that the user could bound, as soon as memory is planned.

@@ -56,8 +56,8 @@ class Run {
     RELAXC_TRY(std::unique_ptr<Artifact> made, api::compile(options_, goal, outputs_, diag, watch()));
     progress_.clear();
     if (mode_ == Mode::kInspect && !options_.tool.explain.empty()) RELAXC_DO(print_explanations(options_, *made, diag));
-    if (mode_ == Mode::kInspect && options_.tool.prove && options_.passes.stop_after.empty())
-      refuted_ = !print_proofs(*made);
+    if (mode_ == Mode::kInspect && !options_.tool.prove.empty() && options_.passes.stop_after.empty())
+      refuted_ = !print_proofs(options_, *made);
     if (goal == Goal::kModule) return Done{};
     if (options_.warnings_are_errors && !diag.all().empty()) return Done{};
     RELAXC_DO(commit(*made, outputs_, diag));

@@ -23,11 +23,11 @@ struct ToolOptions {
   std::string against = "interpreter";  ///< or "onnxruntime": what `verify` compares with
   bool random = false, interpret = false, bisect = false, profile = false,
        machine = false;  ///< `machine`: what `tune` measures
-  bool prove = false;    ///< `inspect` checks the plan of memory
   int64_t seed = 0;
   int32_t threads = 1, repeat = 0;  ///< `repeat` 0: as often as a second takes
   double rtol = 1e-3, atol = 1e-5;
   std::string record;   ///< what `tune` writes
+  std::string prove;    ///< what `inspect` checks: "memory", "kernels" or "all"; empty: nothing
   std::string explain;  ///< the kernel, or "all", whose schedule `inspect` explains; empty: none
   double budget = 60;   ///< seconds that `tune` may take
 };

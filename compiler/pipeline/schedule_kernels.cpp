@@ -45,8 +45,10 @@ class Scheduling {
       for (size_t i = 0; i < before.size(); ++i)
         if (is_constant(*kernel, i)) constants.push_back(before[i]);
       std::vector<schedule::PackedParam> packed;
+      const tir::PrimFunc definition = context_.scheduled ? *kernel : tir::PrimFunc();
       RELAXC_TRY(const bool done, schedule_one(*kernel, constants, packed));
       if (done) changed = Changed::kYes;
+      if (context_.scheduled) context_.scheduled(definition, *kernel, packed, facts_of(*kernel));
       for (const schedule::PackedParam& one : packed) {
         auto at = std::find(before.begin(), before.end(), one.param);
         repack(*kernel, static_cast<size_t>(at - before.begin()), one);

@@ -19,13 +19,13 @@ int64_t Assembler::new_label() {
   return static_cast<int64_t>(label_positions_.size()) - 1;
 }
 
-uint32_t Assembler::constant(Register value) {
+uint32_t Assembler::constant(Register value, DType dtype) {
   const uint32_t reg = fresh();
-  constants_.push_back({reg, value});
+  constants_.push_back({reg, value, dtype});
   return reg;
 }
 
-uint32_t Assembler::call(size_t body, Op code, CallRecord record) {
+uint32_t Assembler::emit_call(size_t body, Op code, CallRecord record) {
   calls_.push_back(std::move(record));
   return emit_at(body, {.op = code, .dst = fresh(), .extra = static_cast<int64_t>(calls_.size()) - 1});
 }

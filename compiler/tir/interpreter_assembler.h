@@ -35,9 +35,9 @@ class Assembler {
   void place(int64_t label) { emit({.op = Op::kMove, .dst = kLabel, .extra = label}); }
 
   /// A register that holds `value` from the beginning.
-  uint32_t constant(Register value);
+  uint32_t constant(Register value, DType dtype = DType::i(64));
   /// A call that a record describes; gives the register of its result.
-  uint32_t call(size_t body, Op code, CallRecord record);
+  uint32_t emit_call(size_t body, Op code, CallRecord record);
 
   /// Gives the program its code, which is that of the outermost body with positions in place of labels, also in the
   /// program's loops, and what the code refers to: constants, calls and the number of registers.

@@ -77,6 +77,7 @@ struct CallRecord {
 struct Loop {
   uint32_t counter = 0, end = 0;
   int64_t head = 0, next = 0;  ///< the first instruction of the body, and the LoopNext
+  bool parallel = false;       ///< its iterations may run in any order, on any cores
 };
 
 struct BatchPlan;
@@ -84,6 +85,7 @@ struct BatchPlan;
 struct Constant {
   uint32_t reg = 0;
   Register value;
+  DType dtype{};
 };
 
 struct Program {
@@ -100,7 +102,14 @@ struct Program {
   uint32_t registers = 0;
 };
 
-/// Flattens a function. Functions of the math library become arithmetic first (arith::expand_all_math).
-Program compile(const PrimFunc& function);
+struct CodeOptions {
+  /// Functions of the math library stay calls, of external functions of their names; else they become arithmetic
+  /// (arith::expand_all_math).
+  bool math_calls = false;
+  bool batches = true;  ///< plans the loops that can run in batches
+};
+
+/// Flattens a function.
+Program compile(const PrimFunc& function, const CodeOptions& options = {});
 
 }  // namespace relaxc::tir::interpreter

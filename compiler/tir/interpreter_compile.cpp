@@ -27,7 +27,7 @@ Program Compiler::run() {
   code_.finish(program_);
   program_.guards = guards_.take();
   program_.buffer_names = values_.take_names();
-  plan_batches(program_);
+  if (options_.batches) plan_batches(program_);
   return std::move(program_);
 }
 
@@ -60,7 +60,7 @@ void Compiler::run(const For& node) {
   // Up to which iteration batches were tried and given up.
   uint32_t tried = code_.op(code_.top(), Op::kMove, {code_.constant({.i = INT64_MIN})});
   auto number = static_cast<int64_t>(program_.loops.size());
-  program_.loops.push_back({counter, end, head, next});
+  program_.loops.push_back({counter, end, head, next, node.loop_kind == LoopKind::kParallel});
   exits_.push_back({out, next});
   nested([&] {
     code_.emit({.op = Op::kJumpIfNotLess, .a = counter, .b = end, .extra = out});
@@ -215,12 +215,12 @@ void Compiler::run(const Invoke& node) {
   }
   guards_.end();
   Op call = node.runtime ? Op::kCallRuntime : node.external ? Op::kCallExternal : Op::kCall;
-  code_.call(code_.top(), call, std::move(record));
+  code_.emit_call(code_.top(), call, std::move(record));
   values_.end_statement();
 }
 
-Program compile(const PrimFunc& function) {
-  return Compiler(function).run();
+Program compile(const PrimFunc& function, const CodeOptions& options) {
+  return Compiler(function, options).run();
 }
 
 }  // namespace relaxc::tir::interpreter

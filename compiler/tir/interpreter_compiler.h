@@ -14,8 +14,11 @@ constexpr int32_t kOutsideMemory = -3;
 
 class Compiler {
  public:
-  explicit Compiler(const PrimFunc& function)
-      : function_(function), guards_(function, code_), values_(function, code_, guards_) {}
+  Compiler(const PrimFunc& function, const CodeOptions& options)
+      : function_(function),
+        options_(options),
+        guards_(function, code_),
+        values_(function, code_, guards_, options.math_calls) {}
 
   Program run();
 
@@ -55,6 +58,7 @@ class Compiler {
   void run(const Invoke& node);
 
   const PrimFunc& function_;
+  const CodeOptions options_;
   Program program_;
   Assembler code_;
   GuardTable guards_;

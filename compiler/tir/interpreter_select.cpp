@@ -3,6 +3,7 @@
 #include "compiler/tir/interpreter_select.h"
 
 #include "compiler/arith/angle.h"
+#include "compiler/arith/math.h"
 #include "compiler/arith/visit.h"
 
 namespace relaxc::tir::interpreter {
@@ -94,7 +95,7 @@ uint32_t Selection::select(Expr e, size_t level, const std::vector<uint32_t>& in
           value.d = n.value;
         else
           value.f = static_cast<float>(n.value);
-        return code_.constant(value);
+        return code_.constant(value, n.dtype);
       },
       [&](const VarNode&) -> uint32_t { RELAXC_UNREACHABLE("a variable has a register"); },
       [&](const Binary& n) { return binary(n, level, in); }, [&](const Not&) { return code_.op(level, Op::kNotB, in); },
@@ -166,15 +167,23 @@ uint32_t Selection::call(const Call& n, size_t level, const std::vector<uint32_t
     case Intrinsic::k_bitcast:
       return bitcast(dtype, n.dtype, level, in[0]);
     default:
+      if (math_calls_ && is_expandable(n.intrinsic))
+        return named(std::string(intrinsic_name(n.intrinsic)), n.dtype, n.args, level, in);
       RELAXC_UNREACHABLE(std::string(intrinsic_name(n.intrinsic)) + " has no instruction");
   }
 }
 
 uint32_t Selection::external(const Extern& n, size_t level, const std::vector<uint32_t>& in) {
   if (is_angle_call(Expr(&n))) return code_.op(level, n.name == kAngleRest ? Op::kAngleRest : Op::kAngleQuadrant, in);
-  CallRecord record{n.name, true, n.dtype, {}};
-  for (size_t i = 0; i < in.size(); ++i) record.args.push_back({false, in[i], n.args[i].dtype(), {}});
-  return code_.call(level, Op::kCallExternal, std::move(record));
+  return named(n.name, n.dtype, n.args, level, in);
+}
+
+/// A call of a plain C function with these operands.
+uint32_t Selection::named(const std::string& name, DType dtype, const std::vector<Expr>& args, size_t level,
+                          const std::vector<uint32_t>& in) {
+  CallRecord record{name, true, dtype, {}};
+  for (size_t i = 0; i < in.size(); ++i) record.args.push_back({false, in[i], args[i].dtype(), {}});
+  return code_.emit_call(level, Op::kCallExternal, std::move(record));
 }
 
 uint32_t Selection::bitcast(DType from, DType to, size_t level, uint32_t in) {

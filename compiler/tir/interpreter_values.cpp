@@ -38,14 +38,18 @@ Expr count_of(const Buffer& buffer) {
 
 }  // namespace
 
+Expr ValueCompiler::expanded(Expr e) const {
+  return math_calls_ ? e : expand_all_math(e);
+}
+
 uint32_t ValueCompiler::reg(Expr e) {
-  Expr expanded = expand_all_math(e);
-  std::unordered_set<Expr> outer = std::exchange(certain_, certain_nodes(expanded));
-  arith::for_each_node(expanded, [&](Expr node) {
+  const Expr whole = expanded(e);
+  std::unordered_set<Expr> outer = std::exchange(certain_, certain_nodes(whole));
+  arith::for_each_node(whole, [&](Expr node) {
     if (!known_.has(node)) compute(node);
   });
   certain_ = std::move(outer);
-  return known_.at(expanded).reg;
+  return known_.at(whole).reg;
 }
 
 void ValueCompiler::compute(Expr e) {
@@ -68,7 +72,7 @@ void ValueCompiler::compute(Expr e) {
 
 void ValueCompiler::bind_value(Var var, Expr e) {
   uint32_t value = reg(e);
-  Known known = known_.at(expand_all_math(e));
+  Known known = known_.at(expanded(e));
   if (known.loads) known = {code_.op(code_.top(), Op::kMove, {value}), code_.top(), false};
   known_.keep(var, known);
 }

@@ -17,11 +17,12 @@ namespace relaxc::tir::interpreter {
 
 class ValueCompiler {
  public:
-  ValueCompiler(const PrimFunc& function, Assembler& code, GuardTable& guards)
+  ValueCompiler(const PrimFunc& function, Assembler& code, GuardTable& guards, bool math_calls)
       : function_(function),
         code_(code),
         checked_(function.checks.overflow_code != 0),
-        selection_(code, guards, checked_) {}
+        math_calls_(math_calls),
+        selection_(code, guards, checked_, math_calls) {}
 
   /// The register of the value of `e`, which is computed here unless it is known.
   uint32_t reg(Expr e);
@@ -45,6 +46,7 @@ class ValueCompiler {
   std::vector<std::string> take_names() { return std::move(names_); }
 
  private:
+  Expr expanded(Expr e) const;
   void compute(Expr e);
   uint32_t offset(BufferRef buffer, const std::vector<Expr>& indices);
   uint32_t field_offset(const arith::Load& n);
@@ -52,7 +54,7 @@ class ValueCompiler {
 
   const PrimFunc& function_;
   Assembler& code_;
-  bool checked_;
+  bool checked_, math_calls_;
   Selection selection_;
   KnownValues known_;
   std::unordered_set<Expr> certain_;  ///< of the expression being compiled

@@ -14,6 +14,10 @@
 #include "compiler/tir/evaluator.h"
 #include "targets/target.h"
 
+namespace relaxc::schedule {
+struct PackedParam;
+}
+
 namespace relaxc {
 
 struct ExternalPatterns;
@@ -70,6 +74,11 @@ struct PassContext {
   const ExternalPatterns* external_patterns = nullptr;
   /// Receives what is neither a warning nor an error; empty: not wanted.
   std::function<void(const std::string& text)> remark = {};
+  /// Receives each kernel before and after it was scheduled, the constants that it takes packed, and what is known of
+  /// its symbols; empty: not wanted.
+  std::function<void(const tir::PrimFunc& before, const tir::PrimFunc& after,
+                     const std::vector<schedule::PackedParam>& packed, const arith::Facts& facts)>
+      scheduled = {};
   std::vector<interface::Pool> pools = {};  ///< memories beside the arena, and how large each is (--pool)
 };
 

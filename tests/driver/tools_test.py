@@ -245,6 +245,17 @@ int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
         self.assertRegex(done.out, r"memory   main_call: [1-9]\d* proved, 0 refuted, 0 undecided\n")
         self.assertNotIn("proved", self.relaxc("inspect", "p.relax").out)
 
+    def test_proves_that_schedules_keep_what_kernels_compute(self):
+        self.write("p.relax", PRODUCT)
+        both = self.relaxc("inspect", "p.relax", "--prove")
+        self.assertRegex(both.out, r"kernels  0 proved, [1-9]\d* checked for sizes, 0 refuted, 0 undecided\n")
+        memory = self.relaxc("inspect", "p.relax", "--prove=memory")
+        self.assertNotIn("kernels  ", memory.out)
+        kernels = self.relaxc("inspect", "p.relax", "--prove=kernels")
+        self.assertNotIn("memory   main_call", kernels.out)
+        self.assertEqual((both.code, memory.code, kernels.code), (0, 0, 0))
+        self.assertNotEqual(self.relaxc("inspect", "p.relax", "--prove=nothing").code, 0)
+
 
 class Pages(ProgramTest):
     def test_shells_take_the_completions(self):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""memory_proofs.py: what `relaxc inspect --prove` leaves open, against tests/golden/memory_proofs.tsv.
+"""memory_proofs.py: what `relaxc inspect --prove=memory` leaves open, against tests/golden/memory_proofs.tsv.
 
     tests/golden/memory_proofs.py [--update] [--only REGEX] [--relaxc PATH] [--generated FOLDER]
 
@@ -33,7 +33,7 @@ def programs(folder):
 
 def open_claims(relaxc, name, path):
     """(proved, refuted claims, undecided claims); none if the model is refused, which other tests are for."""
-    command = [relaxc, "inspect", path, "--prove", "--target", "x86-64-v3", *FLAGS.get(name, [])]
+    command = [relaxc, "inspect", path, "--prove=memory", "--target", "x86-64-v3", *FLAGS.get(name, [])]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
     counts = re.findall(r"^memory   (\S+): (\d+) proved, \d+ refuted, \d+ undecided$", done.stdout, re.M)
     if not counts:

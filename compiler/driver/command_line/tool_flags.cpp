@@ -22,8 +22,11 @@ void add_inspect_flags(CLI::App& tool, ToolOptions& t) {
   tool.add_flag("--explain{all}", t.explain,
                 "say which strategy schedules each kernel (--explain=KERNEL: that one), with its plan and estimate, "
                 "and why others do not");
-  tool.add_flag("--prove", t.prove,
-                "prove that no two tensors in use at one time share memory, for all sizes that the model admits");
+  tool.add_flag(
+          "--prove{all}", t.prove,
+          "prove that no two tensors in use at one time share memory, for all sizes that the model admits, and "
+          "that scheduled kernels compute what they are defined to (--prove=memory, --prove=kernels: one of them)")
+      ->check(one_of({"all", "memory", "kernels"}));
 }
 
 void add_run_flags(CLI::App& tool, ToolOptions& t) {

@@ -1,0 +1,30 @@
+// hash_names.h: the numbers that tell hashed functions apart.
+#pragma once
+
+#include "compiler/tir/interpreter_code.h"
+
+namespace relaxc::proof {
+
+/// Functions that are no instructions.
+enum HashName : uint64_t {
+  kInput = 1000,
+  kConstant,
+  kElementOfReals,
+  kElementOfWholes,
+  kSelected,
+  kCalled,
+  kWrapped,
+  kFloatBits,
+  kBytes,
+  kExtremeOfReals,
+  kExtremeOfWholes,
+  kRemainder,
+  kQuotient,
+};
+
+/// The function of an instruction.
+constexpr uint64_t of(tir::interpreter::Op op, DType dtype = {}) {
+  return (uint64_t{dtype.bits} << 32 | static_cast<uint64_t>(dtype.code) << 24) + static_cast<uint64_t>(op) + 1;
+}
+
+}  // namespace relaxc::proof

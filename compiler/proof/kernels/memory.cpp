@@ -1,0 +1,123 @@
+// memory.cpp: see memory.h.
+#include "compiler/proof/kernels/memory.h"
+
+#include <utility>
+
+namespace relaxc::proof {
+
+uint64_t Memory::add(DType dtype, int64_t count, Contents contents) {
+  Piece piece;
+  piece.cell_bytes = dtype.bytes(), piece.bytes = count * dtype.bytes();
+  piece.contents = std::move(contents);
+  all_.push_back(std::move(piece));
+  return all_.size() - 1;
+}
+
+uint64_t Memory::allocate(int64_t bytes, Task task) {
+  Piece piece;
+  piece.bytes = bytes, piece.maker = task.iteration;
+  if (!free_.empty()) {
+    const uint64_t place = free_.back();
+    free_.pop_back();
+    all_[place] = std::move(piece);
+    return place;
+  }
+  all_.push_back(std::move(piece));
+  return all_.size() - 1;
+}
+
+void Memory::note_race(const char* what) {
+  if (race_.empty()) race_ = what;
+}
+
+Term Memory::cell(Piece& piece, int64_t index, Task task) {
+  if (piece.cells.empty()) return piece.contents ? piece.contents(index) : Term();
+  Cell& one = piece.cells[static_cast<size_t>(index)];
+  if (task.loop != 0 && piece.maker != task.iteration) {
+    if (one.writer > task.loop && one.writer != task.iteration)
+      note_race("one iteration of a parallel loop reads what another writes");
+    one.reader = one.reader >= task.loop && one.reader != task.iteration ? task.loop : task.iteration;
+  }
+  if (one.value.kind == TermKind::kUnwritten && piece.contents) return piece.contents(index);
+  return one.value;
+}
+
+void Memory::put(Piece& piece, int64_t index, const Term& value, Task task) {
+  piece.written = true;
+  if (piece.cells.empty()) piece.cells.resize(static_cast<size_t>(piece.bytes / piece.cell_bytes));
+  Cell& one = piece.cells[static_cast<size_t>(index)];
+  if (task.loop != 0 && piece.maker != task.iteration) {
+    if (one.writer > task.loop && one.writer != task.iteration)
+      note_race("two iterations of a parallel loop write one element");
+    if (one.reader >= task.loop && one.reader != task.iteration)
+      note_race("one iteration of a parallel loop writes what another reads");
+    one.writer = task.iteration;
+  }
+  one.value = value;
+}
+
+/// Cells of `bytes` each, in place of larger ones.
+void Memory::refine(Piece& piece, int64_t bytes) {
+  const int64_t parts = piece.cell_bytes / bytes, count = piece.bytes / piece.cell_bytes;
+  std::vector<Cell> cells(static_cast<size_t>(count * parts));
+  for (int64_t i = 0; i < count; ++i) {
+    const Term whole = cell(piece, i, {});
+    for (int64_t part = 0; part < parts; ++part)
+      cells[static_cast<size_t>(i * parts + part)].value =
+          algebra_.bytes_of(whole, piece.cell_bytes, part * bytes, bytes, false);
+  }
+  piece.cells = std::move(cells), piece.cell_bytes = bytes;
+  piece.contents = nullptr;
+}
+
+Term Memory::load(uint64_t memory, int64_t byte, DType dtype, Task task) {
+  Piece& piece = all_[memory];
+  const int64_t bytes = dtype.bytes();
+  if (byte < 0 || byte + bytes > piece.bytes) return Term{.kind = TermKind::kOutside};
+  if (piece.cell_bytes == 0) return Term();
+  if (piece.cell_bytes == bytes && byte % bytes == 0) {
+    const Term value = cell(piece, byte / bytes, task);
+    const bool plain = dtype.is_float() ? value.is_real() : value.is_number();
+    return plain ? value : algebra_.loaded(value, dtype);
+  }
+  const bool is_signed = dtype.is_int();
+  if (piece.cell_bytes > bytes) {
+    const Term whole = cell(piece, byte / piece.cell_bytes, task);
+    const int64_t begin = byte % piece.cell_bytes;
+    if (begin + bytes > piece.cell_bytes) return Term();
+    return algebra_.loaded(algebra_.bytes_of(whole, piece.cell_bytes, begin, bytes, is_signed), dtype);
+  }
+  if (byte % piece.cell_bytes != 0) return Term();
+  std::vector<Term> parts;
+  for (int64_t at = byte; at < byte + bytes; at += piece.cell_bytes)
+    parts.push_back(cell(piece, at / piece.cell_bytes, task));
+  return algebra_.loaded(algebra_.word(std::move(parts), piece.cell_bytes, is_signed), dtype);
+}
+
+bool Memory::store(uint64_t memory, int64_t byte, DType dtype, const Term& value, Task task) {
+  Piece& piece = all_[memory];
+  const int64_t bytes = dtype.bytes();
+  if (byte < 0 || byte + bytes > piece.bytes) return false;
+  if (piece.cell_bytes == 0) {
+    piece.cell_bytes = bytes;
+    piece.bytes -= piece.bytes % bytes;
+  }
+  if (piece.cell_bytes > bytes || byte % piece.cell_bytes != 0) {
+    int64_t smaller = bytes;
+    while (byte % smaller != 0) smaller /= 2;
+    refine(piece, smaller);
+  }
+  if (piece.cell_bytes == bytes) {
+    put(piece, byte / bytes, value, task);
+    return true;
+  }
+  for (int64_t at = 0; at < bytes; at += piece.cell_bytes)
+    put(piece, (byte + at) / piece.cell_bytes, algebra_.bytes_of(value, bytes, at, piece.cell_bytes, false), task);
+  return true;
+}
+
+Term Memory::element(uint64_t memory, int64_t index) {
+  return cell(all_[memory], index, {});
+}
+
+}  // namespace relaxc::proof

@@ -1,0 +1,55 @@
+// sizes.cpp: see sizes.h.
+#include "compiler/proof/kernels/sizes.h"
+
+#include <algorithm>
+
+namespace relaxc::proof {
+
+namespace {
+
+constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 47, 64, 65, 100, 129};
+constexpr int64_t kLargest = 1024;
+
+/// The admitted values for one scalar.
+std::vector<int64_t> values_of(arith::Var var, const arith::Facts& facts) {
+  const arith::Range range = facts.range_of(var);
+  const int64_t factor = std::max<int64_t>(facts.multiple_of(var), 1);
+  std::vector<int64_t> values;
+  auto add = [&](int64_t value) {
+    value = std::max(value, range.lower);
+    if (value % factor != 0) value += factor - (value % factor + factor) % factor;
+    if (value <= range.upper && value <= std::max(kLargest, range.lower + factor)) values.push_back(value);
+  };
+  for (const int64_t size : kSizes) add(size);
+  for (int64_t i = 1; factor > 1 && i <= 8; ++i) add(i * factor);
+  if (range.upper <= kLargest) add(range.upper), add(range.upper - 1);
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  if (values.empty()) values.push_back(std::max<int64_t>(range.lower, 1));
+  return values;
+}
+
+}  // namespace
+
+std::vector<std::vector<int64_t>> sizes_to_check(const std::vector<arith::Var>& scalars, const arith::Facts& facts) {
+  if (scalars.empty()) return {{}};
+  std::vector<std::vector<int64_t>> of_each;
+  size_t most = 0;
+  for (const arith::Var var : scalars) {
+    of_each.push_back(values_of(var, facts));
+    most = std::max(most, of_each.back().size());
+  }
+  std::vector<std::vector<int64_t>> all;
+  auto add = [&](auto place_of) {
+    std::vector<int64_t> sizes;
+    for (size_t i = 0; i < of_each.size(); ++i) sizes.push_back(of_each[i][place_of(i) % of_each[i].size()]);
+    if (std::find(all.begin(), all.end(), sizes) == all.end()) all.push_back(std::move(sizes));
+  };
+  for (size_t k = 0; k < most; ++k) {
+    add([&](size_t i) { return std::min(k, of_each[i].size() - 1); });
+    if (scalars.size() > 1) add([&](size_t i) { return k * (2 * i + 1) + 5 * i; });
+  }
+  return all;
+}
+
+}  // namespace relaxc::proof
