@@ -57,6 +57,7 @@ bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Targe
               .target = &target,
               .options = &options,
               .knobs = Knobs(kernel.schedule.choices.value_or(""))};
+  draft.tree.let_overwrite_operands(!kernel.memory.in_place.empty());
   draft.explains = explanation != nullptr;
   Scheduler(draft, explanation).run();
   if (!draft.remark.empty()) kernel.schedule.remark = draft.remark;
@@ -75,6 +76,7 @@ Status replay_kernel(arith::Context& context, tir::PrimFunc& kernel, const std::
                      std::vector<PackedParam>& packed, const arith::Facts& facts, const TextSpan& steps,
                      Sources& sources, Diagnostics& diag) {
   Tree s(context, kernel.body, facts, constants, kernel.is_private);
+  s.let_overwrite_operands(!kernel.memory.in_place.empty());
   const std::string_view text = std::string_view(steps.file->text).substr(steps.begin, steps.length);
   TextSpan at = steps;
   auto refused = [&](const Illegal& illegal) {

@@ -23,14 +23,18 @@ using tir::LoopKind;
 
 namespace {
 
+int64_t round_up(int64_t size, int64_t unit) {
+  return (size + unit - 1) / unit * unit;
+}
+
 /// Where a row of the operand is in the copy: column c in place c / phases + border of phase c % phases, so that
 /// the phases of one place are read together. In front of place 0 there is room for a border of whole vectors, so that
 /// the columns are written to whole lines of cache; not where they fill half a vector at most, which would be a row of
 /// several times the size.
 /// Where the window moves along the operand, or the operand's end is not known, every place may be outside of it:
-/// columns count from where the window has moved to, and which places are inside of the operand is computed once for
-/// all rows. Those are copied without masks. The few others are filled in whole vectors before; one by one, where some
-/// of several phases are inside.
+/// columns count from where the window has moved to. A row that is outside has no columns at all, which is asked once a
+/// row. In the others whole vectors are loaded without masks as far as the operand goes, those at its ends under masks,
+/// and all are stored whole: stores under masks take tens of cycles on some machines.
 struct Row {
   int64_t phases = 1;
   int64_t border = 0;        ///< the place of column 0
@@ -44,17 +48,16 @@ struct Row {
     border = (shift - *dim.base) / phases;
     places = (dim.extent + shift + phases - 1) / phases;
     count = places;
+    if (!dim.is_fixed()) lead = round_up(padding(), lanes) - padding();
     if (!dim.is_fixed()) return;
     first = std::max<int64_t>(0, border);
     count = std::max<int64_t>(0, std::min(places, border + (*dim.length + phases - 1) / phases) - first);
     lead = 2 * count > lanes ? (lanes - first % lanes) % lanes : 0;
   }
   int64_t end() const { return first + count; }
+  /// Places in front of the operand, where the window has not moved.
+  int64_t padding() const { return std::max<int64_t>(0, border); }
 };
-
-int64_t round_up(int64_t size, int64_t unit) {
-  return (size + unit - 1) / unit * unit;
-}
 
 /// The copy is made before `loop`: all that decides which element is read surrounds it, or is a loop of the window,
 /// and nothing in it stores to what is copied.
@@ -158,6 +161,7 @@ class CopyOfWindow {
 
   /// Its border is whole vectors, and the columns are written over what they have too much.
   Stmt copy_nest() {
+    if (!along_row_.is_fixed()) return open_rows();
     const Stmt inner = columns();
     Stmt copy = build_.seq({border(0, row_.first), border(row_.lead + row_.end(), row_.places - row_.end()), inner});
     for (size_t i = rows_.size(); i-- > 0;) copy = make_stmt(context_, new_loop(context_, rows_[i], extents_[i], copy));
@@ -205,7 +209,6 @@ class CopyOfWindow {
   }
 
   Stmt columns() {
-    if (!along_row_.is_fixed()) return open_columns();
     return whole_places(context_.index(row_.lead + row_.first), context_.index(row_.count), [&](Var along, Var phase) {
       arith::Facts inner;
       inner.bound(along, {0, std::max<int64_t>(row_.count, 1) - 1});
@@ -216,51 +219,137 @@ class CopyOfWindow {
     });
   }
 
-  /// The places whose phases are all inside of the operand, and those in front of them and behind.
-  Stmt open_columns() {
-    const Expr zero = context_.index(0), all = places_along_row();
-    Expr start = context_.index(-row_.border * row_.phases);
-    if (along_row_.moving) start = start + along_row_.moving;
-    const Expr length = window_.load->buffer->shape[along_row_.axis];
-    const Expr first = arith::max(zero, arith::ceildiv(zero - start, row_.phases));
-    const Expr begin = arith::simplify(arith::min(first, all));
-    const Expr last = arith::min(all, arith::floordiv(length - start, row_.phases));
-    const Expr end = arith::simplify(arith::max(last, begin));
-    const Stmt whole = whole_places(begin, arith::simplify(end - begin), [&](Var along, Var phase) {
-      return column_inside(arith::simplify(along + begin), phase);
+  // ---- rows where the window moves along the operand or the operand's end is not known
+
+  /// Rows of the copy from `begin` to `end`; of rows that may be outside of the operand, which all others are between.
+  struct Rows {
+    size_t which = 0;  ///< of `rows_`
+    Expr begin, end;
+  };
+
+  /// The rows that are inside of the operand; none: all are, or they are not next to each other.
+  std::optional<Rows> rows_inside() const {
+    std::optional<Rows> found;
+    for (size_t i = 0; i < order_.size(); ++i) {
+      const WindowDim& dim = window_.dims[order_[i]];
+      if (!dim.slides || !dim.base) continue;
+      if (found) return {};
+      const Expr zero = context_.index(0), first = (dim.moving ? dim.moving : zero) + *dim.base;
+      const Expr begin = arith::simplify(arith::min(extents_[i], arith::max(zero, zero - first)));
+      const Expr last = arith::min(extents_[i], window_.load->buffer->shape[dim.axis] - first);
+      found = Rows{i, begin, arith::simplify(arith::max(begin, last))};
+    }
+    return found;
+  }
+
+  /// Loops over the rows of the copy, from `begin` to `end` along one of its dims; over all rows, if `rows` is null.
+  Stmt over_rows(const Rows* rows, Expr begin, Expr end, Stmt body) {
+    for (size_t i = rows_.size(); i-- > 0;) {
+      const bool part = rows != nullptr && rows->which == i;
+      const Var row = context_.var("row");
+      body = tir::substitute(context_, body, {{rows_[i], part ? begin + row : Expr(row)}});
+      body = make_stmt(context_, new_loop(context_, row, part ? arith::simplify(end - begin) : extents_[i], body));
+    }
+    return body;
+  }
+
+  /// The vectors in front of the operand's first column, which is one unless the window has moved; those of its
+  /// columns; what is left of them with what is behind. What decides about columns is computed once for all rows.
+  Stmt open_rows() {
+    const int64_t lanes = step_.lanes, in_front = row_.lead + row_.padding();
+    const Expr zero = context_.index(0), width = context_.index(lanes), front = context_.index(in_front / lanes);
+    const Expr needed = arith::simplify(places_along_row() - row_.padding());
+    const Expr columns = length_of_row() - moved() - (row_.padding() - row_.border) * row_.phases;
+    const Expr complete = arith::min(needed, arith::simplify(arith::floordiv(columns, row_.phases)));
+    const Expr whole = arith::simplify(arith::max(zero, arith::floordiv(complete, width)));
+    const Expr all = arith::simplify(arith::ceildiv(needed, width));
+    const std::optional<Rows> inside = rows_inside();
+    const Rows* rows = inside ? &*inside : nullptr;
+    auto these = [&](Stmt body) {
+      return over_rows(rows, rows ? rows->begin : Expr(), rows ? rows->end : Expr(), body);
+    };
+    auto at_end = [&](Expr first, Expr count) {
+      return over_vectors(first, count, [&](Expr vector) { return these(vector_at_end(vector)); });
+    };
+    std::vector<Stmt> parts;
+    if (rows != nullptr)
+      for (const auto& [begin, end] : {std::pair(zero, rows->begin), std::pair(rows->end, extents_[rows->which])})
+        parts.push_back(over_rows(rows, begin, end, over_vectors(zero, arith::simplify(all + front), [&](Expr vector) {
+                                    return vector_outside(vector);
+                                  })));
+    parts.push_back(at_end(zero, front));
+    parts.push_back(
+        these(whole_places(context_.index(in_front), arith::simplify(whole * lanes), [&](Var along, Var phase) {
+          return element_at(arith::simplify(along + in_front), phase);
+        })));
+    parts.push_back(at_end(arith::simplify(whole + front), arith::simplify(all - whole)));
+    return build_.seq(std::move(parts));
+  }
+
+  /// A vector of each phase, of which nothing is inside of the operand.
+  Stmt vector_outside(Expr vector) {
+    return in_lanes(vector, [&](Expr at, Expr phase) { return build_.store(scratch_, place(phase, at), outside()); });
+  }
+
+  /// A vector of each phase, of which some lanes may be inside of the operand.
+  Stmt vector_at_end(Expr vector) {
+    return in_lanes(vector, [&](Expr at, Expr phase) {
+      const Expr column = arith::simplify((at - (row_.lead + row_.border)) * row_.phases + phase + moved());
+      const Expr inside = arith::logical_and(arith::le(context_.index(0), column), arith::lt(column, length_of_row()));
+      const BufferRef local = build_.buffer("operand", window_.node.dtype(), {}, tir::Scope::kLocal);
+      const Stmt load = build_.branch(arith::simplify(inside), build_.store(local, {}, element_at(at, phase)));
+      const Stmt store = build_.store(scratch_, place(phase, at), build_.load(local, {}));
+      return build_.alloc(local, build_.seq({build_.store(local, {}, outside()), load, store}));
     });
-    if (row_.phases > 1) return build_.seq({edge(zero, begin), edge(end, all), whole});
-    return build_.seq({outside_places(zero, begin), outside_places(end, all), whole});
   }
 
-  /// Places from `begin` to `end`, which are outside of the operand, in whole vectors.
-  Stmt outside_places(Expr begin, Expr end) {
-    const Expr count = arith::simplify(end - begin), lanes = context_.index(step_.lanes);
+  Stmt over_vectors(Expr first, Expr count, const std::function<Stmt(Expr vector)>& body) {
     if (count.is_constant(0)) return {};
-    return build_.loop("vector", arith::simplify(arith::ceildiv(count, lanes)), [&](Var vector) {
-      const Expr first = arith::simplify(begin + vector * lanes), zero = context_.index(0);
-      auto store = [&](Var lane) { return build_.store(scratch_, place(zero, first + lane), outside()); };
-      return build_.loop("lane", lanes, store, LoopKind::kVectorized);
-    });
+    return build_.loop("vector", count, [&](Var vector) { return body(arith::simplify(first + vector)); });
   }
 
-  /// Places from `begin` to `end`, of which some phases may be outside of the operand.
-  Stmt edge(Expr begin, Expr end) {
-    const Expr count = arith::simplify(end - begin);
-    if (count.is_constant(0)) return {};
-    return make_stmt(context_, over_places(count, [&](Var along, Var phase) {
-                       const Expr at = arith::simplify(along + begin);
-                       const Column column = column_at(at, phase);
-                       const Indices to = place(phase, at);
-                       const Stmt inner = build_.store(scratch_, to, column.value);
-                       return build_.seq({build_.store(scratch_, to, outside()),
-                                          store_where(context_, arith::simplify(column.inside), along, inner)});
-                     }));
+  Stmt in_lanes(Expr vector, const std::function<Stmt(Expr at, Expr phase)>& store) {
+    auto phases = [&](Var lane) {
+      std::vector<Stmt> all;
+      for (int64_t i = 0; i < row_.phases; ++i) all.push_back(store(vector * step_.lanes + lane, context_.index(i)));
+      return build_.seq(std::move(all));
+    };
+    return build_.loop("lane", context_.index(step_.lanes), phases, LoopKind::kVectorized);
   }
 
+  /// What belongs into the place `at` of the buffer and a phase, where the row and the column are inside of the operand
+  /// as far as rows_inside() says.
+  Expr element_at(Expr at, Expr phase) const {
+    const size_t axis = static_cast<size_t>(&along_row_ - window_.dims.data());
+    const Expr position = positions_[axis], column = position + *along_row_.base + moved();
+    const PlacedOperand operand = operand_in_row(position);
+    Expr value = operand.value;
+    if (operand.inside) {
+      arith::Facts facts;
+      assume_inside(facts, column, length_of_row());
+      for (size_t i = 0; i < order_.size(); ++i) {
+        const WindowDim& dim = window_.dims[order_[i]];
+        if (!rows_inside() || !dim.slides || !dim.base) continue;
+        const Expr row = rows_[i] + *dim.base + (dim.moving ? dim.moving : context_.index(0));
+        assume_inside(facts, row, window_.load->buffer->shape[dim.axis]);
+      }
+      const Expr inside = arith::simplify(operand.inside, facts);
+      value = without_clamps(value, operand.inside);
+      if (!inside.is_constant(1)) value = arith::select(inside, value, outside());
+    }
+    const Expr there = (at - (row_.lead + row_.border)) * row_.phases + phase - *along_row_.base;
+    return arith::substitute(value, {{position, arith::simplify(there)}});
+  }
+
+  void assume_inside(arith::Facts& facts, Expr index, Expr length) const {
+    facts.assume(arith::le(context_.index(0), index));
+    facts.assume(arith::lt(index, length));
+  }
+
+  Expr moved() const { return along_row_.moving ? along_row_.moving : context_.index(0); }
+  Expr length_of_row() const { return window_.load->buffer->shape[along_row_.axis]; }
   /// Of a window that moves, the last one may have fewer places.
   Expr places_along_row() const {
-    if (along_row_.is_fixed()) return context_.index(row_.count);
     return arith::simplify(arith::ceildiv(positions_of(tree_, along_row_) + row_.shift, row_.phases));
   }
 
@@ -276,22 +365,6 @@ class CopyOfWindow {
     Expr inside = arith::lt(column, window_.load->buffer->shape[along_row_.axis]);
     if (operand.inside) inside = arith::logical_and(inside, operand.inside);
     return {inside, operand.value};
-  }
-
-  /// The element of a column that is known to be inside of the operand, if the row is; else what is outside.
-  Expr column_inside(Expr along, Expr phase) const {
-    const Expr position = positions_[static_cast<size_t>(&along_row_ - window_.dims.data())];
-    Expr column = position + *along_row_.base;
-    if (along_row_.moving) column = column + along_row_.moving;
-    arith::Facts inner;
-    inner.assume(arith::le(context_.index(0), column));
-    inner.assume(arith::lt(column, window_.load->buffer->shape[along_row_.axis]));
-    const PlacedOperand operand = operand_in_row(position);
-    const Expr inside = operand.inside ? arith::simplify(operand.inside, inner) : Expr();
-    const bool everywhere = !inside || inside.is_constant(1);
-    const Expr value = everywhere ? operand.value : arith::select(inside, operand.value, outside());
-    const Expr there = (along - row_.border) * row_.phases + phase - *along_row_.base;
-    return arith::substitute(value, {{position, arith::simplify(there)}});
   }
 
   PlacedOperand operand_in_row(Expr position) const {

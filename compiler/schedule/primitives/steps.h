@@ -40,6 +40,7 @@
 #include "compiler/schedule/primitives/scalar_replace.h"
 #include "compiler/schedule/primitives/simplify_subscripts.h"
 #include "compiler/schedule/primitives/split.h"
+#include "compiler/schedule/primitives/split_overlapped.h"
 #include "compiler/schedule/primitives/stage_loads.h"
 #include "compiler/schedule/primitives/strip_mine_nests.h"
 #include "compiler/schedule/primitives/strip_mine_rows.h"
@@ -58,12 +59,12 @@
 
 namespace relaxc::schedule {
 
-using Step =
-    std::variant<BindAxes, CacheRead, CacheWindow, CacheWrite, Chunk, Collapse, ComputeAt, DecomposeReduction,
-                 Distribute, DropUnitLoop, FactorOut, FocusNests, FocusStatements, Fuse, FusedConvPoolTiling, Inline,
-                 Jam, JamInner, LiftAllocs, MergeRows, OnlineSoftmax, Pack, PadTo, PairTerms, Parallel, PoolRows,
-                 Prefetch, Reassociate, ReduceInLanes, Reorder, ReverseComputeAt, ScalarReplace, SimplifySubscripts,
-                 Split, StageLoads, StripMineNests, StripMineRows, TensorizeBFloatDot, TensorizeDot4, TensorizeDot8,
-                 Tile, TileMatrixDots, TileSums, Unfocus, Unroll, UseFma, Vectorize, WidenBytes, Winograd>;
+using Step = std::variant<BindAxes, CacheRead, CacheWindow, CacheWrite, Chunk, Collapse, ComputeAt, DecomposeReduction,
+                          Distribute, DropUnitLoop, FactorOut, FocusNests, FocusStatements, Fuse, FusedConvPoolTiling,
+                          Inline, Jam, JamInner, LiftAllocs, MergeRows, OnlineSoftmax, Pack, PadTo, PairTerms, Parallel,
+                          PoolRows, Prefetch, Reassociate, ReduceInLanes, Reorder, ReverseComputeAt, ScalarReplace,
+                          SimplifySubscripts, Split, SplitOverlapped, StageLoads, StripMineNests, StripMineRows,
+                          TensorizeBFloatDot, TensorizeDot4, TensorizeDot8, Tile, TileMatrixDots, TileSums, Unfocus,
+                          Unroll, UseFma, Vectorize, WidenBytes, Winograd>;
 
 }  // namespace relaxc::schedule

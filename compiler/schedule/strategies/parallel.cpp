@@ -21,6 +21,7 @@
 #include "compiler/schedule/primitives/distribute.h"
 #include "compiler/schedule/primitives/lift_allocs.h"
 #include "compiler/schedule/primitives/parallel.h"
+#include "compiler/schedule/primitives/reorder.h"
 #include "compiler/schedule/strategies/parts/estimate.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
@@ -37,6 +38,15 @@ struct SharedLoop {
   int64_t tasks = 0;            ///< that share the iterations where each needs memory of its own; 0: any number
   bool lifts = false;           ///< what each iteration allocates, a task allocates once
 };
+
+bool allocates(const tir::For& loop) {
+  bool found = false;
+  tir::for_each_stmt(loop.body, [&](Stmt s) {
+    const auto* alloc = s.as<tir::Alloc>();
+    found |= alloc != nullptr && alloc->buffer->scope != tir::Scope::kLocal;
+  });
+  return found;
+}
 
 /// Looks for loops that are worth sharing, from outside.
 class WorkQuestions {
@@ -67,15 +77,6 @@ class WorkQuestions {
     if (loop->loop_kind != tir::LoopKind::kSerial || total < 2 * min_task_nanoseconds_) return;
     if (loop->extent.is_constant(1) || !is_shareable(*loop)) return visit(loop->body);
     share(*loop, total);
-  }
-
-  static bool allocates(const tir::For& loop) {
-    bool found = false;
-    tir::for_each_stmt(loop.body, [&](Stmt s) {
-      const auto* alloc = s.as<tir::Alloc>();
-      found |= alloc != nullptr && alloc->buffer->scope != tir::Scope::kLocal;
-    });
-    return found;
   }
 
   /// Somebody has shared a part of the work already.
@@ -145,6 +146,22 @@ Legal<std::vector<SharedLoop>> match_parallel(const Draft& draft) {
   return found;
 }
 
+/// Loops over any number of blocks, each with memory of its own, go outside of the iterations of a task, so that the
+/// bounds of a block are computed once for all of them: they take as long as a small image has to be summed. Gives the
+/// outermost loop.
+Legal<uint32_t> with_blocks_outside(Tree& s, uint32_t iterations) {
+  std::vector<uint32_t> order;
+  for (const auto* inner = s.loop(iterations).body.as<tir::For>(); inner != nullptr;
+       inner = inner->body.as<tir::For>()) {
+    if (inner->extent.constant() != nullptr || !allocates(*inner)) break;
+    order.push_back(inner->id);
+  }
+  order.push_back(iterations);
+  if (order.size() == 1 || !can_reorder(s, order)) return iterations;
+  RELAXC_LEGAL(apply(s, Reorder{order}));
+  return order.front();
+}
+
 struct SharedLoops {
   std::vector<SharedLoop> loops;
   std::string names;  ///< for people
@@ -165,7 +182,9 @@ struct SharedLoops {
       }
       if (shared.chunk == 0) continue;
       RELAXC_STEP(const uint32_t task, apply(s, Chunk{id, shared.chunk}));
-      if (shared.lifts) RELAXC_LEGAL(apply(s, LiftAllocs{s.loop(task).body.as<tir::For>()->id}));
+      if (!shared.lifts) continue;
+      RELAXC_STEP(const uint32_t own, with_blocks_outside(s, s.loop(task).body.as<tir::For>()->id));
+      RELAXC_LEGAL(apply(s, LiftAllocs{own}));
     }
     return Done{};
   }

@@ -20,7 +20,6 @@
 
 #include "compiler/schedule/primitives/cache_window.h"
 #include "compiler/schedule/primitives/chunk.h"
-#include "compiler/schedule/primitives/lift_allocs.h"
 #include "compiler/schedule/primitives/reorder.h"
 #include "compiler/schedule/primitives/split.h"
 #include "compiler/schedule/primitives/stage_loads.h"
@@ -41,13 +40,14 @@ constexpr int64_t kLeastBlocks = 8;          ///< of rows, so that there is some
 constexpr double kLeastFilledScalars = 0.2;  ///< the same where lanes are output channels
 constexpr int64_t kLeastChannels = 6;        ///< vectors of them that read what was copied
 constexpr int64_t kMostUnrolledTaps = 7;
-constexpr double kManyPages = 0.375;    ///< of those whose addresses a core keeps: a filter has three rows
-constexpr int64_t kShareOfPixels = 8;   ///< a copy that lanes go along has one by this of the second level of cache
-constexpr int64_t kShareOfScalars = 2;  ///< the same where its scalars are read
-constexpr int64_t kLeastRows = 4;       ///< of a block, about
-constexpr int64_t kOpenImageRows = 8;   ///< of a block where the number of rows is open
-constexpr int64_t kOpenVectors = 4;     ///< of columns, the same
-constexpr int64_t kOpenVectorsOfChannel = 64;  ///< of columns where each channel has a filter of its own
+constexpr double kManyPages = 0.375;        ///< of those whose addresses a core keeps: a filter has three rows
+constexpr int64_t kShareOfPixels = 8;       ///< a copy that lanes go along has one by this of the second level of cache
+constexpr int64_t kShareOfScalars = 2;      ///< the same where its scalars are read
+constexpr int64_t kLeastRows = 4;           ///< of a block, about
+constexpr int64_t kOpenImageRows = 8;       ///< of a block where the number of rows is open
+constexpr int64_t kOpenVectors = 4;         ///< of columns, the same
+constexpr int64_t kOpenRowsOfChannel = 32;  ///< the same where each channel has a filter of its own,
+constexpr int64_t kOpenVectorsOfChannel = 16;  ///< so that small maps are one block
 constexpr double kMostOpenTerms = 160;         ///< of a sum: 7x7 of 3 channels, 3x3 of 16
 
 using Loops = std::vector<uint32_t>;
@@ -76,11 +76,11 @@ class WindowQuestions {
         packs_(!draft.reduction.constants.empty()) {}
 
   Legal<ImageCopy> answer() {
-    cut_open_loops(kOpenVectors);
+    cut_open_loops(kOpenImageRows, kOpenVectors);
     auto found = window_of(s_, block_, spatial_, reduced_, blocks_);
     RELAXC_FITS(found, "no filter slides over an operand");
     if (found->sharing.empty()) {
-      cut_open_loops(kOpenVectorsOfChannel);
+      cut_open_loops(kOpenRowsOfChannel, kOpenVectorsOfChannel);
       found = window_of(s_, block_, spatial_, reduced_, blocks_);
     }
     window_ = std::move(*found);
@@ -111,10 +111,9 @@ class WindowQuestions {
     return step_of(store.buffer, store.indices, s_.loop(loop).var) == 1;
   }
   /// Loops of the result whose extents are open, by the blocks that they would have.
-  void cut_open_loops(int64_t vectors) {
+  void cut_open_loops(int64_t rows, int64_t vectors) {
     for (uint32_t loop : spatial_)
-      if (s_.loop(loop).extent.constant() == nullptr)
-        blocks_[loop] = is_contiguous(loop) ? vectors * lanes_ : kOpenImageRows;
+      if (s_.loop(loop).extent.constant() == nullptr) blocks_[loop] = is_contiguous(loop) ? vectors * lanes_ : rows;
   }
   bool is_inner(uint32_t loop) const {
     return window_.dim_of(loop) != nullptr ||
@@ -260,7 +259,8 @@ class WindowQuestions {
   /// Blocks of open rows and columns, halved until the copy stays in the cache.
   bool size_open_blocks(ImageCopy& copy, uint32_t cut, int64_t most) const {
     const uint32_t vector = copy.sliding.vector;
-    int64_t rows = cut == 0 ? 1 : std::min(extent(cut), kOpenImageRows), columns = extent(vector);
+    const int64_t most_rows = window_.sharing.empty() ? kOpenRowsOfChannel : kOpenImageRows;
+    int64_t rows = cut == 0 ? 1 : std::min(extent(cut), most_rows), columns = extent(vector);
     while (rows > 1 && bytes(cut, rows, vector, columns) > most) rows /= 2;
     while (is_open(vector) && columns > lanes_ && bytes(cut, rows, vector, columns) > most) columns /= 2;
     if (cut != 0 && (is_open(cut) || rows < extent(cut))) copy.cut = cut, copy.rows = rows;
@@ -313,7 +313,6 @@ struct WindowCopy {
     RELAXC_FITS(window_of(tree, form.block, form.spatial, form.reduced), "a block of rows has no window of its own");
     RELAXC_STEP(const CachedWindow made, apply(tree, CacheWindow{form.block, form.spatial[0], sliding.vector,
                                                                  form.spatial, form.reduced, form.lanes}));
-    if (column_blocks != 0) RELAXC_LEGAL(apply(tree, LiftAllocs{column_blocks}));
     RELAXC_LEGAL(apply(tree, StageLoads{made.block, 0}));
     RELAXC_LEGAL(vectorize_whole(tree, made.along, form.lanes, *draft.target));
     form.sliding = by.by_channels ? Sliding{} : sliding;

@@ -72,6 +72,9 @@ class Tree {
   Context& context() const { return *context_; }
   const arith::Facts& facts() const { return *facts_; }
   bool may_allocate() const { return may_allocate_; }
+  /// The result may be in the memory of an operand, each element where the same one of the operand was.
+  bool may_overwrite_operands() const { return may_overwrite_operands_; }
+  void let_overwrite_operands(bool overwrites) { may_overwrite_operands_ = overwrites; }
   /// The steps that made it.
   const Trace& trace() const { return trace_; }
   void note(NamedStep step) { trace_.push_back(std::make_shared<const NamedStep>(std::move(step))); }
@@ -133,6 +136,7 @@ class Tree {
   Context* context_;
   std::shared_ptr<const arith::Facts> facts_;  ///< of all copies
   bool may_allocate_;
+  bool may_overwrite_operands_ = false;
   Stmt root_;
   CutOutStatements section_;               ///< out of the kernel
   CutOutStatements focus_;                 ///< out of the section, or else of the kernel

@@ -7,6 +7,7 @@
 #include <random>
 #include <span>
 
+#include "compiler/schedule/analysis/access.h"
 #include "compiler/schedule/kernel.h"
 #include "compiler/tir/evaluator.h"
 #include "compiler/tir/print.h"
@@ -216,7 +217,8 @@ TEST_CASE(
   std::vector<std::map<std::string, int64_t>> cases;
   for (int64_t h : {0, 1, 2, 7, 16, 19})
     for (int64_t w : {0, 1, 5, 31, 66, 140}) cases.push_back({{"h", h}, {"w", w}});
-  cases.push_back({{"h", 3}, {"w", 1100}});  // in several blocks of columns where channels have filters of their own
+  // In several blocks of columns, or of rows, where channels have filters of their own.
+  for (auto [h, w] : {std::pair(3, 1100), std::pair(67, 3), std::pair(35, 270)}) cases.push_back({{"h", h}, {"w", w}});
   for (auto [rows, columns] : {std::pair(true, true), std::pair(true, false), std::pair(false, true)})
     for (testing::ConvShape shape : {testing::ConvShape{.c = 3, .out = 17, .stride = 2},
                                      {.c = 3, .out = 16, .kernel = 5, .stride = 3, .pad = 0},
@@ -232,6 +234,43 @@ TEST_CASE(
       const bool copies = !columns || shape.out >= 16 || shape.groups > 1;
       CHECK((f.schedule.steps.find("cache_window") != std::string::npos) == copies);
     }
+}
+
+/// Whether a store to the copy of a window happens in some lanes of a vector alone.
+bool stores_in_some_lanes(const tir::PrimFunc& f) {
+  bool found = false;
+  tir::for_each_stmt(f.body, [&](tir::Stmt s) {
+    const auto* loop = s.as<tir::For>();
+    if (loop == nullptr || loop->loop_kind != tir::LoopKind::kVectorized) return;
+    tir::for_each_stmt(loop->body, [&](tir::Stmt inner) {
+      const auto* branch = inner.as<tir::If>();
+      if (branch == nullptr || !schedule::depends_on(branch->condition, loop->var)) return;
+      tir::for_each_stmt(branch->then_body, [&](tir::Stmt stored) {
+        const auto* store = stored.as<tir::Store>();
+        found |= store != nullptr && store->buffer->name == "window";
+      });
+    });
+  });
+  return found;
+}
+
+TEST_CASE("rows of open images are copied with their borders in whole vectors, at every size") {
+  arith::Context context;
+  std::vector<std::map<std::string, int64_t>> cases;
+  for (int64_t h : {1, 2, 3, 5, 33})
+    for (int64_t w = 0; w < 20; ++w) cases.push_back({{"h", h}, {"w", w}});
+  for (testing::ConvShape shape : {testing::ConvShape{.c = 2, .out = 2, .groups = 2},
+                                   {.n = 2, .c = 2, .out = 2, .kernel = 5, .pad = 2, .groups = 2},
+                                   {.c = 2, .out = 2, .kernel = 2, .pad = 1, .groups = 2},
+                                   {.c = 2, .out = 2, .pad = 3, .groups = 2, .dilation = 3}}) {
+    shape.h = 21, shape.w = 43, shape.open_rows = shape.open_columns = true;
+    tir::PrimFunc f = testing::conv(context, shape, true);
+    same_numbers(context, f, cases);
+    REQUIRE(schedule::schedule_kernel(context, f, wide_target()));
+    CHECK(f.schedule.steps.find("cache_window") != std::string::npos);
+    CHECK(f.schedule.steps.find("split_overlapped") != std::string::npos);
+    CHECK_FALSE(stores_in_some_lanes(f));
+  }
 }
 
 TEST_CASE("filters slide over a copy where that is less work, and keep their numbers") {

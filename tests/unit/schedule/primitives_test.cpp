@@ -99,6 +99,40 @@ TEST_CASE("split keeps every iteration, whatever the extent") {
         }
 }
 
+TEST_CASE("a split whose last tile begins early keeps every iteration") {
+  arith::Context context;
+  Expr n = context.var("n");
+  for (int64_t factor : {1, 2, 4, 16})
+    for (Expr m : {n, context.index(5), context.index(8), context.index(16)})
+      for (size_t which : {0, 1})
+        keeps(context, sum(context, n, m), [&](Tree& s) {
+          done(s, schedule::BindAxes{});
+          const schedule::SplitLoops made = done(s, schedule::SplitOverlapped{loops_of(s)[which], factor});
+          const int64_t* extent = (which == 0 ? n : m).constant();
+          CHECK((made.tail == 0) == (factor == 1 || (extent != nullptr && *extent >= factor)));
+          if (which == 1) done(s, schedule::Vectorize{made.inner});
+        });
+}
+
+TEST_CASE("iterations that read what they may have written are not repeated") {
+  arith::Context context;
+  Expr n = context.var("n");
+  Tree maps(context, sum(context, n, n).body);
+  done(maps, schedule::BindAxes{});
+  const schedule::SplitOverlapped rows{loops_of(maps)[0], 4};
+  CHECK(rows.legal(maps));
+  maps.let_overwrite_operands(true);
+  CHECK_FALSE(rows.legal(maps));
+  maps.let_overwrite_operands(false);
+  done(maps, schedule::Parallel{rows.loop});
+  CHECK_FALSE(rows.legal(maps));
+  // A sum that is added to where it is.
+  PrimFunc f = testing::matmul(context, {}, n, n, n, false, false);
+  Tree sums(context, analysis::classify(f).last);
+  done(sums, schedule::BindAxes{});
+  for (uint32_t loop : loops_of(sums)) CHECK_FALSE(schedule::SplitOverlapped{loop, 4}.legal(sums));
+}
+
 TEST_CASE("fused loops visit the same elements") {
   arith::Context context;
   Expr n = context.var("n");

@@ -147,7 +147,12 @@ RegisterTile plan_register_tile(const Draft& draft, Expr value) {
 class TileCuts {
  public:
   TileCuts(Draft& draft, const TileShape& shape)
-      : draft_(draft), tree_(draft.tree), form_(draft.reduction), shape_(shape), tail_(tail_of(*draft.target)) {}
+      : draft_(draft),
+        tree_(draft.tree),
+        form_(draft.reduction),
+        shape_(shape),
+        tail_(tail_of(*draft.target)),
+        overlapped_(form_.sliding.vector != 0) {}
 
   /// Rows first, whose bytes are widened for all columns behind them; whether that was legal. Packs the constant.
   Legal<bool> cut_wide(std::vector<BufferRef>& packed) {
@@ -180,7 +185,7 @@ class TileCuts {
 
  private:
   Legal<> rows_first() {
-    RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree_, form_.unrolled, shape_.unrolled));
+    RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree_, form_.unrolled, shape_.unrolled, overlapped_));
     RELAXC_STEP(const std::vector<Copies> bodies, cut_vector(form_.vector));
     for (const Copies& copies : bodies)
       for (const AxisPart& part : parts) add_rows(part.inner, copies);
@@ -190,7 +195,7 @@ class TileCuts {
   Legal<> vectors_first() {
     RELAXC_LEGAL(cut_vector(form_.vector));
     const std::vector<uint32_t> own_lanes = lanes, own_groups = groups;
-    RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree_, form_.unrolled, shape_.unrolled));
+    RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree_, form_.unrolled, shape_.unrolled, overlapped_));
     for (const AxisPart& part : parts) {
       add_rows(part.inner, {});
       if (part.copies.loops.empty()) continue;
@@ -216,7 +221,8 @@ class TileCuts {
         vectors = fewer;
         break;
       }
-    RELAXC_STEP(const std::vector<VectorPart> parts, split_vectors(tree_, loop, vectors, form_.lanes, tail_));
+    RELAXC_STEP(const std::vector<VectorPart> parts,
+                split_vectors(tree_, loop, vectors, form_.lanes, tail_, overlapped_));
     std::vector<Copies> bodies;
     for (const VectorPart& part : parts) {
       if (part.group != 0) groups.push_back(part.group);
@@ -231,6 +237,7 @@ class TileCuts {
   const ReductionForm& form_;
   const TileShape& shape_;
   const Tail tail_;
+  const bool overlapped_;
 };
 
 Legal<> pack_and_cut(Draft& draft, const TileShape& shape, TileCuts& cuts, std::vector<BufferRef>& packed) {

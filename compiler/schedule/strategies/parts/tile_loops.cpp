@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/primitives/split.h"
+#include "compiler/schedule/primitives/split_overlapped.h"
 
 namespace relaxc::schedule {
 namespace {
@@ -21,9 +22,14 @@ Copies after(const Copies& first, const Copies& second) {
   return both;
 }
 
+/// How many iterations there are is not known, and the last ones may run twice.
+bool is_open_and_repeats(const Tree& s, uint32_t loop) {
+  return s.loop(loop).extent.constant() == nullptr && SplitOverlapped{loop, 1}.legal(s);
+}
+
 }  // namespace
 
-Legal<std::vector<AxisPart>> split_axis(Tree& s, uint32_t loop, int64_t factor) {
+Legal<std::vector<AxisPart>> split_axis(Tree& s, uint32_t loop, int64_t factor, bool overlapped) {
   std::vector<AxisPart> parts;
   Copies copies;
   while (loop != 0) {
@@ -33,17 +39,20 @@ Legal<std::vector<AxisPart>> split_axis(Tree& s, uint32_t loop, int64_t factor) 
       parts.push_back({0, copies, loop});
       break;
     }
-    RELAXC_STEP(SplitLoops split, apply(s, Split{loop, factor, Tail::kPeel}));
+    const bool repeats = overlapped && parts.empty() && is_open_and_repeats(s, loop);
+    RELAXC_STEP(SplitLoops split,
+                repeats ? apply(s, SplitOverlapped{loop, factor}) : apply(s, Split{loop, factor, Tail::kPeel}));
     if (split.inner != 0) parts.push_back({split.inner, copies, 0});
     copies = after(copies, split.copies);
     loop = split.tail;
     const int64_t* rest = loop == 0 ? nullptr : s.loop(loop).extent.constant();
-    factor = rest != nullptr ? *rest : factor > 4 ? 4 : factor > 2 ? 2 : 1;
+    factor = rest != nullptr ? *rest : repeats ? 1 : factor > 4 ? 4 : factor > 2 ? 2 : 1;
   }
   return parts;
 }
 
-Legal<std::vector<VectorPart>> split_vectors(Tree& s, uint32_t loop, int64_t vectors, int64_t lanes, Tail tail) {
+Legal<std::vector<VectorPart>> split_vectors(Tree& s, uint32_t loop, int64_t vectors, int64_t lanes, Tail tail,
+                                             bool overlapped) {
   std::vector<VectorPart> parts;
   Copies copies;
   const int64_t* all = s.loop(loop).extent.constant();
@@ -59,7 +68,9 @@ Legal<std::vector<VectorPart>> split_vectors(Tree& s, uint32_t loop, int64_t vec
     // The last vector is masked where nothing comes after it. All others have no mask: stores under one
     // take tens of cycles on some machines.
     bool last = !whole && (group == 1 || (left != nullptr && *left <= group * lanes));
-    RELAXC_STEP(SplitLoops cut, apply(s, Split{loop, group * lanes, last ? tail : Tail::kPeel}));
+    const bool repeats = overlapped && parts.empty() && group == 1 && is_open_and_repeats(s, loop);
+    RELAXC_STEP(SplitLoops cut, repeats ? apply(s, SplitOverlapped{loop, lanes})
+                                        : apply(s, Split{loop, group * lanes, last ? tail : Tail::kPeel}));
     if (cut.inner != 0) {
       VectorPart part{0, cut.inner, copies};
       if (group > 1) {
