@@ -23,6 +23,8 @@ struct Machine {
   std::string cpu;        ///< LLVM's name, or "native"
   std::string features;   ///< "+avx2,-fma"
   std::string float_abi;  ///< of ARM: "soft", "softfp" or "hard"
+  bool c_only = false;  ///< LLVM has no code for it; the other fields are those of a similar machine, for whose loops C
+                        ///< is written
   std::optional<int32_t> task_slots;
   std::optional<int32_t> vector_bits, vector_registers;       ///< that schedules use, of those that the CPU has
   std::vector<std::pair<const ModelField*, double>> numbers;  ///< what is said of its model; later ones count
@@ -38,6 +40,7 @@ struct KnownMachine {
   std::string_view name, triple, cpu, features;
   MachineModel model;
   std::string_view about;
+  bool c_only = false;  ///< see Machine
 
   Machine machine() const;
 };

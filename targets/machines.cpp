@@ -1,8 +1,11 @@
 // machines.cpp: the machines that have names.
 //
 // Sizes of caches are round numbers for the cores that a name stands for, which differ: 64 KB is what a Cortex-A76 has
-// (TRM 100798, A6.1), 1 MB what a Zen 4 has (Hot Chips 2024, "Next Generation Zen 5 Core"). Boards without caches have
-// one memory, and a small number keeps copies small. All other numbers are those that a MachineModel begins with.
+// (TRM 100798, A6.1), 1 MB what a Zen 4 has (Hot Chips 2024, "Next Generation Zen 5 Core"). A Cortex-M7, M52, M55, M85,
+// R5 and R52 have up to 64 KB of data cache, or up to 32 (their TRMs: DDI 0489, 102776, 101051, 101924, DDI 0460,
+// 100026); 16 KB is what chips with an M7 or M85 have (STM32F7, RA8M1), 32 what those with an R5 or R52 have
+// (TMS570LC43, S32Z2). Boards without caches have one memory, and a small number keeps copies small. All other numbers
+// are those that a MachineModel begins with.
 #include <algorithm>
 
 #include "targets/machine.h"
@@ -27,11 +30,18 @@ constexpr KnownMachine kMachines[] = {
     {"aarch64-v8.6",  "aarch64-unknown-linux-gnu",    "generic",        "+v8.6a,+fullfp16", caches(64, 512), "with products of matrices of bytes and of bfloat16: Neoverse V1, N2, Cortex-A510, A710 and later"},
     {"armv7-a",       "armv7-unknown-linux-gnueabihf", "generic",       "+neon,+vfp4",      caches(32, 256), "NEON and VFPv4: Cortex-A7, A15, A17; NEON flushes subnormals to zero"},
     {"cortex-m0plus", "thumbv6m-unknown-none-eabi",   "cortex-m0plus",  "",                  caches(8, 8), "no floating-point unit"},
+    {"cortex-m0",     "thumbv6m-unknown-none-eabi",  "cortex-m0",     "",                 caches(8, 8), "no floating-point unit"},
+    {"cortex-m1",     "thumbv6m-unknown-none-eabi",  "cortex-m1",     "",                 caches(8, 8), "of FPGAs, no floating-point unit"},
+    {"cortex-m23",    "thumbv8m.base-unknown-none-eabi", "cortex-m23", "",                 caches(8, 8), "no floating-point unit"},
     {"cortex-m3",     "thumbv7m-unknown-none-eabi",   "cortex-m3",      "",                  caches(8, 8), "no floating-point unit"},
     {"cortex-m4",     "thumbv7em-unknown-none-eabihf", "cortex-m4",     "",                  caches(8, 8), "DSP instructions, single precision"},
     {"cortex-m7",     "thumbv7em-unknown-none-eabihf", "cortex-m7",     "",                 caches(16, 16), "DSP instructions, double precision"},
     {"cortex-m33",    "thumbv8m.main-unknown-none-eabihf", "cortex-m33", "",                 caches(8, 8), "DSP instructions, single precision"},
     {"cortex-m55",    "thumbv8.1m.main-unknown-none-eabihf", "cortex-m55", "",              caches(16, 16), "Helium, single and double precision"},
+    {"cortex-m52",    "thumbv8.1m.main-unknown-none-eabihf", "cortex-m52", "",                 caches(16, 16), "Helium, single and double precision"},
+    {"cortex-m85",    "thumbv8.1m.main-unknown-none-eabihf", "cortex-m85", "",                 caches(16, 16), "Helium, single and double precision"},
+    {"cortex-r5",     "thumbv7r-unknown-none-eabihf", "cortex-r5",    "",                 caches(32, 32), "DSP instructions, single and double precision"},
+    {"cortex-r52",    "thumbv8r-unknown-none-eabihf", "cortex-r52",   "",                 caches(32, 32), "NEON, which flushes subnormals to zero"},
     {"riscv64gc",     "riscv64-unknown-linux-gnu",    "generic-rv64",   "+m,+a,+f,+d,+c",   caches(32, 256), "what Linux distributions ask for"},
     {"riscv64gcv",    "riscv64-unknown-linux-gnu",    "generic-rv64",   "+m,+a,+f,+d,+c,+v", caches(32, 256), "with vectors of at least 128 bits"},
     {"x86-64-windows", "x86_64-pc-windows-msvc",      "x86-64-v3",      "",                 caches(32, 512), "COFF; AVX2 and FMA"},
@@ -41,6 +51,10 @@ constexpr KnownMachine kMachines[] = {
     {"wasm32",        "wasm32-unknown-unknown",       "generic",        "",                 caches(32, 256), "WebAssembly without vectors"},
     {"wasm32-simd",   "wasm32-unknown-unknown",       "generic",        "+simd128",         caches(32, 256), "WebAssembly with vectors of 128 bits"},
     {"riscv32imac",   "riscv32-unknown-none-elf",     "generic-rv32",   "+m,+a,+c",          caches(8, 8), "no floating-point unit"},
+    {"riscv32imc",    "riscv32-unknown-none-elf",    "generic-rv32",  "+m,+c",            caches(8, 8), "no floating-point unit, no atomics: ESP32-C3"},
+    {"riscv32imafc",  "riscv32-unknown-none-elf",    "generic-rv32",  "+m,+a,+f,+c",      caches(8, 8), "single precision"},
+    {"riscv64imac",   "riscv64-unknown-none-elf",    "generic-rv64",  "+m,+a,+c",         caches(16, 16), "no floating-point unit"},
+    {"xtensa",        "thumbv7m-unknown-none-eabihf", "cortex-m3",    "",                 caches(16, 16), "C alone, for the compilers of ESP32 and ESP32-S3", true},
 };
 // clang-format on
 
@@ -61,6 +75,7 @@ Machine KnownMachine::machine() const {
   out.triple = triple;
   out.cpu = cpu;
   out.features = features;
+  out.c_only = c_only;
   for (const ModelField& field : model_fields()) out.numbers.emplace_back(&field, field.get(model));
   return out;
 }

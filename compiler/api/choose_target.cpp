@@ -46,14 +46,26 @@ std::string asked_target(const CompileOptions& options) {
   return !named && wasm ? "wasm32" : options.target;
 }
 
+/// A machine that LLVM has no code for takes C.
+Status check_format(const CompileOptions& options, const Machine& machine, Diagnostics& diag) {
+  std::optional<Emit> emit = options.emit ? options.emit : format_of_path(options.output);
+  if (!machine.c_only || options.output.empty() || !emit || emit == Emit::kC || emit == Emit::kText ||
+      emit == Emit::kDot)
+    return Done{};
+  return diag.error(nullptr, Kind::usage, "LLVM has no code for target '{}'; its C compiler takes '-o {}'",
+                    options.target, std::filesystem::path(options.output).replace_extension(".c").string());
+}
+
 struct Chosen {
   Target target;
   bool named = true;  ///< by the user, down to the CPU
+  bool c_only = false;
 };
 
 Result<Chosen> machine_of_flags(const CompileOptions& options, Diagnostics& diag) {
   Chosen chosen;
   RELAXC_TRY(Machine machine, read_machine(asked_target(options), diag));
+  RELAXC_DO(check_format(options, machine, diag));
   if (!options.target_from_cc.empty()) {
     RELAXC_TRY(Machine found, machine_of_compiler(options.target_from_cc, diag));
     if (!options.target.empty()) {
@@ -64,6 +76,7 @@ Result<Chosen> machine_of_flags(const CompileOptions& options, Diagnostics& diag
     machine = found;
   }
   chosen.named = names_cpu(options, machine);
+  chosen.c_only = machine.c_only;
   if (!options.cpu.empty()) {
     machine.cpu = options.cpu;
     machine.features.clear();
@@ -129,6 +142,7 @@ Result<std::string> target_flags(const CompileOptions& options, Diagnostics& dia
   RELAXC_TRY(std::vector<codegen_llvm::CpuLevel> usual, choose_levels(options, diag));
   const Target& target = chosen.target;
   if (!usual.empty()) return "--target=" + target.triple;
+  if (chosen.c_only) return "--target=" + options.target;
   return fmt::format("--target={} --mcpu={}{}{}", target.triple, target.cpu,
                      target.features.empty() ? "" : " --mattr=", target.features);
 }

@@ -126,7 +126,7 @@ class Run {
 
 int print_targets() {
   for (const KnownMachine& machine : known_machines())
-    fmt::print("{:<14} {:<36} {}\n", machine.name, machine.triple, machine.about);
+    fmt::print("{:<14} {:<36} {}\n", machine.name, machine.c_only ? "-" : machine.triple, machine.about);
   return std::fflush(stdout) == 0 ? 0 : 1;
 }
 

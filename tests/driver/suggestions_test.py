@@ -45,10 +45,21 @@ class Suggestions(ProgramTest):
                                  done.err)
 
     def test_a_machine_that_only_c_reaches_says_how(self):
-        for machine in ("xtensa", "xtensa-esp32-elf"):
-            done = self.refuses(2, "has an architecture that relaxc does not support", *RELU, "--target", machine)
-            self.assertIn("; its C compiler takes '-o model.c --target=riscv32imac'", done.err)
-        self.compiles("relu.onnx", "-o", "model.c", "--target=riscv32imac")
+        for triple, name in (("xtensa-esp32-elf", "xtensa"), ("mipsel-unknown-linux-gnu", "riscv32imac")):
+            done = self.refuses(2, "has an architecture that relaxc does not support", *RELU, "--target", triple)
+            self.assertIn(f"; its C compiler takes '-o model.c --target={name}'", done.err)
+        for format_ in ("model.o", "model.s", "model.so"):
+            self.refuses(2, "LLVM has no code for target 'xtensa'; its C compiler takes '-o model.c'", "relu.onnx",
+                         "--target=xtensa", "-o", format_)
+        self.compiles("relu.onnx", "-o", "model.c", "--target=xtensa")
+        self.assertEqual(self.compiles("--target=xtensa", "--print-target").out, "--target=xtensa\n")
+
+    def test_of_cores_by_other_names(self):
+        for name, near in (("cortexm52", "cortex-m52"), ("cortex_m85", "cortex-m85"), ("cortex-m0+", "cortex-m0"),
+                           ("cortex-r52+", "cortex-r52"), ("rv32imc", "riscv32imc"), ("rv32imafc", "riscv32imafc"),
+                           ("rv64imac", "riscv64imac"), ("xtensaa", "xtensa")):
+            with self.subTest(name):
+                self.refuses(2, f"did you mean '{near}'?", *RELU, "--target", name)
 
     def test_of_operators_and_dims(self):
         self.write("relux.onnx", wire.model([wire.node("Relux", ["x"], ["y"])], [wire.value_info("x", (2,))],

@@ -14,9 +14,15 @@ from programs import REPOSITORY, SUFFIX, npy, read_npy
 HERE = Path(__file__).resolve().parent
 EXAMPLE = REPOSITORY / "examples/bare-metal"
 CPUS = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "riscv32imac", "riscv64gc"]
-OTHERS = {  # cores that relaxc has no name for: its flags, the compiler's, and the board; QEMU's M33 runs code of an M23
-    "cortex-m0": (["--target", "cortex-m0plus", "--mcpu=cortex-m0"], ["-mfloat-abi=soft"], "mps2-an385"),
-    "cortex-m23": (["--target", "thumbv8m.base-none-eabi", "--mcpu=cortex-m23"], ["-mfloat-abi=soft"], "mps2-an505"),
+OTHERS = {  # cores without an example: the compiler's flags, and a board whose core runs their instructions as well
+    "cortex-m0": (["-mcpu=cortex-m0", "-mfloat-abi=soft"], "mps2-an385"),
+    "cortex-m1": (["-mcpu=cortex-m1", "-mfloat-abi=soft"], "mps2-an385"),
+    "cortex-m23": (["-mcpu=cortex-m23", "-mfloat-abi=soft"], "mps2-an505"),
+    "cortex-m52": (["-mcpu=cortex-m55", "-mfloat-abi=hard"], "mps3-an547"),
+    "cortex-m85": (["-mcpu=cortex-m55", "-mfloat-abi=hard"], "mps3-an547"),
+    "riscv32imc": (["-march=rv32imc", "-mabi=ilp32"], "virt"),
+    "riscv32imafc": (["-march=rv32imafc", "-mabi=ilp32f"], "virt"),
+    "riscv64imac": (["-march=rv64imac", "-mabi=lp64", "-mcmodel=medany"], "virt"),
 }
 MAKE = (EXAMPLE / "Makefile").read_text()
 TICK = {"mps2-an505": 50, "mps3-an547": 31.25}  # nanoseconds of SysTick; 40 on the others, 1 on RISC-V
@@ -43,8 +49,10 @@ class Board:
     def __init__(self, cpu, folder):
         self.cpu, self.riscv = cpu, cpu.startswith("riscv")
         self.cross = "riscv64-unknown-elf-" if self.riscv else "arm-none-eabi-"
-        self.target, flags, self.board = OTHERS.get(cpu) or (["--target", cpu], setting("FLAGS", cpu), setting("BOARD", cpu)[0])
-        machine = flags + (["-msmall-data-limit=0"] if self.riscv else [f"-mcpu={cpu}", "-mthumb"])
+        self.target = ["--target", cpu]
+        flags, self.board = OTHERS.get(cpu) or (
+            setting("FLAGS", cpu) + ([] if self.riscv else [f"-mcpu={cpu}"]), setting("BOARD", cpu)[0])
+        machine = flags + (["-msmall-data-limit=0"] if self.riscv else ["-mthumb"])
         self.compiler = [self.cross + "gcc", *machine]
         self.folder = Path(folder) / cpu
         self.include = [f"-I{REPOSITORY}/runtime-lite/include", f"-I{EXAMPLE}", "-I."]

@@ -1,5 +1,5 @@
-"""The programs of board.py in a process: qemu-user for machines of Linux, and for riscv32, of which Debian has no C
-library, Linux's system calls alone; node for WebAssembly."""
+"""The programs of board.py in a process: qemu-user for machines of Linux, and for those of which Debian has no C library,
+Linux's system calls alone; node for WebAssembly."""
 
 import shutil
 from pathlib import Path
@@ -12,7 +12,11 @@ LINUX = {  # machine: its C compiler, QEMU
     "armv7-a": (["arm-linux-gnueabihf-gcc"], ["qemu-arm", "-cpu", "cortex-a15"]),
     "riscv64gc": (["riscv64-linux-gnu-gcc"], ["qemu-riscv64"]),
 }
-RISCV32 = ["riscv64-unknown-elf-gcc", "-march=rv32imac", "-mabi=ilp32", "-msmall-data-limit=0"]
+FREE = {  # the same without a C library
+    "riscv32imac": (["riscv64-unknown-elf-gcc", "-march=rv32imac", "-mabi=ilp32", "-msmall-data-limit=0"], ["qemu-riscv32"]),
+    "cortex-r5": (["arm-none-eabi-gcc", "-mcpu=cortex-r5", "-mthumb", "-mfloat-abi=hard"], ["qemu-arm", "-cpu", "cortex-r5f"]),
+    "cortex-r52": (["arm-none-eabi-gcc", "-mcpu=cortex-r52", "-mthumb", "-mfloat-abi=hard"], ["qemu-arm", "-cpu", "max"]),
+}
 WASM = {"wasm32": [], "wasm32-simd": ["-msimd128"]}
 NODE = """
 const memory = () => new Uint8Array(instance.exports.memory.buffer);
@@ -30,8 +34,8 @@ class Process(Board):
         self.cpu, self.target, self.riscv = cpu, ["--target", cpu], False
         if cpu in LINUX:
             self.compiler, self.emulator = LINUX[cpu]
-        elif cpu == "riscv32imac":
-            self.compiler, self.emulator = RISCV32, ["qemu-riscv32"]
+        elif cpu in FREE:
+            self.compiler, self.emulator = FREE[cpu]
         else:
             self.compiler = ["clang", "--target=wasm32", *WASM[cpu]]
             self.emulator = ["node", "run.js"]

@@ -7,6 +7,7 @@
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
+#include <llvm/TargetParser/ARMTargetParser.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/SubtargetFeature.h>
 
@@ -178,11 +179,17 @@ bool choose_float_abi(const std::string& name, llvm::Triple& triple, std::string
   return true;
 }
 
+/// Of ARM, whose names of architectures differ in nothing else between ARMv7-A and ARMv7-R.
+llvm::ARM::ProfileKind profile(const llvm::Triple& triple) {
+  return llvm::ARM::parseArchProfile(triple.getArchName());
+}
+
 /// What a triple means if no CPU is named: the first known machine of its architecture, with or without a system.
 const KnownMachine* usual_machine(const llvm::Triple& triple) {
   for (const KnownMachine& known : known_machines()) {
     llvm::Triple other{llvm::StringRef(known.triple)};
-    bool same = other.getArch() == triple.getArch() && other.getSubArch() == triple.getSubArch();
+    bool same = other.getArch() == triple.getArch() && other.getSubArch() == triple.getSubArch() &&
+                profile(other) == profile(triple) && !known.c_only;
     if (same && other.isOSUnknown() == triple.isOSUnknown()) return &known;
   }
   return nullptr;
@@ -203,8 +210,11 @@ void complete(Machine& machine, const llvm::Triple& triple) {
   if (machine.cpu.empty()) machine.cpu = "generic";
 }
 
-/// How C reaches a machine for which there is no code: C for a machine of the same sizes, without vectors.
+/// How C reaches a machine for which there is no code: its name, or C for a machine of the same sizes, without vectors.
 std::string c_instead(const llvm::Triple& triple) {
+  const KnownMachine* named = find_machine(triple.getArchName().str());
+  if (named != nullptr && named->c_only)
+    return fmt::format("; its C compiler takes '-o model.c --target={}'", named->name);
   bool little = triple.isLittleEndian();
   if (!little || !(triple.isArch32Bit() || triple.isArch64Bit())) return "";
   return fmt::format("; its C compiler takes '-o model.c --target={}'",
@@ -364,8 +374,11 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target, OptLevel
                 : level == OptLevel::kO1 ? llvm::CodeGenOptLevel::Less
                 : level == OptLevel::kO3 ? llvm::CodeGenOptLevel::Aggressive
                                          : llvm::CodeGenOptLevel::Default;
+  // The memories of 64-bit RISC-V begin at 2 GB, beyond what addresses of the small model reach.
+  std::optional<llvm::CodeModel::Model> reach;
+  if (model == llvm::Reloc::Static && triple.isRISCV64()) reach = llvm::CodeModel::Medium;
   std::unique_ptr<llvm::TargetMachine> machine(
-      known->createTargetMachine(triple, target.cpu, target.features, options, model, std::nullopt, effort));
+      known->createTargetMachine(triple, target.cpu, target.features, options, model, reach, effort));
   RELAXC_CHECK(machine != nullptr, "LLVM has no machine for " + target.triple);
   return machine;
 }
