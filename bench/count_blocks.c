@@ -2,7 +2,7 @@
  * it.
  *
  * It prints a line for each block when QEMU ends: address, address of the last instruction, runs, jumps. The
- * declarations are those of version 1 of QEMU's interface for plugins (qemu-plugin.h), which Debian does not package.
+ * declarations are those of version 1 of QEMU's interface for plugins, whose header Debian does not package.
  *
  *   cc -shared -fPIC -O2 -o count_blocks.so bench/count_blocks.c
  *   qemu-system-arm ... -plugin ./count_blocks.so,out=counts.txt */
