@@ -98,6 +98,20 @@ class Module:
         return gv
 """
 
+RELAY = """#[version = "0.0.5"]
+def @main(%data: Tensor[(1, 4), float32]) -> Tensor[(1, 4), float32] {
+  %0 = @tvmgen_default_lib_main_0(%data) /* ty=Tensor[(1, 4), float32] */;
+  negative(%0) /* ty=Tensor[(1, 4), float32] */
+}
+
+def @tvmgen_default_lib_main_0(%lib_0_i0: Tensor[(1, 4), float32], Inline=1, Compiler="lib", global_symbol="tvmgen_default_lib_main_0", Primitive=1) -> Tensor[(1, 4), float32] {
+  %1 = fn (%FunctionVar_0_0: Tensor[(1, 4), float32], PartitionedFromPattern="nn.relu_", Composite="lib.relu") -> Tensor[(1, 4), float32] {
+    nn.relu(%FunctionVar_0_0) /* ty=Tensor[(1, 4), float32] */
+  } /* ty=fn (Tensor[(1, 4), float32]) -> Tensor[(1, 4), float32] */;
+  %1(%lib_0_i0) /* ty=Tensor[(1, 4), float32] */
+}
+"""
+
 
 class Calls(ProgramTest):
     def setUp(self):
@@ -165,6 +179,11 @@ class Calls(ProgramTest):
     def test_semantics_are_compared_before_and_behind_the_pass(self):
         self.compiles("model.relax", "--external-patterns", "lib.txt", "--verify-semantics", "-o", "model.o")
 
+    def test_tools_find_the_functions_in_a_library(self):
+        self.write("model.relax", MODEL.replace('("l", 3)', "(3, 3)"))
+        self.refuses(1, "--load names the library of the C functions", "bench", "model.relax", "--external-patterns", "lib.txt",
+                     "--dim", "n=2")
+
     def test_a_stranger_s_model_calls_nothing(self):
         self.refuses(2, "--external-patterns", "relu.onnx", "--untrusted", "--external-patterns", "lib.txt", "-o", "m.o")
 
@@ -207,6 +226,15 @@ class CodegenFunctions(ProgramTest):
                 self.assertIn(text, self.compiled("pattern lib.dense", *lines, "  call lib_dense(x)")[0])
 
 
+class Relay(ProgramTest):
+    def test_functions_that_partition_graph_makes(self):
+        self.write("model.relay", RELAY)
+        self.write("lib.txt", FIRST + "pattern lib.relu\n  parameters x\n  call lib_relu(x)\n")
+        done = self.compiles("model.relay", "--external-patterns", "lib.txt", "-o", "model.o")
+        self.assertEqual(done.err, "")
+        self.assertIn("int32_t lib_relu(", (self.path / "model.h").read_text())
+
+
 class Refusals(ProgramTest):
     def refused(self, place, text, *lines):
         self.write("lib.txt", "\n".join(lines) + "\n")
@@ -236,6 +264,7 @@ class Refusals(ProgramTest):
         self.row("3:20", "is an integer, found 'last'", "  match nn.softmax[axis=last](x)")
         self.row("3:14", "expected", "  match exp(x")
         self.row("3:9", "expected an operator and its operands", "  match x")
+        self.row("3:19", "expected an operator and its operands", "  match (exp(x) | x)")
         self.row("3:73", "at most 64 operators", "  match " + "(" * 80 + "x")
 
     def test_names(self):

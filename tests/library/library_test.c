@@ -181,6 +181,36 @@ static void test_files_beside_the_input(void) {
   relaxc_request_destroy(request);
 }
 
+static int holds(relaxc_file file, const char* text) {
+  size_t length = strlen(text), at;
+  for (at = 0; at + length <= file.size; at++)
+    if (memcmp((const char*)file.bytes + at, text, length) == 0) return 1;
+  return 0;
+}
+
+static void test_patterns_from_memory(void) {
+  static const char patterns[] = "relaxc external patterns 1\npattern a\n  match add(x, w)\n  call lib_add(x, w)\n";
+  static const char unknown[] = "relaxc external patterns 1\npattern a\n  match plus(x, w)\n  call lib_add(x, w)\n";
+  relaxc_request* request = request_of("weighted.relax", weighted, "weighted.c");
+  relaxc_result* result;
+  relaxc_request_memory(request, "lib.txt", patterns, strlen(patterns));
+  relaxc_request_option(request, "external-patterns", "lib.txt");
+  result = relaxc_compile(request);
+  CHECK(relaxc_result_status(result) == RELAXC_OK);
+  CHECK(holds(file_at(result, 0), "lib_add("));
+  relaxc_result_destroy(result);
+  relaxc_request_destroy(request);
+
+  request = request_of("weighted.relax", weighted, "weighted.c");
+  relaxc_request_memory(request, "lib.txt", unknown, strlen(unknown));
+  relaxc_request_option(request, "external-patterns", "lib.txt");
+  result = relaxc_compile(request);
+  CHECK(relaxc_result_status(result) == RELAXC_REFUSED);
+  CHECK(strcmp(diagnostic_at(result, 0).file, "lib.txt") == 0 && diagnostic_at(result, 0).line == 3);
+  relaxc_result_destroy(result);
+  relaxc_request_destroy(request);
+}
+
 static void test_errors(void) {
   relaxc_request* request = request_of("wrong.relax", wrong, "wrong.o");
   relaxc_result* result = relaxc_compile(request);
@@ -419,6 +449,7 @@ int main(int argc, char** argv) {
   test_names();
   test_same_bytes(argv[1], argv[2]);
   test_files_beside_the_input();
+  test_patterns_from_memory();
   test_errors();
   test_options();
   test_untrusted();

@@ -195,7 +195,7 @@ class Session::Opening {
     return exit_code_ == 0;
   }
 
-  /// The libraries with the functions of custom operators.
+  /// The libraries with the functions of custom operators and external patterns.
   bool load_operators() {
     for (const std::string& library : options_.tool.libraries) {
       std::string path = fs::absolute(library).string();  // a bare name would be searched among the system's libraries
@@ -210,11 +210,13 @@ class Session::Opening {
 
   bool load_model() {
     state_->handle = dlopen(compiling_.output.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (state_->handle == nullptr)
+    if (state_->handle == nullptr) {
+      const bool calls = !options_.custom_ops.empty() || !options_.external_patterns.empty();
       return fails(fmt::format("the compiled model cannot be loaded: {}{}", dlerror(),
-                               options_.tool.libraries.empty() && !options_.custom_ops.empty()
-                                   ? "; --load names the library of its custom operators"
+                               options_.tool.libraries.empty() && calls
+                                   ? "; --load names the library of the C functions that it calls"
                                    : ""));
+    }
     state_->model = static_cast<const rlx_model*>(dlsym(state_->handle, (compiling_.name + "_model").c_str()));
     return true;
   }

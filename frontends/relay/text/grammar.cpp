@@ -167,27 +167,33 @@ bool Grammar::parameter(ast::Stmt& function) {
   return function.params.back().annotation != nullptr;
 }
 
-/// `Primitive=1, hash="…"`: what passes of TVM note, which changes no value.
-bool Grammar::function_attributes() {
+/// `Primitive=1, hash="…"`: what passes of TVM note, which changes no value. `kept` receives, as keys and values of a
+/// dict, those that set a function apart for a library, by their names in Relax.
+bool Grammar::function_attributes(std::vector<Expr>* kept) {
   while (peek().kind == TokenKind::kName && peek(1).is("=")) {
+    const Token key = take();
     take();
-    take();
-    if (peek().kind == TokenKind::kMeta)
+    if (peek().kind == TokenKind::kMeta) {
       take();
-    else if (attribute_value() == nullptr)
-      return false;
+    } else {
+      Expr value = attribute_value();
+      if (value == nullptr) return false;
+      if (kept != nullptr && (key.text == "Compiler" || key.text == "Composite"))
+        kept->insert(kept->end(),
+                     {make(ExprKind::kString, key.place, {}, key.text == "Compiler" ? "Codegen" : key.text), value});
+    }
     if (!accept(",")) break;
   }
   return true;
 }
 
 /// `(%x: T, %y: T, Primitive=1) -> T`
-bool Grammar::function_head(ast::Stmt& function) {
+bool Grammar::function_head(ast::Stmt& function, std::vector<Expr>& attributes_kept) {
   if (peek().is("[")) return refuse(peek().place, Kind::unsupported, "functions of types are not supported") != nullptr;
   if (!expect("(", "in front of parameters")) return false;
   while (!peek().is(")")) {
     bool attributes = peek().kind == TokenKind::kName;
-    if (attributes ? !function_attributes() : !parameter(function)) return false;
+    if (attributes ? !function_attributes(&attributes_kept) : !parameter(function)) return false;
     if (attributes || !accept(",")) break;
   }
   if (!expect(")", "behind parameters")) return false;
@@ -198,8 +204,15 @@ bool Grammar::function_head(ast::Stmt& function) {
 
 bool Grammar::function(ast::Stmt& function) {
   InScope scope(*this);
-  if (!function_head(function)) return false;
+  std::vector<Expr> attributes;
+  if (!function_head(function, attributes)) return false;
   Suite body;
+  if (!attributes.empty()) {
+    Suite* around = std::exchange(suite_, &body);
+    emit(StmtKind::kExpr, function.place)->value =
+        relax_call(function.place, "func_attr", {make(ExprKind::kDict, function.place, attributes)});
+    suite_ = around;
+  }
   Expr value = block(body, true);
   Suite* outer = std::exchange(suite_, &body);
   if (value != nullptr) give(value);

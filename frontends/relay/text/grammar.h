@@ -58,9 +58,9 @@ class Grammar {
   std::set<std::string> reachable() const;
   void global_function(const Definition& definition, bool is_private);
   void free_expression();
-  bool function_head(ast::Stmt& function);
+  bool function_head(ast::Stmt& function, std::vector<Expr>& attributes_kept);
   bool parameter(ast::Stmt& function);
-  bool function_attributes();
+  bool function_attributes(std::vector<Expr>* kept = nullptr);
   /// The statements of a function from its parameters on.
   bool function(ast::Stmt& function);
   ast::Stmt* make_function(const std::string& name, Place place, bool is_private);

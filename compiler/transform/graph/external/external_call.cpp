@@ -45,6 +45,8 @@ class Plan {
       plan.arguments.push_back({passed(argument.value, argument.axes), argument.axes});
     check_order(row_.result_axes, result_, "the result");
     if (row_.scratch) plan.scratch = evaluate(*row_.scratch);
+    if (plan.scratch && arith::bounds(plan.scratch, facts_).upper < 0)
+      refuse(fmt::format("its scratch has {} bytes", arith::to_string(plan.scratch)));
     if (!refusal_.empty()) return refusal_;
     return plan;
   }

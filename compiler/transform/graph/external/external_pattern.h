@@ -28,8 +28,9 @@ struct ExternalPattern {
     relax::RuleDim a, b;
   };
 
-  std::string name;                     ///< also the Composite of functions that it stands for
-  std::optional<PatternNode> pattern;   ///< none: only functions of that name are meant
+  std::string name;  ///< also the Composite of functions that it stands for
+  std::optional<PatternNode>
+      pattern;  ///< an operator, or alternatives that are; none: only functions of that name are meant
   std::vector<std::string> parameters;  ///< without a pattern: names of the function's parameters
   std::vector<Operand> operands;
   std::optional<relax::RuleTensor> result;

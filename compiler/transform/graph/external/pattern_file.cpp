@@ -55,6 +55,15 @@ std::vector<Span> statements_of(std::string_view text) {
   return statements;
 }
 
+/// What of the alternatives that a pattern may be as a whole is not an operator; null: all are.
+const PatternNode* no_operator(const PatternNode& pattern) {
+  if (pattern.kind == PatternNode::kOperator) return nullptr;
+  if (pattern.kind != PatternNode::kEither) return &pattern;
+  for (const PatternNode& choice : pattern.operands)
+    if (const PatternNode* other = no_operator(choice)) return other;
+  return nullptr;
+}
+
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -164,8 +173,8 @@ class Reading {
     if (const auto* fault = std::get_if<PatternFault>(&read)) return faulty(*fault, place(fault->at));
     PatternNode& pattern = row().pattern.emplace(std::get<PatternNode>(std::move(read)));
     RELAXC_DO(check_pattern(pattern, ops_, place, diag));
-    if (pattern.kind != PatternNode::kOperator && pattern.kind != PatternNode::kEither)
-      return diag.error(place(0), Kind::syntax, "expected an operator and its operands, as in add(x, %b)");
+    if (const PatternNode* other = no_operator(pattern))
+      return diag.error(place(other->at), Kind::syntax, "expected an operator and its operands, as in add(x, %b)");
     rule.move_to(span.end);
     return Done{};
   }
