@@ -175,7 +175,8 @@ Result<PassNumbers> check_pass_flags(const CompileOptions& options, Diagnostics&
   if (!options.mixed_precision.empty())
     numbers[std::string(kMixedPrecisionDType.name)] = options.mixed_precision == "float16" ? 1 : 2;
   if (options.opt == "s" || options.opt == "z")  // weights at points are more, and so is what the blocks of tiles hold
-    numbers[std::string(kScheduleWinograd.name)] = 0, numbers[std::string(kScheduleSmall.name)] = 1;
+    numbers[std::string(kScheduleWinograd.name)] = 0,
+    numbers[std::string(kScheduleSmall.name)] = options.opt == "z" ? 2 : 1;
   if (options.quantized_io) numbers[std::string(kQuantizedIo.name)] = 1;
   for (const std::string& text : options.pass_options) RELAXC_DO(read_pass_option(options, text, numbers, diag));
   return numbers;

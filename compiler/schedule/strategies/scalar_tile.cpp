@@ -78,6 +78,11 @@ Legal<> read_in_words(Draft& draft) {
   return drop_unit_loops(draft.tree, form.reduced);
 }
 
+/// Integers are left: their tiles read words, or are loops in assembly.
+bool sums_floats(const Draft& draft) {
+  return draft.tree.block(draft.reduction.block).body.as<tir::Store>()->buffer->dtype.is_float();
+}
+
 /// Few taps along the innermost axis are straight-line code: neighbouring elements then share what they read.
 Legal<> unroll_few_taps(Draft& draft) {
   const uint32_t loop = draft.reduction.reduced.back();
@@ -219,6 +224,7 @@ struct ScalarTile {
     const TileAxes axes = axes_of(draft);
     RELAXC_FITS(axes.columns != 0, "no two elements share an operand");
     RELAXC_LEGAL(read_in_words(draft));
+    RELAXC_FITS(!draft.options->smallest || !sums_floats(draft), "a tile is longer than one element");
     RELAXC_LEGAL(apply(draft.tree, StageLoads{draft.reduction.block, 0}));
     RELAXC_LEGAL(scalar_replace_results(draft));
     if (axes.rows == 0) RELAXC_LEGAL(unroll_few_taps(draft));

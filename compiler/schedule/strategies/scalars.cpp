@@ -1,9 +1,11 @@
 // scalars.cpp: reductions on targets without vectors.
 //
 // An element is a scalar from its neutral element to what its consumers make of it: sums never are in memory, and
-// such machines have little. Their order is the written one.
+// such machines have little. Their order is the written one. Where a filter reads beyond an image, a branch takes less
+// code and time than clamps of both subscripts.
 #include <array>
 
+#include "compiler/schedule/primitives/stage_loads.h"
 #include "compiler/schedule/strategies/parts/scalar_reduction.h"
 #include "compiler/schedule/strategies/strategy.h"
 
@@ -16,6 +18,7 @@ struct ScalarSums {
   static std::string text() { return "each sum in a register, one element after the other"; }
   Legal<> carry_out(Draft& draft) const {
     RELAXC_LEGAL(begin_scalars(draft, form));
+    RELAXC_LEGAL(apply(draft.tree, StageLoads{draft.reduction.block, 0}));
     return scalar_replace_results(draft);
   }
 };

@@ -55,10 +55,11 @@ TEST_CASE("strategies have names of their own, and a priority is shared by those
 }
 
 /// What was asked about the kernel, part by part.
-schedule::KernelExplanation explained(arith::Context& context, tir::PrimFunc kernel, const Target& target) {
+schedule::KernelExplanation explained(arith::Context& context, tir::PrimFunc kernel, const Target& target,
+                                      const schedule::ScheduleOptions& options = {}) {
   std::vector<schedule::PackedParam> packed;
   schedule::KernelExplanation explanation;
-  schedule::schedule_kernel(context, kernel, target, {}, packed, {}, {}, &explanation);
+  schedule::schedule_kernel(context, kernel, target, {}, packed, {}, options, &explanation);
   return explanation;
 }
 
@@ -111,14 +112,19 @@ TEST_CASE("a target without vectors sums in scalars, several that share operands
   const auto number = [&](int64_t n) { return context.index(n); };
   Target scalar;
   scalar.vector_bits = 0;
+  schedule::ScheduleOptions options;
   const auto taken = [&](const tir::PrimFunc& product, const char* strategy) {
-    const schedule::KernelExplanation told = explained(context, product, scalar);
+    const schedule::KernelExplanation told = explained(context, product, scalar, options);
     const schedule::Considered* answer = answer_of(told, strategy);
     return answer != nullptr && answer->taken;
   };
   CHECK(taken(testing::matmul(context, {}, number(4), number(5), number(6), false, false), "scalar_tile"));
   const arith::Expr m = context.var("m"), n = context.var("n");
   CHECK(taken(testing::matmul(context, {}, m, n, number(6), false, false), "scalars"));
+  options.small = true;
+  CHECK(taken(testing::matmul(context, {}, number(4), number(5), number(6), false, false), "scalar_tile"));
+  options.smallest = true;  // where a tile is more code
+  CHECK(taken(testing::matmul(context, {}, number(4), number(5), number(6), false, false), "scalars"));
 }
 
 }  // namespace

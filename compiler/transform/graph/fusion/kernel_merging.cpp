@@ -173,10 +173,11 @@ class Merging {
     Columns columns = differing_columns(members);
     if (!pays(members, columns)) return;
     tir::PrimFunc& kept = *members.front().kernel;
-    std::vector<arith::Var> given = take_in(kept, members, columns);
+    const std::vector<Expr> given = take_in(kept, members, columns);
     for (size_t i = 0; i < columns.size(); ++i) {
-      if (is_dim(kept, given[i])) continue;
-      kept.params.push_back({nullptr, given[i]});
+      const auto* var = given[i].as<arith::VarNode>();
+      if (var == nullptr || is_dim(kept, arith::Var(var))) continue;
+      kept.params.push_back({nullptr, arith::Var(var)});
       for (size_t which = 0; which < members.size(); ++which)
         for (Op* call : uses_.at(members[which].kernel->name))
           call->add_operand(GraphBuilder(module_, context_.ops, call, context_.diag).prim(columns[i][which]));
@@ -215,20 +216,45 @@ class Merging {
     return found;
   }
 
-  /// Puts a variable into the kernel for each column, and numbers where members agree.
-  std::vector<arith::Var> take_in(tir::PrimFunc& kernel, const std::vector<Similar>& members, const Columns& columns) {
-    std::vector<arith::Var> given;
+  /// Puts a variable into the kernel for each column, and numbers where members agree. The last place along a dim, to
+  /// which subscripts are clamped, stays one less than the dim: nothing could be proved of another variable.
+  /// \return what is in place of each column
+  std::vector<Expr> take_in(tir::PrimFunc& kernel, const std::vector<Similar>& members, const Columns& columns) {
+    std::vector<Expr> given;
     for (size_t i = 0; i < columns.size(); ++i)
       given.push_back(module_.context().var("c" + std::to_string(i), columns[i].front().dtype()));
     const KernelConstants& numbers = members.front().numbers;
     arith::Substitution by;
-    for (size_t place = 0; place < numbers.values.size(); ++place) {
-      auto column = std::find(columns.begin(), columns.end(), column_of(members, place));
-      by[numbers.variables[place]] =
-          column == columns.end() ? numbers.values[place] : Expr(given[static_cast<size_t>(column - columns.begin())]);
-    }
-    kernel = tir::clone(module_.context(), numbers.kernel, by);
+    const auto fill_in = [&] {
+      for (size_t place = 0; place < numbers.values.size(); ++place) {
+        auto column = std::find(columns.begin(), columns.end(), column_of(members, place));
+        by[numbers.variables[place]] =
+            column == columns.end() ? numbers.values[place] : given[static_cast<size_t>(column - columns.begin())];
+      }
+      kernel = tir::clone(module_.context(), numbers.kernel, by);
+    };
+    fill_in();
+    if (derive_last_places(kernel, columns, given)) fill_in();
     return given;
+  }
+
+  /// Puts `dim - 1` in place of variables that are one less than a dim in all members. \return whether there are any
+  static bool derive_last_places(const tir::PrimFunc& kernel, const Columns& columns, std::vector<Expr>& given) {
+    const std::vector<Expr> variables = given;
+    const auto dim = [&](size_t i) {
+      const auto* var = variables[i].as<arith::VarNode>();
+      return var->dtype.is_index() && is_dim(kernel, arith::Var(var));
+    };
+    for (size_t last = 0; last < columns.size(); ++last)
+      for (size_t i = 0; i < columns.size() && variables[last].dtype().is_index(); ++i)
+        if (!dim(last) && dim(i) && is_one_less(columns[last], columns[i])) given[last] = variables[i] - 1;
+    return given != variables;
+  }
+
+  static bool is_one_less(const std::vector<Expr>& column, const std::vector<Expr>& than) {
+    for (size_t i = 0; i < column.size(); ++i)
+      if (!(column[i] == than[i] - 1)) return false;
+    return true;
   }
 
   void replace(const tir::PrimFunc& gone, tir::PrimFunc& by) {
