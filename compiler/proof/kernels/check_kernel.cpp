@@ -55,13 +55,8 @@ class KernelCheck {
     verdict_.kind = kind_of(kernel_.before);
     verdict_.steps = kernel_.after.schedule.steps;
     const std::vector<std::vector<int64_t>> all = sizes_to_check(runs_.scalars(), kernel_.facts);
-    if (!runs_.scalars().empty()) options_.limit = options_.open_limit;
-    for (const std::vector<int64_t>& sizes : all) {
-      if (!at(sizes)) break;
-      if (runs_.scalars().empty()) break;
-      options_.limit = options_.open_limit - verdict_.instructions;
-      if (options_.limit <= 0) break;
-    }
+    for (size_t i = 0; i < all.size() && at(all[i]); ++i)
+      if (i > 0 && verdict_.instructions > options_.open_limit) break;
     if (verdict_.answer != KernelAnswer::kRefuted) conclude(all);
     return verdict_;
   }
@@ -137,7 +132,7 @@ class KernelCheck {
   }
 
   const ScheduledKernel& kernel_;
-  KernelCheckOptions options_;
+  const KernelCheckOptions& options_;
   const KernelRuns runs_;
   KernelVerdict verdict_;
   bool chosen_ = false, floats_ = false;  ///< integers of inputs are chosen; floats, too

@@ -44,7 +44,7 @@ struct KernelVerdict {
 
 struct KernelCheckOptions {
   int64_t limit = int64_t{1} << 31;       ///< instructions of one run
-  int64_t open_limit = int64_t{1} << 28;  ///< instructions of all runs of a kernel with open dims
+  int64_t open_limit = int64_t{1} << 28;  ///< instructions after which a kernel with open dims gets no further size
   uint64_t seed = 0x72656C617863;         ///< of the fields' random points
 };
 

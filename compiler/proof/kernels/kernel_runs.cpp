@@ -125,12 +125,12 @@ std::string KernelRuns::difference(Algebra& algebra, Run& before, Run& after, co
 RunComparison KernelRuns::early_end(const RunResult& result, bool definition) {
   switch (result.end) {
     case RunEnd::kNeedsData:
-      return {RunComparison::kNeedsData, result.text};
+      return {RunComparison::kNeedsData, result.text, result.instructions};
     case RunEnd::kFault:
-      if (!definition) return {RunComparison::kDifferent, result.text};
-      return {RunComparison::kUnsuitable, "in the definition, " + result.text};
+      if (!definition) return {RunComparison::kDifferent, result.text, result.instructions};
+      return {RunComparison::kUnsuitable, "in the definition, " + result.text, result.instructions};
     default:
-      return {RunComparison::kUndecided, result.text};
+      return {RunComparison::kUndecided, result.text, result.instructions};
   }
 }
 

@@ -253,5 +253,30 @@ TEST_CASE("every wrong schedule of two hundred is refuted") {
   for (const size_t one : by_mutation) CHECK(one > 0);
 }
 
+/// The kernel with the loops of `extent` iterations parallel.
+ScheduledKernel with_parallel_loops(arith::Context& context, const PrimFunc& definition, int64_t extent) {
+  ScheduledKernel kernel{definition, definition, {}, {}};
+  tir::Rewriter rewriter;
+  rewriter.on_stmt = [&](Stmt s) {
+    const auto* loop = s.as<tir::For>();
+    if (loop == nullptr || !loop->extent.is_constant(extent)) return s;
+    auto* made = context.arena().make<tir::For>(*loop);
+    made->loop_kind = tir::LoopKind::kParallel;
+    return Stmt(made);
+  };
+  kernel.after.body = tir::rewrite(context, definition.body, rewriter);
+  return kernel;
+}
+
+TEST_CASE("iterations of a parallel loop that meet in one element are refuted") {
+  arith::Context context;
+  const PrimFunc product =
+      testing::matmul(context, {}, context.index(3), context.index(5), context.index(17), false, false);
+  CHECK(check_kernel(with_parallel_loops(context, product, 3)).answer == KernelAnswer::kProved);
+  const KernelVerdict sums = check_kernel(with_parallel_loops(context, product, 17));
+  CHECK(sums.answer == KernelAnswer::kRefuted);
+  CHECK(sums.text.find("iteration of a parallel loop") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace relaxc::proof
