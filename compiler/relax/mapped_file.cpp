@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -103,6 +104,16 @@ void set_aside(const MappedFile& file, std::span<const std::byte> part) {
   uintptr_t begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
   uintptr_t end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+void for_each_piece(const MappedFile& file, const std::function<void(std::span<const std::byte>)>& use) {
+  constexpr size_t kPiece = size_t{4} << 20;
+  const std::span<const std::byte> bytes = file.bytes();
+  for (size_t begin = 0; begin < bytes.size(); begin += kPiece) {
+    const std::span<const std::byte> piece = bytes.subspan(begin, std::min(kPiece, bytes.size() - begin));
+    use(piece);
+    set_aside(file, piece);
+  }
 }
 
 }  // namespace relaxc::relax

@@ -1,6 +1,7 @@
 // mapped_file.h: files that are read by mapping them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,6 +38,10 @@ Result<FileRef> open_file(const MemoryFiles& memory, const std::string& path, Lo
 /// `part` of the bytes of `file` will not be read soon: gives back the memory of its whole pages, if map_file has
 /// mapped them. They come in again when they are touched.
 void set_aside(const MappedFile& file, std::span<const std::byte> part);
+
+/// Calls `use` with the bytes of `file` in order, in pieces of some megabytes. Each piece is set aside afterwards, so
+/// that reading a file of gigabytes takes the memory of one piece.
+void for_each_piece(const MappedFile& file, const std::function<void(std::span<const std::byte>)>& use);
 
 /// Fails (Kind::io) if the path of a file that map_file has mapped now leads to another file, or to one that was
 /// written since: what was read of it need not be what is there.

@@ -3,6 +3,7 @@ error and leave no file.
 
 Usage: limits_test.py RELAXC RUNTIME [unittest's own]"""
 
+import os
 import struct
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import program
 import wire
-from program import RELAXC, RUNTIME, ProgramTest
+from program import LINK_FLAGS, RELAXC, RUNTIME, ProgramTest
 from wire import field, fields, node, value_info
 
 
@@ -219,6 +220,32 @@ class Budgets(ProgramTest):
                     self.write("w.onnx", wire.model([node("Add", ["x", "w"], ["y"])], [value_info("x", (1,))],
                                                     [value_info("y", dims)], [value + data]))
                     self.refused_soon("error", "w.onnx", "-o", "m.o")
+
+
+class PeakMemory(ProgramTest):
+    """What a compilation takes at most, as the system counts it: mapped pages of files among it."""
+
+    def peak_of(self, *arguments):
+        """Bytes of the process that compiles."""
+        running = subprocess.Popen([RELAXC, *arguments], cwd=self.path)
+        _, status, usage = os.wait4(running.pid, 0)
+        running.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(running.returncode, 0)
+        return usage.ru_maxrss << 10
+
+    @unittest.skipIf("-fsanitize" in " ".join(LINK_FLAGS), "a sanitizer keeps what was freed")
+    def test_weights_are_not_in_memory_all_at_once(self):
+        side, count = 1024, 32
+        weight_bytes = 4 * side * side
+        names = ["x", *(f"v{i}" for i in range(count - 1)), "y"]
+
+        zeros = bytes(weight_bytes - 4)
+        nodes = [wire.node("Add", [names[i], f"w{i}"], [names[i + 1]]) for i in range(count)]
+        weights = [wire.tensor(f"w{i}", (side, side), zeros + struct.pack("<f", i)) for i in range(count)]
+        self.write("large.onnx", wire.model(nodes, [value_info("x", (side, side))], [value_info("y", (side, side))], weights))
+        small = self.peak_of("relu.onnx", "-o", "relu.o")
+        large = self.peak_of("large.onnx", "-o", "large.o")
+        self.assertLess(large - small, count * weight_bytes // 2)
 
 
 class Limits(ProgramTest):

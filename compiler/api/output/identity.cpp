@@ -11,6 +11,7 @@
 #include "compiler/interface/header.h"
 #include "compiler/interface/identifiers.h"
 #include "compiler/interface/typed_call.h"
+#include "compiler/relax/mapped_file.h"
 
 namespace relaxc::api {
 namespace {
@@ -47,8 +48,9 @@ Status name_object(const CompileOptions& options, const OutputPlan& plan, const 
   std::vector<std::string> parts{object.producer, target.triple, target.cpu, target.features,
                                  fmt::format("{} task slots", target.task_slots)};
   parts.insert(parts.end(), options.object_flags.begin(), options.object_flags.end());
-  std::vector<std::span<const std::byte>> contents;
-  for (const relax::FileRef& file : files) contents.push_back(file->bytes());
+  std::vector<codegen_llvm::FileContent> contents;
+  for (const relax::FileRef& file : files)
+    contents.push_back([&](const auto& use) { relax::for_each_piece(*file, use); });
   object.hash = codegen_llvm::hash_of_files(contents, parts);
   object.interface_hash = interface_hash(object);
   return check_externals(object, diag);

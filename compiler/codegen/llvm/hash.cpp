@@ -29,11 +29,15 @@ Hash hash_of(const std::vector<std::string>& parts) {
   return sha.final();
 }
 
-Hash hash_of_files(const std::vector<std::span<const std::byte>>& files, const std::vector<std::string>& parts) {
+Hash hash_of_files(const std::vector<FileContent>& files, const std::vector<std::string>& parts) {
   llvm::SHA256 sha;
-  for (std::span<const std::byte> file : files) {
-    sha.update(llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t*>(file.data()), file.size()));
-    add_length(sha, file.size());
+  for (const FileContent& file : files) {
+    uint64_t length = 0;
+    file([&](std::span<const std::byte> piece) {
+      sha.update(llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t*>(piece.data()), piece.size()));
+      length += piece.size();
+    });
+    add_length(sha, length);
   }
   add_parts(sha, parts);
   return sha.final();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,7 +15,10 @@ using Hash = std::array<uint8_t, 32>;
 
 /// Of the parts in order, each with its length, so that moving a byte from one part to the next changes the hash.
 Hash hash_of(const std::vector<std::string>& parts);
-/// Of the contents of the files in order and then of the parts.
-Hash hash_of_files(const std::vector<std::span<const std::byte>>& files, const std::vector<std::string>& parts);
+
+/// Calls its argument with the bytes of a file, in pieces.
+using FileContent = std::function<void(const std::function<void(std::span<const std::byte>)>&)>;
+/// Of the contents of the files in order, each with its length, and then of the parts. A piece is not kept.
+Hash hash_of_files(const std::vector<FileContent>& files, const std::vector<std::string>& parts);
 
 }  // namespace relaxc::codegen_llvm

@@ -44,5 +44,24 @@ TEST_CASE("a constant of a mapped file leaves no memory behind, and can be read 
   CHECK(sum(*constant) == kBytes - 100);
 }
 
+TEST_CASE("a mapped file that is read through takes the memory of one piece") {
+  TemporaryFolder folder;
+  REQUIRE(!folder.path().empty());
+  std::ofstream(folder.file("ones"), std::ios::binary) << std::string(kBytes - 1, '\1') << '\2';
+  Diagnostics diag;
+  auto file = map_file(folder.file("ones"), nullptr, diag);
+  REQUIRE(file);
+  int64_t before = resident(), most = 0, total = 0;
+  std::byte last{};
+  for_each_piece(**file, [&](std::span<const std::byte> piece) {
+    for (std::byte byte : piece) total += static_cast<int64_t>(byte);
+    last = piece.back();
+    most = std::max(most, resident());
+  });
+  CHECK(total == kBytes + 1);
+  CHECK(last == std::byte{2});
+  CHECK(most < before + kBytes / 4);
+}
+
 }  // namespace
 }  // namespace relaxc::relax
