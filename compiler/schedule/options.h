@@ -1,4 +1,4 @@
-// options.h: what strategies may do that is more than another order.
+// options.h: options of strategies, from flags.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 namespace relaxc::schedule {
 
 struct ScheduleOptions {
-  int64_t winograd = 4;           ///< the most rows that Winograd's algorithm gives at once: 0 (none), 2 or 4
-  int64_t online_softmax = 1024;  ///< the fewest keys of a row that a softmax takes by blocks of them; 0: never
-  bool small = false;             ///< size before speed
-  bool smallest = false;          ///< size alone; `small` is set, too
+  int64_t winograd = 4;           ///< the largest m of Winograd's F(m, 3): 0 (never), 2 or 4
+  int64_t online_softmax = 1024;  ///< the fewest keys of a row for which softmax is computed in blocks; 0: never
+  bool small = false;             ///< prefer small code
+  bool smallest = false;          ///< prefer the smallest code whatever it costs in time; implies `small`
 };
 
 }  // namespace relaxc::schedule

@@ -1,4 +1,4 @@
-// packing.h: constants in the order in which a kernel reads them.
+// packing.h: how a constant is laid out in the order in which a kernel reads it.
 #pragma once
 
 #include <cstddef>
@@ -11,34 +11,34 @@
 
 namespace relaxc::schedule {
 
-/// An operand in panels: axis `axis` of a tensor [d0, d1, …] is cut into panels of `panel` elements, which become the
-/// last dim; the number of the panel is the first. The other axes keep their order, or take that of `order`. What a
-/// last panel lacks is zero.
+/// Divides axis `axis` of a tensor [d0, d1, …] into panels of `panel` elements. In the packed tensor the index of the
+/// panel is the first dim, the other axes follow in the order of `order`, and the index in the panel is the last dim.
+/// The last panel is padded with zeros.
 struct Packing {
-  std::vector<int64_t> shape;  ///< of the tensor, as the kernel sees it
+  std::vector<int64_t> shape;  ///< of the tensor in the kernel, before panels
   size_t axis = 0;
   int64_t panel = 1;
   std::vector<size_t> order;  ///< the other axes, outermost first
-  /// What is side by side along this axis is one integer of `word_bytes`: `shape` counts words along it. -1: no.
+  /// Adjacent elements along this axis are joined into integers of `word_bytes`; `shape` counts these. -1: none.
   int64_t words_axis = -1;
-  /// Elements along it. Where they are not a multiple of a word's, the last of several words ends with them, and what
-  /// it shares with the word before is zero; a single word ends with zeros.
+  /// The number of elements along `words_axis`. If it is not a multiple of a word's, the last word overlaps the one
+  /// before it, with zeros in place of the elements that both hold; a single word is padded with zeros.
   int64_t words_extent = 0;
   int64_t word_bytes = 4;
-  /// The second and the third byte of each word are swapped (arith::PairDot), and every last word ends with zeros.
+  /// The second and the third byte of each word are swapped (arith::PairDot), and the last word is padded with zeros.
   bool pairs = false;
-  /// An axis along which the three taps of float32 filters are taken at the points of F(results, 3) (winograd.h).
+  /// An axis along which three taps of float32 filters are transformed to the points of F(results, 3) (winograd.h).
   struct Taps {
     size_t axis = 0;
-    int64_t inner = 1;  ///< elements inside of the axis, once those further in are at their points
+    int64_t inner = 1;  ///< product of the dims after the axis, when axes further in are already transformed
     int64_t results = 0;
   };
   std::vector<Taps> filtered;  ///< the outermost first; `shape` counts points
 
   std::vector<int64_t> packed_shape() const;
-  /// Unique for one way of packing: "pack [64, 3, 3, 3] in panels of 14 along 0, order 2 3 1".
+  /// A text that identifies this packing: "pack [64, 3, 3, 3] in panels of 14 along 0, order 2 3 1".
   std::string description() const;
-  /// `element_bytes`: of the source.
+  /// Packs the tensor's bytes. `element_bytes`: the size of an element of the source.
   std::vector<std::byte> apply(std::span<const std::byte> bytes, int64_t element_bytes) const;
   /// The packed tensor's dtype.
   DType packed_dtype(DType source) const {
@@ -50,7 +50,7 @@ struct Packing {
   std::vector<std::byte> as_points(std::span<const std::byte> bytes) const;
 };
 
-/// A kernel's parameter that is to be packed, and what it has become.
+/// A kernel's parameter whose argument the caller must pack, and the parameter that replaces it.
 struct PackedParam {
   tir::BufferRef param = nullptr, packed = nullptr;
   Packing packing;

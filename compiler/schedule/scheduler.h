@@ -1,4 +1,4 @@
-// scheduler.h: a kernel's nests, one group after the other.
+// scheduler.h: asks strategies for plans of a kernel's parts and applies them.
 #pragma once
 
 #include <functional>
@@ -9,34 +9,35 @@
 
 namespace relaxc::schedule {
 
-/// Asks the strategies about a draft of a kernel, stage by stage, and carries out what they plan.
+/// Schedules a draft of a kernel: asks the strategies stage by stage, and applies the plans that are taken.
 class Scheduler {
  public:
-  /// \param explanation  gets what was asked and answered; null: not wanted
+  /// \param explanation  receives the strategies that were considered; may be null
   Scheduler(Draft& draft, KernelExplanation* explanation) : draft_(draft), explanation_(explanation) {}
 
-  /// All nests, each group of them by the strategy that fits; in blocks of rows where that is to be.
+  /// Schedules all nests, in blocks of rows if a strategy plans so.
   void run();
 
  private:
   Legal<> in_blocks();
   void in_sections();
   void distribute_over_tasks(std::vector<uint32_t> done);
-  /// All statements in focus except the last `others`.
+  /// Schedules all statements in focus except the last `others`.
   void schedule_whole(size_t others);
-  /// The nests of a block of rows, and how many tasks share the blocks.
+  /// Schedules the nests of a block of rows, and divides the blocks among tasks.
   Legal<> schedule_block(const RowBlock& block);
   void schedule_body(uint32_t loop);
 
   using Place = std::function<Stmt(const Tree&)>;
-  /// The parts that `all` of the kernel begins with: each group as its strategy says, then those over the same rows
+  /// Schedules the parts that `all` of the kernel begins with: first each group of nests, then nests over the same rows
   /// together.
   void schedule_parts(const std::vector<Stmt>& parts, const Place& all);
-  /// Returns how many statements each part has become.
+  /// Returns for each part the number of statements that replaced it.
   std::vector<size_t> schedule_group(const NestGroup& group);
-  /// False: all is as it was.
+  /// Returns false if nothing changed.
   bool schedule_nests(const NestGroup& group, std::vector<size_t>& sizes);
-  /// Asks the rows of a stage; the answers are about what `part` names.
+  /// Asks the strategies of a stage and applies the plan that is taken; `part` names the blocks in the explanation.
+  /// Returns false if none is taken.
   bool ask(Stage stage, Draft& draft, const std::string& part);
 
   Draft& draft_;

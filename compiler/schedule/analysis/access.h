@@ -1,4 +1,4 @@
-// access.h: what strategies and steps ask about a nest before they change it.
+// access.h: loads, stores and subscripts of a nest; read-only queries of strategies and steps.
 #pragma once
 
 #include <functional>
@@ -15,20 +15,20 @@ using arith::Var;
 using tir::BufferRef;
 using tir::Stmt;
 
-/// By how much an index expression grows when `var` grows by 1; nothing if not by a constant.
+/// The difference of an index expression between `var` + 1 and `var`; nullopt if it is not a constant.
 std::optional<int64_t> step_of(Expr index, Expr var);
-/// The same of the element's place in a compact buffer.
+/// The same for the element's offset in a compact row-major buffer.
 std::optional<int64_t> step_of(BufferRef buffer, const std::vector<Expr>& indices, Expr var);
 bool depends_on(Expr e, Expr var);
-/// Whether `e` reads memory, which may hold another number in each iteration.
+/// Whether `e` contains a load.
 bool has_load(Expr e);
 
-/// The statements one after the other at the heart of a kernel, or of a block of its rows.
+/// The sequence of statements inside of a kernel's allocations and views, or inside of a block of its rows.
 std::vector<Stmt> statements_of(Stmt s);
-/// The outermost statement that is nothing but a nest around the block; null: there is none.
+/// The outermost loop that contains the block and no other one; null if the block has no nest of its own.
 Stmt nest_around(Stmt root, uint32_t block);
 
-/// What the axes of a block are bound to.
+/// Maps the axes of a block to the expressions that they are bound to.
 arith::Substitution bindings(const tir::Block& block);
 
 /// One load or store.
@@ -37,25 +37,27 @@ struct Access {
   std::vector<Expr> indices;
   bool is_store;
 };
-/// Every access in `s`, stores before the loads of their value; each distinct load of a statement once.
+/// Calls `f` for every access in `s`: a store before the loads of its value, each distinct load of a statement once.
 void for_each_access(Stmt s, const std::function<void(const Access&)>& f);
-/// Where subscripts are `outer + c` and `inner + d` side by side, with `c` and `d` that depend on neither, and no other
-/// one depends on the two: such a pair is one subscript along the fused loop.
+/// The first of two adjacent subscripts `outer + c` and `inner + d`, where neither `c`, `d` nor any other subscript
+/// depends on the two variables. After the loops are fused, these two are one subscript. nullopt if there is no such
+/// pair.
 std::optional<size_t> fused_place(const std::vector<Expr>& indices, Expr outer, Expr inner);
-/// Whether the loads of `s` stay what they are if two perfectly nested loops are one (see fuse.h).
+/// Whether two perfectly nested loops can be fused: their variables occur in adjacent subscripts of contiguous dims
+/// alone, which become one (see fuse.h).
 ///
-/// \param in_conditions  branches may ask for the loops' positions, which a division gives
+/// \param in_conditions  allows conditions of branches to use the loop variables, which fusing computes by a division
 bool can_fuse(const tir::For& outer, const tir::For& inner, bool in_conditions = false);
 
-/// `acc[i] = combine(acc[i], value)`, the parts of a reduction's store; null value: it is none.
+/// The operands of a reduction's store `own = combine(own, value)`; `value` is null if the store is not of this form.
 struct Update {
   arith::ExprKind kind = arith::ExprKind::kAdd;  ///< Add, Mul, Min or Max
   Expr own, value;
 };
 Update update_of(const tir::Store& store);
-/// The product that an update adds to its own element, if that can be done with one rounding; null: it adds none.
+/// The product that an update adds, if a fused multiply-add can compute it; else null.
 const arith::Mul* fusible_product(const Update& update);
-/// Whether `init` is neutral for the combination, so that it may be used more than once.
+/// Whether `init` is the neutral element of the combination, so that several partial results may start with it.
 bool is_neutral(arith::ExprKind kind, Expr init);
 
 }  // namespace relaxc::schedule

@@ -1,4 +1,4 @@
-// group.h: a reduction, what fills in its neutral element before it, and its element-wise consumers behind it.
+// group.h: a reduction with the nest that initializes it and the element-wise nests that consume it.
 #pragma once
 
 #include <optional>
@@ -9,28 +9,28 @@
 
 namespace relaxc::schedule {
 
-/// They are what a strategy for reductions takes on at once: a tile begins with the neutral element and ends with its
-/// consumers, so that neither makes a pass over memory.
+/// The nests that a strategy for reductions schedules together: a tile initializes its sums in registers and applies
+/// the consumers to them, so that neither the initial values nor the sums pass through memory.
 struct ReductionGroup {
   Stmt reduction;               ///< a perfect nest, spatial loops outside of reduction loops
   std::vector<Stmt> consumers;  ///< nests over the same spatial axes, reading the group's results at their own index
   std::vector<BufferRef> non_escaping;  ///< results that nothing outside of the group reads
 
-  std::vector<Stmt> statements() const;  ///< all of these
+  std::vector<Stmt> statements() const;  ///< the reduction, then its consumers
 };
 
 bool is_reduction(const analysis::Nest& nest);
 
-/// The nest writes the value with which the reduction begins, everywhere.
+/// Whether the nest stores the reduction's initial value to every element of its result.
 bool initializes(const analysis::Nest& fill, const analysis::Nest& reduction);
 
-/// A consumer of `results` over the axes of the reduction.
+/// Whether the nest reads `results` element by element over the spatial axes of the reduction.
 bool joins(const analysis::Nest& nest, const analysis::Nest& reduction, const std::vector<BufferRef>& results);
 
-/// These statements of the tree, one behind the other, if they are a reduction and its consumers, and maybe what fills
-/// in before it.
+/// The group that these consecutive statements are: optionally an initializing nest, a reduction, its consumers.
+/// nullopt if they are not such a group.
 std::optional<ReductionGroup> group_of(const Tree& s, const std::vector<Stmt>& all);
-/// The same of what is in focus.
+/// The same for the statements in focus.
 std::optional<ReductionGroup> group_in(const Tree& s);
 
 }  // namespace relaxc::schedule

@@ -1,4 +1,4 @@
-// independence.h: may the iterations of a loop run at the same time?
+// independence.h: whether the iterations of a loop may run concurrently.
 #pragma once
 
 #include <set>
@@ -7,9 +7,10 @@
 
 namespace relaxc::schedule {
 
-/// Whether no iteration of `loop`, which is in `root`, reads or writes what another one writes; false also where
-/// that cannot be shown. What is allocated in the body belongs to one iteration. `sums`: buffers whose accesses may
-/// meet.
+/// Whether no iteration of `loop`, which is in `root`, reads or writes an element that another one writes; false also
+/// if that cannot be proved. Memory that the body allocates is private to an iteration.
+///
+/// \param sums  buffers whose accesses are ignored
 bool has_independent_iterations(Stmt root, const tir::For& loop, const std::set<BufferRef>& sums = {});
 
 }  // namespace relaxc::schedule

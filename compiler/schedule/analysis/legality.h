@@ -1,4 +1,4 @@
-// legality.h: whether a change of order keeps what a kernel computes; what primitives ask about what they are told.
+// legality.h: whether a change of order preserves what a kernel computes; what primitives check their arguments by.
 #pragma once
 
 #include <vector>
@@ -8,29 +8,29 @@
 
 namespace relaxc::schedule {
 
-/// Whether all statements in `s` are such that every iteration of a loop around them runs to its end, and what they
-/// access is known: no break, continue, while, guard or call.
+/// Whether `s` contains no break, continue, while, guard or call: every iteration of a loop around it runs to its end,
+/// and its accesses are known.
 bool is_plain(Stmt s);
 
-/// Annotation of a loop whose iterations were made to be independent of each other, where accesses do not show it.
+/// Annotation of a loop whose iterations are independent by construction, where its accesses do not show it.
 inline constexpr const char* kIndependent = "independent";
 
-/// Whether the iterations of `loop`, in `root`, may run in any order, or at the same time: there is at most one, or
-/// they are independent.
+/// Whether the iterations of `loop`, in `root`, may run in any order or concurrently: there is at most one, or they are
+/// independent.
 bool may_run_together(Stmt root, const tir::For& loop);
 
-/// Whether perfectly nested loops may stand in the order that `order` gives as places in `chain`. Loops that are
-/// independent of each other whatever those around them do may stand anywhere; the others keep their order, unless what
-/// ties them is a reduction that is marked (`reassociate`).
+/// Whether perfectly nested loops may be reordered to `order`, which lists positions in `chain`. Loops whose iterations
+/// are independent whatever the loops around them do may be anywhere; the others keep their order, unless they depend
+/// on each other by a reduction alone that `reassociate` has marked.
 ///
-/// \param marked  a block whose reduction counts as marked; 0: none but those that are
+/// \param marked  a block whose reduction counts as marked besides those that are; 0 for none
 bool may_reorder(Context& context, Stmt root, const std::vector<const tir::For*>& chain,
                  const std::vector<size_t>& order, uint32_t marked = 0);
 
-/// Whether no iteration of perfectly nested loops meets any other one.
+/// Whether no two iterations of perfectly nested loops access the same element, one of them by a store.
 bool are_independent(Context& context, Stmt root, const std::vector<const tir::For*>& chain);
 
-/// What `s` does with the memory of `buffer` first: each time that it runs it stores to it before it reads it, or not.
+/// The first access to `buffer` whenever `s` runs: none, certainly a store, or anything else.
 enum class FirstUse : uint8_t { kNone, kStore, kOther };
 FirstUse first_use(Stmt s, BufferRef buffer);
 

@@ -7,19 +7,19 @@
 
 namespace relaxc::schedule {
 
-/// Statements one behind the other.
+/// Consecutive statements that are scheduled together.
 struct NestGroup {
-  size_t begin = 0, end = 0;     ///< places
-  std::vector<uint32_t> blocks;  ///< of its nests; empty: it is not a nest
-  bool reduces = false;          ///< a reduction, with what fills in before it and its consumers behind it
-  bool fills = false;            ///< the first nest fills in the neutral element
+  size_t begin = 0, end = 0;     ///< statements [begin, end)
+  std::vector<uint32_t> blocks;  ///< the blocks of its nests; empty for a statement that is not a nest
+  bool reduces = false;          ///< the group is a reduction with its initialization and its consumers
+  bool fills = false;            ///< the first nest stores the initial value
 };
 
-/// The parts in groups: a reduction takes with it the nest that fills in its neutral element and the consumers that
-/// follow over the same axes; all others are alone.
+/// Divides the statements into groups: a reduction with the nest that initializes it and the consumers that follow over
+/// the same axes; every other statement by itself.
 std::vector<NestGroup> nest_groups(const std::vector<Stmt>& parts);
 
-/// Each nest of a group by itself, except the one that fills in before its reduction.
+/// Divides a group into its nests; an initializing nest stays with its reduction.
 std::vector<NestGroup> without_consumers(const NestGroup& group);
 
 }  // namespace relaxc::schedule

@@ -1,4 +1,4 @@
-// nests.h: what a nest is like, as strategies and steps ask.
+// nests.h: the form of a nest; read-only queries of strategies and steps.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace relaxc::schedule {
 
-/// The loops begin at 0 and are, one by one, what the block's axes are bound to.
+/// Whether the loops begin at 0 and the block's axes are bound to the loop variables one to one.
 bool is_normal(const analysis::Nest& nest);
 
-/// The axes of the nest that are not sums, if they are what it subscripts its result with, in order.
+/// The spatial axes of the nest, if they are the subscripts of its result in this order; else nothing.
 std::vector<Var> own_axes(const analysis::Nest& nest);
 
 }  // namespace relaxc::schedule

@@ -1,4 +1,4 @@
-// region.h: which part of a buffer statements access.
+// region.h: the part of a buffer that statements access, as a box.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,21 @@
 
 namespace relaxc::schedule {
 
-/// A box of elements.
+/// A box of elements, parts of which may be outside of the buffer.
 struct Region {
-  std::vector<Expr> begin;      ///< the first one along each dim; it may be in front of the buffer
-  std::vector<int64_t> extent;  ///< how many along each dim; some may be behind the buffer
+  std::vector<Expr> begin;      ///< the first index along each dim
+  std::vector<int64_t> extent;  ///< the number of elements along each dim
 };
 
-/// A box that holds all elements of `buffer` that `s` accesses. Where it begins may depend on variables of loops around
-/// `s`, and on none that is bound inside of it. Nothing: there is no access, or no such box of a size that is known.
+/// A box that contains all elements of `buffer` that `s` accesses. Its first index may depend on variables of loops
+/// around `s`, not on those that `s` binds. nullopt if there is no access, or no box of a known size.
 std::optional<Region> region_of(Stmt s, BufferRef buffer);
 
 /// Whether `s` stores every element of the box before it reads any.
 bool fills(Stmt s, BufferRef buffer, const Region& region);
 
-/// What must hold for there to be an element at `at`, as far as `facts` do not say so; null: there is one.
+/// The condition for the subscripts `at` to be inside of the buffer, without what `facts` prove; null if nothing is
+/// left.
 Expr inside(BufferRef buffer, const std::vector<Expr>& at, const arith::Facts& facts);
 
 }  // namespace relaxc::schedule

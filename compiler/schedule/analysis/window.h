@@ -12,59 +12,61 @@ namespace relaxc::schedule {
 
 class Tree;
 
-/// One dim of the operand that loops go along: at `grain * (sum of step * variable)` behind what other loops decide.
+/// A dim of the operand that is subscripted by `grain * (sum of step * loop variable)` plus what loops outside of the
+/// window add.
 struct WindowDim {
   size_t axis = 0;
   int64_t grain = 1;
-  std::vector<std::pair<uint32_t, int64_t>> steps;  ///< of the loops, in units of the grain
-  int64_t extent = 1;                               ///< positions, in units of the grain, at most
-  std::optional<int64_t> base;    ///< the index at position 0 without `moving`, where it is known and the grain is 1
-  Expr moving;                    ///< what loops around the window add to that; null: nothing
-  std::optional<int64_t> length;  ///< of the operand along the axis, where it is known
-  bool slides = false;            ///< loops of the result and of the reduction meet in it
+  std::vector<std::pair<uint32_t, int64_t>> steps;  ///< loop and step, in units of the grain
+  int64_t extent = 1;                               ///< upper bound of the positions, in units of the grain
+  std::optional<int64_t> base;    ///< the index at position 0 without `moving`, if it is known and the grain is 1
+  Expr moving;                    ///< what loops outside of the window add to the index; null for 0
+  std::optional<int64_t> length;  ///< the operand's extent along the axis, if it is known
+  bool slides = false;            ///< loops both of the result and of the reduction subscript it
 
-  /// Where the window begins and the operand ends is known when compiling.
+  /// Whether the window's first index and the operand's extent are constants.
   bool is_fixed() const { return base && !moving && length; }
 };
 
 struct Window {
-  Expr node;  ///< the load, or the select that keeps it inside of the operand
+  Expr node;  ///< the load, or the select that guards it against subscripts outside of the operand
   const arith::Load* load = nullptr;
-  bool guarded = false;           ///< the latter
+  bool guarded = false;           ///< `node` is such a select
   std::vector<WindowDim> dims;    ///< in the operand's order
   std::vector<uint32_t> sharing;  ///< loops of the result that the operand does not depend on
 
-  /// The dim that `loop` goes along; null: none.
+  /// The dim that `loop` subscripts; null if there is none.
   const WindowDim* dim_of(uint32_t loop) const;
-  /// By how many positions `loop` moves; 0: the window does not depend on it.
+  /// The number of positions that one iteration of `loop` advances; 0 if the window does not depend on it.
   int64_t step_of(uint32_t loop) const;
 };
 
-/// Where each loop of a window goes: the loop that moves by one position stands for all of its dim.
+/// Substitutions between loop variables of a window and positions in it. The loop of step 1 takes the position of its
+/// dim, the dim's other loops are 0.
 struct Places {
-  arith::Substitution at;    // from loops to positions
-  arith::Substitution back;  // and what a position is
+  arith::Substitution at;    ///< loop variables by positions
+  arith::Substitution back;  ///< positions by loop variables
 };
 Places places_of(const Tree& s, const Window& window, const std::vector<Expr>& positions);
 
-/// The operand at some place of a window.
+/// The operand at given positions of a window.
 struct PlacedOperand {
-  Expr inside;  ///< whether it is read there; if not, it is what `node` selects; null: everywhere
+  Expr inside;  ///< the condition of the load; null if it holds everywhere
   Expr value;
 };
-/// `positions`: one a dim, where all of its loops together are.
+/// \param positions  one for each dim
 PlacedOperand operand_at(const Tree& s, const Window& window, const std::vector<Expr>& positions);
 
-/// Iterations that loops have at most once they are cut; of others, what bounds their extents.
+/// Upper bounds of the iterations that loops have once they are tiled; the extents of other loops bound theirs.
 using MostIterations = std::map<uint32_t, int64_t>;
 
-/// The operand of a reduction that a filter slides over, if there is one whose places are linear in the loops. Loops of
-/// the result that neither slide nor share are not part of the window: it is another one in each of their iterations.
+/// The window of the reduction's operand over which a filter slides, if its subscripts are linear in the loops. Loops
+/// of the result that neither slide nor share are outside of the window: each of their iterations has another one.
 ///
-/// \param sum  the update of the reduction, in variables of loops
+/// \param sum  the update of the reduction, subscripted by loop variables
 std::optional<Window> window_of(const Tree& s, const tir::Store& sum, const std::vector<uint32_t>& spatial,
                                 const std::vector<uint32_t>& reduced, const MostIterations& most = {});
-/// The same of a block that has no axes any more.
+/// The same for the update of a block whose axes are replaced by loop variables.
 std::optional<Window> window_of(const Tree& s, uint32_t block, const std::vector<uint32_t>& spatial,
                                 const std::vector<uint32_t>& reduced, const MostIterations& most = {});
 

@@ -1,12 +1,11 @@
 // strategy.h: what a strategy is: a row of match, cycles and plan.
 //
-// `match` asks the tree whether the strategy is for it, and answers with what it found or with a sentence that says why
-// not; `cycles` estimates; `plan` says as data what is to be done. None of them changes a tree. The scheduler takes a
-// row and carries out its plan. Where a decision depends on what earlier steps made of the tree, it is the plan of a
-// later stage, which asks the rows of that stage.
+// `match` returns what the strategy recognizes in the tree, or a sentence that says why it does not apply; `cycles`
+// estimates the plan; `plan` returns it as data. None of them changes a tree. The scheduler takes a row and applies its
+// plan. A decision that depends on the tree after earlier steps belongs to a later stage, with rows of its own.
 //
-// A draft is a value, since statements are immutable: a plan is carried out on a copy, which takes the place of the
-// draft when all of its stages have found a row, and else is forgotten.
+// A draft is a value, since statements are immutable. A plan is applied to a copy, which replaces the draft if every
+// later stage found a row, and is discarded otherwise.
 #pragma once
 
 #include <memory>
@@ -26,39 +25,39 @@
 
 namespace relaxc::schedule {
 
-/// A loop over blocks of rows; the loop over blocks of keys in it, or 0.
+/// The loop over blocks of rows, and the loop over blocks of keys in it (0 if there is none).
 struct RowBlock {
   uint32_t rows = 0, keys = 0;
 };
 
 /// A kernel that is being scheduled, as strategies see it.
 struct Draft {
-  Tree tree;  ///< in focus: what the rows of a stage are asked about
+  Tree tree;  ///< the strategies of a stage are asked about what is in focus
   const Target* target;
   const ScheduleOptions* options;
   Knobs knobs;
-  bool in_blocks = false;             ///< nests may stand there twice: they have no scratch memory and pack nothing
-  std::vector<RowBlock> blocks = {};  ///< what Stage::kKernel cut the kernel into
-  std::optional<ReductionGroup> group = {};  ///< of Stage::kNests: what is in focus, if it reduces
-  ReductionForm reduction = {};              ///< of Stage::kOperands and kLanes
-  std::vector<uint32_t> open_blocks = {};    ///< loops over any number of blocks, each with scratch memory of its own
-  std::vector<uint32_t> row_loops = {};      ///< of Stage::kRows: of nests one behind the other; 0: it is no such nest
-  std::vector<uint32_t> shared = {};         ///< of Stage::kTasks: loops that have been looked at
+  /// The nests are in a loop over blocks of rows, of which there may be two copies: no scratch memory, no packing.
+  bool in_blocks = false;
+  std::vector<RowBlock> blocks = {};  ///< the blocks that Stage::kKernel divided the kernel into
+  std::optional<ReductionGroup> group = {};  ///< for Stage::kNests: the group in focus, if it is a reduction
+  ReductionForm reduction = {};              ///< for Stage::kOperands and kLanes
+  std::vector<uint32_t> open_blocks = {};    ///< loops over an open number of blocks, each with scratch memory
+  std::vector<uint32_t> row_loops = {};      ///< for Stage::kRows: the row loops of consecutive nests; 0: none
+  std::vector<uint32_t> shared = {};         ///< for Stage::kTasks: loops that were already considered
 
-  bool explains = false;  ///< somebody reads what plans tell
+  bool explains = false;  ///< an explanation is wanted
   std::vector<Considered> considered = {};
-  std::string remark = {};  ///< why the first plan was given up of which a step was refused; empty: none was
+  std::string remark = {};  ///< why the first step that was refused gave up a plan; empty if none was
 };
 
-/// What a strategy means to do: a type of its own with `std::string text() const` and
-/// `Legal<> carry_out(Draft&) const`.
+/// The plan of a strategy: any type with `std::string text() const` and `Legal<> carry_out(Draft&) const`.
 class KernelPlan {
  public:
   template <typename P>
   explicit KernelPlan(P plan) : plan_(std::make_shared<Of<P>>(std::move(plan))) {}
 
   std::string text() const { return plan_->text(); }
-  /// Takes the steps, and asks the stages behind them. The draft is worth nothing if that fails.
+  /// Applies the steps, and runs the later stages. If it fails, the draft is in no defined state.
   Legal<> carry_out(Draft& draft) const { return plan_->carry_out(draft); }
 
  private:
@@ -79,20 +78,20 @@ class KernelPlan {
 
 struct Proposal {
   KernelPlan plan;
-  double cycles = 0;  ///< about, of the part once, without loops of open extents; 0: an explanation was not asked for
+  double cycles = 0;  ///< estimate for one run of the part, open extents counted as 1; 0 if it was not needed
 };
 
 /// A row of the table of strategies.
 struct Strategy {
   std::string_view name;
   Stage stage = Stage::kNests;
-  int priority = 0;  ///< rows of more are asked first; of those of the same, the one of the fewest cycles is taken
+  int priority = 0;  ///< higher ones are asked first; among equal ones the plan of the fewest cycles is taken
   std::string_view doc;
   Legal<Proposal> (*propose)(const Draft&) = nullptr;
 };
 
-/// An estimate that decides nothing, because no other row of the stage has the same priority. It is made where an
-/// explanation is asked for.
+/// An estimate that decides nothing, because no other row of the stage has the same priority. It is computed only if an
+/// explanation is wanted.
 template <auto cycles>
 struct ForExplanation {
   double operator()(const Draft& draft, const auto& matched) const {
@@ -110,15 +109,15 @@ Legal<Proposal> propose(const Draft& draft) {
   return Proposal{KernelPlan(std::move(made)), cycles(draft, matched)};
 }
 
-/// The name of a loop for the text of a plan; empty where no explanation is wanted, since names take a walk of the
+/// The name of a loop for the text of a plan. Empty if no explanation is wanted, since a name takes a walk over the
 /// kernel.
 std::string explained_name(const Draft& draft, uint32_t loop);
 
 /// All rows, those of a stage together, in the order in which they are asked.
 std::span<const Strategy> strategies();
 
-/// Takes the first row of the stage that fits and carries out its plan. Refused: none fits, and the draft is as it was
-/// but for what it tells about the rows that were asked.
+/// Applies the plan of the first row of the stage that has one. If none has, the result is the reason, and of the draft
+/// only `considered` and `remark` change.
 Legal<> run_stage(Stage stage, Draft& draft);
 
 }  // namespace relaxc::schedule

@@ -1,4 +1,4 @@
-// edit.h: building and replacing parts of a tree; what primitives have in common.
+// edit.h: building and replacing parts of a tree, shared by primitives.
 #pragma once
 
 #include <map>
@@ -7,44 +7,44 @@
 
 namespace relaxc::schedule {
 
-/// What happens to the iterations that do not fill a whole tile. kPeel: a loop of their own. kMask: one more tile whose
-/// surplus iterations do nothing that can be seen: their stores are predicated, and so are their loads from memory.
+/// How the iterations that do not fill a whole tile run. kPeel: in a loop of their own. kMask: in one more tile whose
+/// stores and loads from memory are predicated.
 enum class Tail : uint8_t { kPeel, kMask };
 
-/// Loops and blocks, and the copies of them that a primitive made.
+/// Ids of loops and blocks by those of which a primitive copied them.
 struct Copies {
   std::map<uint32_t, uint32_t> loops, blocks;
 };
 
-/// A loop from 0 with an id of its own.
+/// A serial loop from 0 with a new id.
 tir::For new_loop(Context& context, Var var, Expr extent, Stmt body);
-/// Everything that `s` binds gets a new identity.
+/// A copy of `s` with new variables, loops and blocks; adds their ids to `copies`.
 Stmt fresh_copy(Context& context, Stmt s, Copies& copies);
-/// Stores to memory, and what reads memory at places that depend on `var`, happen only where `condition` holds. Some
-/// iteration of a tile always does, so loads that all of them make alike stay outside of the condition.
+/// Predicates stores, and loads whose subscripts depend on `var`, by `condition`. It holds in some iteration of every
+/// tile, so loads that all iterations share need no predicate.
 Stmt masked(Context& context, Stmt s, Var var, Expr condition);
-/// A view outside of all loops if its base exists there, so that it is in the way of no step; else right where the base
-/// begins.
+/// Adds a view outside of all loops if its base exists there, so that it separates no nested loops; else at the
+/// beginning of the base's scope.
 void add_view(Tree& tree, BufferRef view, BufferRef base);
 void set_loop_kind(Tree& tree, uint32_t loop, tir::LoopKind kind);
 
-// ---- questions that editing asks
+// ---- queries
 
-/// The greatest number that is known to divide the extent of the loop.
+/// The greatest constant that provably divides the loop's extent.
 int64_t known_divisor(const Tree& tree, uint32_t loop);
-/// These loops, outermost first, if they are directly inside of each other; else nothing.
+/// These loops, outermost first, if they are perfectly nested; else nothing.
 std::vector<const tir::For*> perfect_nest(const Tree& tree, const std::vector<uint32_t>& loops);
-/// Loops that `loop` is in, of what is in focus.
+/// The loops in focus that contain `loop`.
 std::vector<const tir::For*> loops_around(const Tree& tree, uint32_t loop);
-/// Whether a loop around `loop`, in focus or not, is of this kind.
+/// Whether a loop of this kind contains `loop`, in focus or not.
 bool is_inside_loop(const Tree& tree, uint32_t loop, tir::LoopKind kind);
-/// Where the variables of all loops are.
+/// The ranges of all loop variables.
 arith::Facts facts_of_loops(Stmt root);
 
 /// Conditions that `and` joins.
 std::vector<Expr> conjuncts(Expr condition);
 
-/// `e` where `condition` holds: max(0, p) and min(p, n - 1) are p if the condition says so of this very p.
+/// `e` simplified under `condition`: max(0, p) and min(p, n - 1) become p where the condition bounds the same p.
 Expr without_clamps(Expr e, Expr condition);
 
 template <typename T>
@@ -52,7 +52,8 @@ Stmt make_stmt(Context& context, T node) {
   return Stmt(context.arena().make<T>(std::move(node)));
 }
 
-/// Replaces accesses of `from`: `f` gives the new subscripts; the buffer becomes `to`.
+/// Replaces accesses of `from` by accesses of `to` with the subscripts that `f` returns; leaves those for which it
+/// returns nullopt.
 template <typename F>
 Stmt redirect(Context& context, Stmt s, BufferRef from, BufferRef to, F f) {
   tir::Rewriter rewriter;

@@ -1,4 +1,4 @@
-// estimate.h: how long statements take, roughly.
+// estimate.h: estimates of how long statements take.
 #pragma once
 
 #include "compiler/schedule/tree/tree.h"
@@ -6,28 +6,30 @@
 
 namespace relaxc::schedule {
 
-/// What a symbolic extent is taken to be.
+/// The value that estimates use for a symbolic extent.
 inline constexpr double kUnknownExtent = 16;
 
-/// Iterations of the loop; vectors, where it is vectorized.
+/// The iterations of the loop, or its vectors if it is vectorized.
 double extent_of(const tir::For& loop, int64_t lanes);
 
-/// What running `s` once takes, roughly.
+/// Estimated nanoseconds of running `s` once.
 double nanoseconds(Stmt s, const Target& target);
-/// The same for vectors of `lanes`.
+/// The same for vectors of `lanes` lanes.
 double nanoseconds(Stmt s, int64_t lanes, const MachineModel& model);
 
-/// What running `s` once takes in cycles, if nothing waits for memory: of each statement, operations or accesses by
-/// their throughput, whichever take longer. Loops of open extents count once. `lanes`: of vectorized loops.
+/// Estimated cycles of running `s` once without waiting for memory: for each statement the throughput of its operations
+/// or of its accesses, whichever takes longer. Loops of open extents count once.
+///
+/// \param lanes  of the vectors in vectorized loops
 double cycles_of(Stmt s, int64_t lanes, const MachineModel& model);
 
-/// Terms of all sums of the nest; loops of open extents count once.
+/// The number of terms of all sums of the nest; loops of open extents count once.
 double terms_of(Stmt nest);
 
-/// Nanoseconds of work that make a task.
+/// The least work of a task, in nanoseconds, for which a thread is worth waking.
 double min_task_nanoseconds(const Target& target);
 
-/// Among how many tasks `times` runs of `body` are worth sharing, if they may run at the same time; 1: none.
+/// The number of tasks into which `times` concurrent runs of `body` are worth dividing; 1 if they are not.
 int64_t profitable_tasks(Stmt body, Expr times, const Target& target);
 
 }  // namespace relaxc::schedule

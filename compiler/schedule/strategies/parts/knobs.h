@@ -1,10 +1,9 @@
-// knobs.h: what a strategy leaves open, as data.
+// knobs.h: decisions of strategies that a tuner may override, as data.
 //
-// A strategy decides most things by structure. Where several ways give the same bits and only a measurement can show
-// which is fastest (the shape of a tile, the order of two loops), it asks here. What is answered is the first option,
-// which the model of the machine prefers, unless somebody said otherwise: the attribute `choices` of a prim func,
-// written by hand or by a tuner. Scheduling completes that attribute, so that it shows what there was to choose from,
-// and a kernel with the same attribute gets the same schedule again.
+// A strategy decides most things by structure. Where several options give the same bits and only a measurement can
+// show which is fastest (the shape of a tile, the order of two loops), it asks here. The answer is the first option,
+// which the machine model prefers, unless the attribute `choices` of the prim func overrides it, which a person or a
+// tuner writes. Scheduling adds all options to that attribute; a kernel with the same attribute gets the same schedule.
 #pragma once
 
 #include <map>
@@ -16,22 +15,22 @@
 
 namespace relaxc::schedule {
 
-/// One point at which a strategy asked.
+/// A decision that a strategy made.
 struct Decision {
   std::string point;                 ///< "tile"; the second of a kernel is "tile 2"
-  std::vector<std::string> options;  ///< the usual one first
+  std::vector<std::string> options;  ///< the default first
   size_t taken = 0;
 };
 
 class Knobs {
  public:
   Knobs() = default;
-  /// Reads what `text` gives: "tile: 4x3; order: rows outside". What follows a word "of" is not looked at.
+  /// Reads overrides: "tile: 4x3; order: rows outside". What follows a word "of" is ignored.
   explicit Knobs(std::string_view text);
 
-  /// What to take at the next `point` of that name. An override that is not among the options is passed over.
+  /// The decision at the next `point` of that name. An override that is not among the options is ignored.
   Decision decide(std::string_view point, std::vector<std::string> options) const;
-  /// A plan that was made with this decision is carried out.
+  /// Records a decision whose plan is applied.
   void take(Decision decision) { decisions_.push_back(std::make_shared<const Decision>(std::move(decision))); }
   /// "tile: 4x3 of 6x2, 4x3, 12x1; order: rows outside of rows outside, columns outside"
   std::string text() const;

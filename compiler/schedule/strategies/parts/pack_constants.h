@@ -1,4 +1,4 @@
-// pack_constants.h: constants of a reduction in panels as wide as its tile, one behind the other as it reads them.
+// pack_constants.h: packs constants of a reduction into panels as wide as its tile, in the order of its reads.
 #pragma once
 
 #include "compiler/schedule/primitives/pack.h"
@@ -6,12 +6,12 @@
 
 namespace relaxc::schedule {
 
-/// Packs all constants that can be packed along the loop; `packed` gets what they have become.
+/// Packs all constants that can be packed along the loop; adds the buffers that replace them to `packed`.
 Legal<> pack_along(Draft& draft, uint32_t loop, int64_t panel, std::vector<BufferRef>& packed);
-/// The same without panels: an element of the loop after the other, each with what is summed side by side.
+/// The same without panels: for each iteration of the loop, the terms that it sums are contiguous.
 Legal<> pack_in_order(Draft& draft, uint32_t loop, std::vector<BufferRef>& packed);
 
-/// The steps that pack_along would take, for a tree whose loops are cut before they are taken.
+/// The steps that pack_along would apply; for a caller that tiles the loops before it applies them.
 std::vector<Pack> packings_along(const Draft& draft, uint32_t loop, int64_t panel);
 
 }  // namespace relaxc::schedule

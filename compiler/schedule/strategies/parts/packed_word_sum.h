@@ -1,4 +1,4 @@
-// packed_word_sum.h: strategies of Stage::kOperands that take the terms of a sum out of packed words.
+// packed_word_sum.h: shared parts of strategies of Stage::kOperands that sum the products of packed words.
 #pragma once
 
 #include <string>
@@ -8,20 +8,22 @@
 
 namespace relaxc::schedule {
 
-/// The constant that words are made of; `sums`: what the form adds up, for the reason why there is none.
+/// The constant that can be packed into words.
+///
+/// \param sums  names the products that the form adds, for the reason if there is none
 Legal<WordsOf> match_packed_words(const Draft& draft, const WordForm& form, std::string_view sums);
 
-/// Of sums that take a word of `terms` products by `operations` instructions.
+/// Estimated cycles of the draft's reduction if `operations` instructions add the `terms` products of a word.
 double packed_word_cycles(const Draft& draft, int64_t terms, double operations);
 
-/// The steps behind the one that made `words`.
+/// Applies the steps after the one that made `words`.
 Legal<> read_packed_words(Draft& draft, const WordsOf& of, BufferRef words);
 
-/// `Step`: {block, loop}, gives the buffer of words.
+/// A plan that applies `Step`{block, loop}, which makes the buffer of words.
 template <typename Step>
 struct PackedWordSum {
   WordsOf of;
-  std::string_view terms;  ///< of a word, for people
+  std::string_view terms;  ///< names the products of a word, for the text of the plan
 
   std::string text() const { return std::string(terms) + " of " + of.buffer->name + " at a time"; }
   Legal<> carry_out(Draft& draft) const {

@@ -1,4 +1,4 @@
-// reduction_view.h: questions about a reduction that is being scheduled; nothing here changes anything.
+// reduction_view.h: read-only queries about a reduction that is being scheduled.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace relaxc::schedule {
 
-/// Of the draft as it is when the question is asked, once the axes are in order.
+/// Refers to the draft; valid after reorder_axes().
 class ReductionView {
  public:
   explicit ReductionView(const Draft& draft)
@@ -19,26 +19,26 @@ class ReductionView {
   bool updates() const { return static_cast<bool>(update_of(store()).value); }
   Var var(uint32_t loop) const { return tree_.loop(loop).var; }
   const int64_t* extent(uint32_t loop) const { return tree_.loop(loop).extent.constant(); }
-  /// What one iteration of all loops of the result does.
+  /// The body of the innermost spatial loop.
   Stmt inner_body() const { return form_.spatial.empty() ? tree_.root() : tree_.loop(form_.spatial.back()).body; }
   Stmt summed() const { return tree_.loop(form_.reduced[0]).body; }
-  /// Iterations of the reduction, about: what is not known is left out.
+  /// Estimated iterations of the reduction; unknown extents count as 1.
   double terms() const;
-  /// Steps of whole vectors in all of the reduction, about.
+  /// Estimated number of vector operations of the whole reduction.
   double vector_steps() const;
 
-  // ---- which axis is in lanes
+  // ---- which loop is vectorized
 
-  /// What it costs to have the loop's axis in vector lanes, relative to whole vectors everywhere.
+  /// The cost of vectorizing the loop, relative to whole vectors everywhere.
   double cost(uint32_t loop, bool reduces) const;
-  /// The update reads something along the loop (else lanes would do the same thing).
+  /// Whether the update reads an operand that is contiguous along the loop.
   bool contiguous_in(uint32_t loop) const;
-  /// Operands of the reduction step that change along `loop`.
+  /// The operands of the update that depend on `loop`.
   std::vector<BufferRef> operands_along(uint32_t loop) const;
-  /// Some operand does not change along `loop`.
+  /// Whether some operand does not depend on `loop`.
   bool has_invariant_operand(uint32_t loop) const;
 
-  // ---- buffers: fusing loops gives them new shapes through views; the views' bases say which buffer it was
+  // ---- buffers, which fused loops access through views of other shapes
 
   BufferRef original(BufferRef buffer) const;
   BufferRef current(BufferRef buffer) const;
@@ -47,14 +47,13 @@ class ReductionView {
   // ---- constants that may be packed
 
   bool is_packable(BufferRef buffer) const;
-  /// The dim of a constant along which panels for `var` can be made: one that `var` alone subscripts, in a constant
-  /// that is read at one place.
+  /// The dim of a constant along which it can be packed into panels of `var`: `var` alone subscripts it, and the kernel
+  /// has one load of the constant.
   std::optional<size_t> packable_axis(const Access& access, Var var) const;
   bool words_are_packed() const;
 
  private:
-  /// Rows of the operand that the reduction goes through begin at any place of a line of cache, so that most vectors
-  /// along them are in two.
+  /// Whether rows of the operand begin anywhere in a cache line, so that most vectors along them cross two lines.
   bool crosses_cache_lines(const Access& access, Var along) const;
 
   const Tree& tree_;

@@ -1,17 +1,17 @@
-// register_tile.h: the tile of a reduction whose axes are chosen.
+// register_tile.h: tiles a reduction in registers, once its vectorized and unrolled loops are decided.
 #pragma once
 
 #include "compiler/schedule/strategies/strategy.h"
 
 namespace relaxc::schedule {
 
-inline constexpr int64_t kMostTileVectors = 8;  ///< side by side
+inline constexpr int64_t kMostTileVectors = 8;  ///< vectors along the vectorized axis
 inline constexpr int64_t kMostTileRows = 16;
 
-/// Elements of the buffer; dims that are not known are left out.
+/// The number of elements of the buffer; unknown dims count as 1.
 double elements_of(BufferRef buffer);
 
-/// Puts the terms of the sum in order, chooses the shape of the tile, packs constants for it and cuts both axes.
+/// Orders the terms of the sum, decides the shape of the tile, packs constants for it and splits both loops.
 Legal<> tile_in_registers(Draft& draft);
 
 }  // namespace relaxc::schedule

@@ -1,17 +1,19 @@
-// scalar_reduction.h: reductions on targets without vectors, as the strategies for them begin.
+// scalar_reduction.h: the common part of strategies for reductions on targets without vectors.
 #pragma once
 
 #include "compiler/schedule/strategies/strategy.h"
 
 namespace relaxc::schedule {
 
-/// A reduction on a target that has no vectors for it.
+/// The reduction in focus, if the target has no vectors for it.
 Legal<ReductionForm> match_scalars(const Draft& draft);
 
-/// Takes the form into the draft, with its axes in order.
+/// Stores the form in the draft and applies reorder_axes().
 Legal<> begin_scalars(Draft& draft, const ReductionForm& form);
 
-/// Of all terms one by one, by multiply-adds or by loads, whichever take longer; `reuse`: sums that a load serves.
+/// Estimated cycles of all terms, by multiply-adds or by loads, whichever takes longer.
+///
+/// \param reuse  the number of sums that one load serves
 double scalar_cycles(const Draft& draft, const ReductionForm& form, double reuse);
 
 }  // namespace relaxc::schedule

@@ -5,17 +5,17 @@
 
 namespace relaxc::schedule {
 
-/// Factors that many terms share are applied to the sum of those terms. Gives the block that does it; 0: there are
+/// Applies factors that many terms share to the sum of those terms. Returns the block that does it; 0 if there is
 /// none.
 Legal<uint32_t> factor_out(Draft& draft);
 
-/// Loops of the reduction on which a branch depends go outwards, so that it is decided once for the inner ones; so do
-/// taps along the rows of a tile, whose scalars would else be kept in registers for the next tap.
+/// Moves reduction loops on which a branch depends outwards, so that inner loops are free of it, and taps along the
+/// rows of a tile, whose scalars would otherwise be kept in registers for the next tap.
 ///
-/// \param factored  factors were taken out of the sum, so that its order stays
+/// \param factored  factor_out() has changed the sum, so that its order must stay
 Legal<> order_terms(Draft& draft, bool factored);
 
-/// Rows of a tile, at most. Rows that several taps read take a register each until the last of them has.
+/// The most rows of a tile. A row that several taps read occupies a register until the last of them has read it.
 int64_t most_tile_rows(const Draft& draft);
 
 }  // namespace relaxc::schedule

@@ -1,29 +1,30 @@
-// tile_loops.h: loops cut into register tiles.
+// tile_loops.h: splits loops into tiles and smaller tiles for the remainder.
 #pragma once
 
 #include "compiler/schedule/tree/edit.h"
 
 namespace relaxc::schedule {
 
-/// \param overlapped  where the number of iterations is open and they may run twice, the last tile begins early enough
-/// to
-///                    be whole, and single iterations are left only of fewer than a tile
-/// Cuts the axis of `loop` into tiles of `factor` and smaller ones for what is left. Each part gives the loop inside of
-/// a tile (0: the part's iterations come one by one).
+/// A part of a loop that was split into tiles of one size.
 struct AxisPart {
-  uint32_t inner = 0;
-  Copies copies;        ///< what this part has in place of what was in the body of the axis
-  uint32_t single = 0;  ///< the loop over iterations that come one by one
+  uint32_t inner = 0;   ///< the loop inside of a tile; 0 if the part is not tiled
+  Copies copies;        ///< this part's copies of the loops and blocks in the body
+  uint32_t single = 0;  ///< the loop over single iterations of a part that is not tiled
 };
+/// Splits `loop` into tiles of `factor`, then the remainder into smaller ones.
+///
+/// \param overlapped  if the extent is open and iterations may run twice, the last tile begins early enough to be whole;
+///                    single iterations remain only where there are fewer than a tile
 Legal<std::vector<AxisPart>> split_axis(Tree& s, uint32_t loop, int64_t factor, bool overlapped = false);
 
-/// Cuts the axis of `loop` into groups of whole vectors, and what is left into a smaller group; its last vector is
-/// masked or, with Tail::kPeel, left to single elements.
+/// A part of a loop that was split into groups of vectors of one size.
 struct VectorPart {
-  uint32_t group = 0;  ///< the loop over the vectors of a group; 0: one vector
-  uint32_t lanes = 0;  ///< the loop over a vector; 0: single elements
-  Copies copies;       ///< what this part has in place of what was in the body of the axis
+  uint32_t group = 0;  ///< the loop over the vectors of a group; 0 for one vector
+  uint32_t lanes = 0;  ///< the loop over the lanes of a vector; 0 for single elements
+  Copies copies;       ///< this part's copies of the loops and blocks in the body
 };
+/// Splits `loop` into groups of `vectors` vectors, then the remainder into a smaller group, whose last vector is masked
+/// or, with Tail::kPeel, computed as single elements. `overlapped`: as for split_axis().
 Legal<std::vector<VectorPart>> split_vectors(Tree& s, uint32_t loop, int64_t vectors, int64_t lanes, Tail tail,
                                              bool overlapped = false);
 

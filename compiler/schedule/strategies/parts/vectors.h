@@ -1,4 +1,4 @@
-// vectors.h: loops into vector lanes, as several strategies do it.
+// vectors.h: vectorizing loops, shared by strategies.
 #pragma once
 
 #include "compiler/schedule/tree/edit.h"
@@ -6,21 +6,21 @@
 
 namespace relaxc::schedule {
 
-/// Terms of a sum of vectors that take as long as storing its lanes apart.
+/// The number of terms of a vector sum that take as long as storing its lanes one by one.
 inline double scattered_terms(const Target& target) {
   return target.scatter_cycles * target.fma_per_cycle;
 }
 
-/// Lanes of a vector of the widest element that `s` reads or writes; 1: the target has no vectors.
+/// The lanes of a vector of the widest element that `s` accesses; 1 if the target has no vectors.
 int64_t lanes_of(const Target& target, Stmt s);
-/// Masked loads and stores are cheap on targets with wide vectors; elsewhere the rest is done one by one.
+/// kMask on targets with wide vectors, where masked loads and stores are cheap; kPeel elsewhere.
 Tail tail_of(const Target& target);
-/// Fuses neighbours in a chain of perfectly nested loops wherever possible; `loops` becomes what is left.
+/// Fuses adjacent loops of a perfect nest wherever possible; `loops` becomes those that remain.
 Legal<> fuse_neighbours(Tree& tree, std::vector<uint32_t>& loops);
-/// Loops of one iteration keep neighbours from being fused: those of a 1x1 filter the rows and columns of an image.
-/// They go away; one of `loops` is left where there are no others.
+/// Removes loops of one iteration, which would separate loops that can be fused: in a 1x1 convolution, the filter's
+/// loops are between the rows and columns of the image. If all are such loops, one remains.
 Legal<> drop_unit_loops(Tree& tree, std::vector<uint32_t>& loops);
-/// Whole vectors without a mask, then what is left.
+/// Vectorizes whole vectors without a mask, then the remainder.
 Legal<> vectorize_whole(Tree& tree, uint32_t loop, int64_t lanes, const Target& target);
 
 }  // namespace relaxc::schedule
