@@ -204,7 +204,7 @@ constexpr std::string_view kResize =
     "data, size, roi, layout, method, coordinate_transformation_mode, rounding_method, cubic_alpha, cubic_exclude, "
     "extrapolation_value, out_dtype";
 
-constexpr TvmOperator kRows[] = {
+constexpr TvmOperator kImageRows[] = {
     {"image.resize1d", kResize, resize},
     {"image.resize2d", kResize, resize},
     {"image.resize3d", kResize, resize},
@@ -218,7 +218,7 @@ constexpr TvmOperator kRows[] = {
 }  // namespace
 
 std::span<const TvmOperator> tvm_image_operators() {
-  return kRows;
+  return kImageRows;
 }
 
 }  // namespace relaxc::frontend

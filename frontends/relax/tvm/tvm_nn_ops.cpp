@@ -349,7 +349,7 @@ constexpr std::string_view kPool =
 constexpr std::string_view kAdaptive = "data, output_size, layout, out_layout";
 constexpr std::string_view kAttention = "query, key, value, bias, scale, causal_mask, window_size";
 
-constexpr TvmOperator kRows[] = {
+constexpr TvmOperator kNnRows[] = {
     {"nn.conv1d", kConv, conv},
     {"nn.conv2d", kConv, conv},
     {"nn.conv3d", kConv, conv},
@@ -383,7 +383,7 @@ constexpr TvmOperator kRows[] = {
 }  // namespace
 
 std::span<const TvmOperator> tvm_nn_operators() {
-  return kRows;
+  return kNnRows;
 }
 
 }  // namespace relaxc::frontend

@@ -234,7 +234,7 @@ Result<Term> suppress(TvmCall& c) {
   return Term::sequence({Term::of(padded), Term::of(total)});
 }
 
-constexpr TvmOperator kRows[] = {
+constexpr TvmOperator kPartRows[] = {
     {"vision.all_class_non_max_suppression",
      "boxes, scores, max_output_boxes_per_class, iou_threshold, score_threshold, output_format", suppress},
     {"strided_slice", "x, axes, begin, end, strides, assume_inbound", slice, "axes"},
@@ -256,7 +256,7 @@ constexpr TvmOperator kRows[] = {
 }  // namespace
 
 std::span<const TvmOperator> tvm_part_operators() {
-  return kRows;
+  return kPartRows;
 }
 
 }  // namespace relaxc::frontend

@@ -152,7 +152,7 @@ Result<Term> likelihood_loss(TvmCall& c) {
   return c.term(c.op("divide", {loss, weight}));
 }
 
-constexpr TvmOperator kRows[] = {
+constexpr TvmOperator kStatisticsRows[] = {
     {"size", "x", size},
     {"bucketize", "input_tensor, boundaries, out_int32, right", bucketize},
     {"median", "x, axis, keepdims", median},
@@ -165,7 +165,7 @@ constexpr TvmOperator kRows[] = {
 }  // namespace
 
 std::span<const TvmOperator> tvm_statistics_operators() {
-  return kRows;
+  return kStatisticsRows;
 }
 
 }  // namespace relaxc::frontend

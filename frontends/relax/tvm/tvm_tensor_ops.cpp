@@ -290,7 +290,7 @@ Result<Term> dequantize(TvmCall& c) {
   return c.term(c.cast(real, dtype));
 }
 
-constexpr TvmOperator kRows[] = {
+constexpr TvmOperator kTensorRows[] = {
     {"clip", "x, min, max", clip},
     {"full", "shape, fill_value, dtype", full},
     {"full_like", "x, fill_value, dtype", full},
@@ -318,7 +318,7 @@ constexpr TvmOperator kRows[] = {
 }  // namespace
 
 std::span<const TvmOperator> tvm_tensor_operators() {
-  return kRows;
+  return kTensorRows;
 }
 
 }  // namespace relaxc::frontend
