@@ -30,7 +30,7 @@ def found_of(relaxc, name, path, seconds):
     command = [relaxc, "inspect", path, "--prove=kernels", "--target", "x86-64-v3", *memory_proofs.FLAGS.get(name, [])]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
     found = ROW.findall(done.stdout)
-    if found and done.returncode != (1 if any(row[2] == "refuted" for row in found) else 0):
+    if done.returncode != (1 if any(row[2] == "refuted" for row in found) else 0):
         raise SystemExit(f"{name}: exit code {done.returncode}: {done.stderr}")
     return found
 
