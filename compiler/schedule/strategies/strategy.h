@@ -38,7 +38,7 @@ struct Draft {
   Knobs knobs;
   /// The nests are in a loop over blocks of rows, of which there may be two copies: no scratch memory, no packing.
   bool in_blocks = false;
-  std::vector<RowBlock> blocks = {};  ///< the blocks that Stage::kKernel divided the kernel into
+  std::vector<RowBlock> blocks = {};         ///< the blocks that Stage::kKernel divided the kernel into
   std::optional<ReductionGroup> group = {};  ///< for Stage::kNests: the group in focus, if it is a reduction
   ReductionForm reduction = {};              ///< for Stage::kOperands and kLanes
   std::vector<uint32_t> open_blocks = {};    ///< loops over an open number of blocks, each with scratch memory

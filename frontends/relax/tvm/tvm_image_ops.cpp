@@ -32,7 +32,7 @@ Result<Term> resize(TvmCall& c) {
   RELAXC_TRY(x, c.permute(x, axes));
   Exprs sizes = {x->shape()[0], x->shape()[1]};
   if (c.is_number("size")) {
-    RELAXC_TRY(Expr size, c.index("size", {}));
+    RELAXC_TRY(arith::Expr size, c.index("size", {}));
     sizes.resize(axes.size(), size);
   } else {
     RELAXC_TRY(Exprs size, c.dims("size"));

@@ -7,8 +7,7 @@ namespace relaxc::frontend::tvm_names {
 
 using relax::OpName;
 using relax::Value;
-using Expr = arith::Expr;
-using Exprs = std::vector<Expr>;
+using Exprs = std::vector<arith::Expr>;
 using Ints = TvmCall::Ints;
 
 }  // namespace relaxc::frontend::tvm_names

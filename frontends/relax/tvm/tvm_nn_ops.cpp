@@ -300,7 +300,7 @@ Result<Term> batch_flatten(TvmCall& c) {
 Result<Value*> causal(TvmCall& c, Value* scores, const std::string& mask) {
   relax::GraphBuilder& b = c.build();
   const Exprs& shape = scores->shape();
-  Expr last = mask == "BottomRight" ? shape[3] - shape[2] : c.context().index(0);
+  arith::Expr last = mask == "BottomRight" ? shape[3] - shape[2] : c.context().index(0);
   RELAXC_TRY(Value * hidden, c.op("ones", {b.shape({shape[2], shape[3]})}, {{"dtype", scores->dtype()}}));
   RELAXC_TRY(hidden, c.op("trilu", {hidden, b.shape({last + c.context().index(1)})}, {{"upper", true}}));
   RELAXC_TRY(hidden, c.op("astype", {hidden}, {{"dtype", DType::boolean()}}));

@@ -76,7 +76,7 @@ Result<Term> topk(TvmCall& c) {
   RELAXC_TRY(std::string wanted, c.text("ret_type", "both"));
   bool own = c.is_shape("k");
   RELAXC_TRY(DType dtype, c.dtype("dtype", own ? DType::i(64) : DType::i(32)));
-  RELAXC_TRY(Expr count, own ? Result<Expr>(Expr()) : c.index("k", c.context().index(1)));
+  RELAXC_TRY(arith::Expr count, own ? Result<arith::Expr>(arith::Expr()) : c.index("k", c.context().index(1)));
   RELAXC_TRY(Value * k, own ? c.value("k") : Result<Value*>(c.build().shape({count})));
   if (wanted != "both" && wanted != "values" && wanted != "indices")
     return c.error("ret_type", Kind::invalid_attribute, "ret_type is \"both\", \"values\" or \"indices\"");
@@ -104,7 +104,8 @@ Result<Term> one_hot(TvmCall& c) {
   DType dtype = c.is_number("on_value") && !c.is_real("on_value") ? DType::i(64) : DType::f(32);
   RELAXC_TRY(Value * on, c.element("on_value", dtype));
   RELAXC_TRY(Value * off, c.element("off_value", on->dtype()));
-  RELAXC_TRY(Expr depth, c.is_shape("depth") ? Result<Expr>(Expr()) : c.index("depth", c.context().index(0)));
+  RELAXC_TRY(arith::Expr depth,
+             c.is_shape("depth") ? Result<arith::Expr>(arith::Expr()) : c.index("depth", c.context().index(0)));
   RELAXC_TRY(Value * extent, c.is_shape("depth") ? c.value("depth") : Result<Value*>(c.build().shape({depth})));
   return c.term(c.op("one_hot", {indices, on, off, extent}, {{"axis", axis}}));
 }
@@ -127,7 +128,7 @@ Result<Term> scatter(TvmCall& c) {
 Result<Term> slice_scatter(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("input_tensor"));
   RELAXC_TRY(Value * part, c.tensor("src"));
-  RELAXC_TRY(Expr start, c.index("start", c.context().index(0)));
+  RELAXC_TRY(arith::Expr start, c.index("start", c.context().index(0)));
   RELAXC_TRY(int64_t step, c.integer("step", 1));
   RELAXC_TRY(int64_t axis, c.integer("axis", 0));
   auto rank = static_cast<int64_t>(x->shape().size());
@@ -214,7 +215,7 @@ Result<Term> suppress(TvmCall& c) {
   RELAXC_TRY(Value * scores, c.tensor("scores"));
   std::vector<Value*> operands = {boxes, scores};
   if (c.is_number("max_output_boxes_per_class")) {
-    RELAXC_TRY(Expr most, c.index("max_output_boxes_per_class", c.context().index(0)));
+    RELAXC_TRY(arith::Expr most, c.index("max_output_boxes_per_class", c.context().index(0)));
     operands.push_back(c.build().shape({most}));
   } else {
     RELAXC_TRY(Value * most, c.value("max_output_boxes_per_class"));
@@ -227,8 +228,8 @@ Result<Term> suppress(TvmCall& c) {
     operands.push_back(threshold);
   }
   RELAXC_TRY(Value * rows, c.op("non_max_suppression", std::move(operands)));
-  Expr found = rows->shape()[0], zero = c.context().index(0);
-  Expr all = scores->shape()[0] * scores->shape()[1] * scores->shape()[2];
+  arith::Expr found = rows->shape()[0], zero = c.context().index(0);
+  arith::Expr all = scores->shape()[0] * scores->shape()[1] * scores->shape()[2];
   RELAXC_TRY(Value * padded, c.op("pad", {rows, c.build().shape({zero, zero, all - found, zero})}));
   RELAXC_TRY(Value * total, c.op("shape_to_tensor", {c.build().shape({found})}));
   return Term::sequence({Term::of(padded), Term::of(total)});

@@ -13,8 +13,8 @@ using namespace tvm_names;
 /// size(x): how many elements.
 Result<Term> size(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("x"));
-  Expr elements = c.context().index(1);
-  for (Expr dim : x->shape()) elements = elements * dim;
+  arith::Expr elements = c.context().index(1);
+  for (arith::Expr dim : x->shape()) elements = elements * dim;
   RELAXC_TRY(Value * count, c.op("shape_to_tensor", {c.build().shape({arith::simplify(elements)})}));
   return c.term(c.reshape(count, {}));
 }
@@ -46,8 +46,8 @@ Result<Term> median(TvmCall& c) {
   if (axis < -dims || axis >= dims)
     return c.error("axis", Kind::invalid_attribute, "axis {} of R.median is not one of {} axes", axis, dims);
   relax::GraphBuilder& b = c.build();
-  Expr extent = x->shape()[static_cast<size_t>(axis < 0 ? axis + dims : axis)], one = c.context().index(1);
-  Expr middle = arith::simplify(arith::floordiv(extent - one, c.context().index(2)));
+  arith::Expr extent = x->shape()[static_cast<size_t>(axis < 0 ? axis + dims : axis)], one = c.context().index(1);
+  arith::Expr middle = arith::simplify(arith::floordiv(extent - one, c.context().index(2)));
   auto at_middle = [&](Value* sorted) -> Result<Value*> {
     return c.op("strided_slice", {sorted, b.shape({middle}), b.shape({middle + one})}, {{"axes", Ints{axis}}});
   };
@@ -80,7 +80,7 @@ Result<Term> multinomial(TvmCall& c) {
   RELAXC_TRY(Value * passed, c.op("less_equal", {sums, uniform}));
   RELAXC_TRY(passed, c.cast(passed, DType::i(64)));
   RELAXC_TRY(Value * place, c.op("sum", {passed}, {{"axis", Ints{1}}, {"keepdims", true}}));
-  Expr last = probabilities->shape()[1] - c.context().index(1);
+  arith::Expr last = probabilities->shape()[1] - c.context().index(1);
   RELAXC_TRY(Value * most, c.op("shape_to_tensor", {c.build().shape({last})}));
   RELAXC_TRY(place, c.op("minimum", {place, most}));
   return c.term(c.cast(place, dtype));

@@ -74,14 +74,15 @@ Result<Term> arange(TvmCall& c) {
   bool one = !c.has("end");
   std::string_view first = one ? "" : "start", last = one ? "start" : "end";
   if (c.is_real("start") || c.is_real("end") || c.is_real("step")) return real_range(c, first, last);
-  Expr zero = c.context().index(0);
-  RELAXC_TRY(Expr start, c.index(first, zero));
-  RELAXC_TRY(Expr end, c.index(last, zero));
+  arith::Expr zero = c.context().index(0);
+  RELAXC_TRY(arith::Expr start, c.index(first, zero));
+  RELAXC_TRY(arith::Expr end, c.index(last, zero));
   RELAXC_TRY(int64_t step, c.integer("step", 1));
   RELAXC_TRY(DType dtype, c.dtype("dtype", DType::i(64)));
   if (step == 0 || step == INT64_MIN) return c.error("step", Kind::invalid_value, "R.arange steps by {}", step);
-  Expr stride = c.context().index(std::abs(step)), distance = step > 0 ? end - start : start - end;
-  Expr count = arith::simplify(arith::max(arith::floordiv(distance + stride - c.context().index(1), stride), zero));
+  arith::Expr stride = c.context().index(std::abs(step)), distance = step > 0 ? end - start : start - end;
+  arith::Expr count =
+      arith::simplify(arith::max(arith::floordiv(distance + stride - c.context().index(1), stride), zero));
   return c.term(c.op("arange", {c.build().shape({start, count, c.context().index(step)})}, {{"dtype", dtype}}));
 }
 
@@ -96,8 +97,8 @@ Result<Term> eye(TvmCall& c) {
   } else if (c.is_shape("n")) {
     RELAXC_TRY(shape, c.value("n"));
   } else {
-    RELAXC_TRY(Expr rows, c.index("n", c.context().index(0)));
-    RELAXC_TRY(Expr columns, c.index("m", rows));
+    RELAXC_TRY(arith::Expr rows, c.index("n", c.context().index(0)));
+    RELAXC_TRY(arith::Expr columns, c.index("m", rows));
     shape = c.build().shape({rows, columns});
   }
   RELAXC_TRY(DType dtype, c.dtype("dtype", fallback));
@@ -108,7 +109,7 @@ Result<Term> eye(TvmCall& c) {
 /// tril(x, k), triu(x, k)
 Result<Term> triangle(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("x"));
-  RELAXC_TRY(Expr k, c.index("k", c.context().index(0)));
+  RELAXC_TRY(arith::Expr k, c.index("k", c.context().index(0)));
   return c.term(c.op("trilu", {x, c.build().shape({k})}, {{"upper", c.name == "triu"}}));
 }
 
@@ -226,7 +227,7 @@ Value* narrow_zero_point(TvmCall& c, Value* zero, DType stored) {
 Result<Value*> along_axis(TvmCall& c, Value* vector, Value* x, int64_t axis) {
   if (vector->shape().size() != 1) return vector;
   auto rank = static_cast<int64_t>(x->shape().size());
-  std::vector<Expr> dims(static_cast<size_t>(rank), c.context().index(1));
+  std::vector<arith::Expr> dims(static_cast<size_t>(rank), c.context().index(1));
   if (rank > 0) dims[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = vector->shape()[0];
   return c.reshape(vector, std::move(dims));
 }

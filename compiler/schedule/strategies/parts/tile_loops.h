@@ -13,7 +13,8 @@ struct AxisPart {
 };
 /// Splits `loop` into tiles of `factor`, then the remainder into smaller ones.
 ///
-/// \param overlapped  if the extent is open and iterations may run twice, the last tile begins early enough to be whole;
+/// \param overlapped  if the extent is open and iterations may run twice, the last tile begins early enough to be
+/// whole;
 ///                    single iterations remain only where there are fewer than a tile
 Legal<std::vector<AxisPart>> split_axis(Tree& s, uint32_t loop, int64_t factor, bool overlapped = false);
 
