@@ -184,9 +184,6 @@ class Calls(ProgramTest):
         self.refuses(1, "--load names the library of the C functions", "bench", "model.relax", "--external-patterns", "lib.txt",
                      "--dim", "n=2")
 
-    def test_a_stranger_s_model_calls_nothing(self):
-        self.refuses(2, "--external-patterns", "relu.onnx", "--untrusted", "--external-patterns", "lib.txt", "-o", "m.o")
-
 
 class CodegenFunctions(ProgramTest):
     """Functions that TVM's partitioning has set apart."""

@@ -45,6 +45,7 @@ class Untrusted(ProgramTest):
         self.write("ops.json", json.dumps({"my.ops::Grow": "* -> like(0)"}))
         for given in (rule, "ops.json", "gone.json"):
             self.refused(2, "--custom-op", "relu.onnx", "--custom-op", given, "-o", "m.o")
+        self.refused(2, "--external-patterns", "relu.onnx", "--external-patterns", "lib.txt", "-o", "m.o")
         for tool in (["run", "relu.onnx", "--random", "--load", "any.so"], ["verify", "relu.onnx", "--load", "any.so"],
                      ["verify", "relu.onnx", "--against", "onnxruntime"]):
             self.refused(2, "--load, and --against onnxruntime", *tool)

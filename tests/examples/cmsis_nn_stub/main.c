@@ -6,7 +6,10 @@
 #include "called.h"
 #include "own.h"
 
-static char memory[1 << 16];
+static union {
+  own_arena own;
+  called_arena called;
+} memory;
 
 int main(void) {
   int worst = 0, distinct = 0;
@@ -15,7 +18,7 @@ int main(void) {
     int8_t x[72], own[4], called[4];
     for (int i = 0; i < 72; i++) x[i] = (int8_t)(rand() % 256 - 128);
     rlx_context context = RLX_CONTEXT_INIT;
-    context.arena = memory;
+    context.arena = &memory;
     context.arena_bytes = sizeof memory;
     own_args by_relaxc = {.x = x, .y = own};
     called_args by_library = {.x = x, .y = called};
