@@ -12,7 +12,7 @@ does not know:
 - LE of the low-overhead loops: an M55 and M85 repeat a loop that they know without executing its LE (Armv8-M Architecture
   Reference Manual, DDI 0553, "low overhead branch extension"), so neither it nor its jump counts.
 - Loads before other instructions. A load takes two cycles on an M3 or M4, one of which the next load or store hides
-  (DDI 0439, 3.3.3, "load/store timings"); llvm-mca counts the second cycle where the next instruction reads what was
+  (DDI 0439, "load/store timings"); llvm-mca counts the second cycle where the next instruction reads what was
   loaded, so the others are added. An M33's pipeline has no such table; only what llvm-mca counts is counted.
 - Several registers. LDM, LDRD, PUSH and the like take a cycle for each word (DDI 0439, table 3-1), on cores with a bus of 64
   bits for each two; llvm-mca counts one.

@@ -29,7 +29,7 @@ enum class KernelAnswer : uint8_t {
   kUndecided,
 };
 
-/// What a kernel is, for totals.
+/// The kind by which totals are counted, taken from the kernel's name, else from its axes.
 enum class KernelKind : uint8_t { kProduct, kConvolution, kReduction, kSoftmax, kOther };
 std::string_view name_of(KernelKind kind);
 

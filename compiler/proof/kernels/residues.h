@@ -30,7 +30,7 @@ class Residues {
   uint64_t inverse_y(uint64_t a) const { return exponentials_ ? power(a, kSafe - 2, kSafe) : power(a, kMersenne - 2); }
   uint64_t whole_x(int64_t value) const { return whole(value, exponentials_ ? kOrder : kMersenne); }
   uint64_t whole_y(int64_t value) const { return whole(value, exponentials_ ? kSafe : kMersenne); }
-  /// What stands for e to the power of an element of the first field; in the second one.
+  /// The image of exp(x) in the second field, for an element x of the first one.
   static uint64_t exponential(uint64_t x) { return power(4, x, kSafe); }
 
   /// Random functions of the residues of operands; `what` tells functions apart.

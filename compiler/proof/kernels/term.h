@@ -31,7 +31,7 @@ struct Term {
   /// Bounds of an integer. Of a float: equal, if it is a constant of that value.
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
   TermKind kind = TermKind::kUnwritten;
-  /// Of an integer: it is x, y wrapped to so many bits; 0: it is x, y.
+  /// An integer's value is (x, y) wrapped to this many bits; 0 if it is not wrapped.
   uint8_t wrap_bits = 0;
   bool wrap_signed = false;
 
