@@ -56,7 +56,7 @@ int32_t lib_dense(rlx_context* context, const rlx_tensor* x, const rlx_tensor* w
 MAIN = """#include <stdio.h>
 #include "model.h"
 
-static char memory[1 << 16];
+static _Alignas(64) char memory[1 << 16];
 
 int main(int count, char** arguments) {
   float x[6] = {1, 2, 3, -4, 5, 6}, u[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, y[4] = {0};
@@ -122,7 +122,7 @@ class Calls(ProgramTest):
         self.write("main.c", MAIN)
 
     def linked(self, *sources):
-        subprocess.run(["cc", "-std=c99", f"-I{self.path}", f"-I{INCLUDE}", *LINK_FLAGS, "-o", "program", *sources, RUNTIME,
+        subprocess.run(["cc", "-std=c11", f"-I{self.path}", f"-I{INCLUDE}", *LINK_FLAGS, "-o", "program", *sources, RUNTIME,
                         "-lm"], cwd=self.path, check=True)
 
     def printed(self, *arguments):

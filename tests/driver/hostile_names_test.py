@@ -97,7 +97,7 @@ class HostileNames(ProgramTest):
                                  "-c", path.name)
 
     def test_a_selftest(self):
-        self.write("main.c", '#include "m.h"\nstatic char memory[1 << 20];\nint main(void) {\n  rlx_context context = RLX_CONTEXT_INIT;\n'
+        self.write("main.c", '#include "m.h"\nstatic _Alignas(64) char memory[1 << 20];\nint main(void) {\n  rlx_context context = RLX_CONTEXT_INIT;\n'
                              '  context.arena = memory, context.arena_bytes = sizeof memory;\n  return m_selftest(&context);\n}\n')
         for output in ("m.o", "m.c"):
             self.compiles("fixed.onnx", "-O1", "-o", output, "--emit-selftest")
