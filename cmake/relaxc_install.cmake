@@ -25,7 +25,9 @@ install(DIRECTORY ${runtime}/include ${runtime}/core ${runtime}/hosted ${runtime
   FILES_MATCHING PATTERN *.c PATTERN *.h PATTERN *.hpp)
 install(FILES ${runtime}/python/relax_rt.py ${PROJECT_SOURCE_DIR}/compiler/driver/tools/onnxruntime_values.py
   DESTINATION share/relaxc/python)
-install(FILES ${runtime}/javascript/relax_rt.mjs ${runtime}/javascript/relax_rt.d.mts DESTINATION share/relaxc/javascript)
+install(FILES ${runtime}/javascript/relax_rt.mjs ${runtime}/javascript/relax_rt.d.mts
+  ${runtime}/javascript/relax_rt_threads.mjs ${runtime}/javascript/relax_rt_threads.d.mts
+  ${runtime}/javascript/relax_rt_worker.mjs DESTINATION share/relaxc/javascript)
 install(DIRECTORY ${runtime}/rust/relax-rt ${runtime}/rust/relaxc-build DESTINATION share/relaxc/rust
   PATTERN target EXCLUDE PATTERN Cargo.lock EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/python/relaxc DESTINATION share/relaxc/python

@@ -58,6 +58,10 @@ bool has_signed_byte_dot_product(const Target& target) {
          target.dots.bits128 == DotProduct::kSameSign;
 }
 
+bool has_shared_wasm_memory(const Target& target) {
+  return begins(target.triple, "wasm") && has_feature(target, "atomics");
+}
+
 ByteTileForm byte_tile_form(const Target& target) {
   if (target.vector_bits != 0) return ByteTileForm::kNone;
   if (begins(target.triple, "thumbv6m") || begins(target.triple, "thumbv8m.base")) return ByteTileForm::kThumb;

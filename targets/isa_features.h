@@ -26,4 +26,7 @@ bool has_multiply_accumulate_across_vector(const Target& target);
 /// machines take unsigned data.
 bool has_signed_byte_dot_product(const Target& target);
 
+/// Whether threads of a WebAssembly module run on one memory, which its loader makes (the feature atomics).
+bool has_shared_wasm_memory(const Target& target);
+
 }  // namespace relaxc

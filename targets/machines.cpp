@@ -50,6 +50,7 @@ constexpr KnownMachine kMachines[] = {
     {"aarch64-macos", "arm64-apple-macosx11.0.0",     "apple-m1",       "",                 caches(64, 4096), "Mach-O; NEON, dot products, half precision"},
     {"wasm32",        "wasm32-unknown-unknown",       "generic",        "",                 caches(32, 256), "WebAssembly without vectors"},
     {"wasm32-simd",   "wasm32-unknown-unknown",       "generic",        "+simd128",         caches(32, 256), "WebAssembly with vectors of 128 bits"},
+    {"wasm32-threads", "wasm32-unknown-unknown",      "generic",        "+simd128,+atomics,+bulk-memory", caches(32, 256), "WebAssembly with vectors of 128 bits, and threads on shared memory"},
     {"riscv32imac",   "riscv32-unknown-none-elf",     "generic-rv32",   "+m,+a,+c",          caches(8, 8), "no floating-point unit"},
     {"riscv32imc",    "riscv32-unknown-none-elf",    "generic-rv32",  "+m,+c",            caches(8, 8), "no floating-point unit, no atomics: ESP32-C3"},
     {"riscv32imafc",  "riscv32-unknown-none-elf",    "generic-rv32",  "+m,+a,+f,+c",      caches(8, 8), "single precision"},

@@ -83,9 +83,10 @@ class Declarations {
   Result<std::string> run() {
     line("// How to call the model {}. Written by relaxc; changes are lost.", object_.name);
     line(
-        "import type {{ EntryOf, Float16Elements, InputOf, ShapedInputOf, Source, StreamingEntryOf, TensorOf, "
-        "TensorSpec");
+        "import type {{ EntryOf, Float16Elements, InputOf, LoadOptions, ShapedInputOf, Source, StreamingEntryOf, "
+        "TensorOf, TensorSpec");
     line("}} from \"./relax_rt.mjs\";");
+    line("import type {{ InWorker }} from \"./relax_rt_threads.mjs\";");
     line("export {{ RelaxError }} from \"./relax_rt.mjs\";\n");
     std::vector<std::string> names = global_identifiers(object_).entries;
     for (size_t i = 0; i < names.size(); ++i) {
@@ -95,7 +96,9 @@ class Declarations {
     }
     model(names);
     line("/** Loads {}, which is beside this module, or the same file from elsewhere. */", comment_text(wasm_));
-    line("export function load(source?: Source): Promise<Model>;");
+    line("export function load(source?: Source, options?: LoadOptions): Promise<Model>;\n");
+    line("/** Loads it in a worker of its own; the calls give promises. */");
+    line("export function loadInWorker(source?: Source, options?: LoadOptions): Promise<InWorker<Model>>;");
     return out_;
   }
 
@@ -162,6 +165,8 @@ class Declarations {
     }
     line("/** The model{}. */", of_main.empty() ? "" : ", with the calls of its function main");
     line("export interface Model {}{{\n  readonly name: string;\n  readonly hash: string;", of_main);
+    line("  /** How many threads run parallel loops. */\n  readonly threads: number;");
+    line("  /** Ends the threads; later calls run on the caller's alone. */\n  close(): void;");
     line("  readonly functions: {{\n{}  }};\n}}\n", functions);
   }
 
@@ -182,10 +187,19 @@ export {{ RelaxError }} from "./relax_rt.mjs";
 
 const HASH = "{1}";
 
-export async function load(source = new URL({2}, import.meta.url)) {{
-  const model = await loadModel(source);
-  if (model.hash !== HASH) throw new TypeError({3});
-  return model;
+function checked(model) {{
+  if (model.hash === HASH) return model;
+  model.close();
+  throw new TypeError({3});
+}}
+
+export async function load(source = new URL({2}, import.meta.url), options = {{}}) {{
+  return checked(await loadModel(source, options));
+}}
+
+export async function loadInWorker(source = new URL({2}, import.meta.url), options = {{}}) {{
+  const {{ loadInWorker: loadModelInWorker }} = await import("./relax_rt_threads.mjs");
+  return checked(await loadModelInWorker(source, options));
 }}
 )",
                      object.name, hash, quoted(relative_url(wasm)),

@@ -52,6 +52,10 @@ export class Model {
   /** Of what the model was made of: input, flags, compiler. */
   readonly hash: string;
   readonly functions: Record<string, Entry>;
+  /** How many threads run parallel loops. */
+  readonly threads: number;
+  /** Ends the threads; later calls run on the caller's alone. */
+  close(): void;
   /** Of the function main, as the calls below. */
   readonly inputs: TensorSpec[];
   readonly outputs: TensorSpec[];
@@ -63,8 +67,16 @@ export class Model {
 /** A URL (in Node also a path), a Response, the bytes of the file or a WebAssembly.Module. */
 export type Source = string | URL | Response | BufferSource | WebAssembly.Module;
 
+export interface LoadOptions {
+  /** How many threads run parallel loops, 1 unless said: of models compiled with --target wasm32-threads. A page that is
+   * not isolated from other origins (https://developer.mozilla.org/docs/Web/API/Window/crossOriginIsolated) gets 1. */
+  threads?: number;
+  /** What the shared memory of such a model may grow to, 2 GiB unless said. */
+  maximumBytes?: number;
+}
+
 /** Loads a model. */
-export function load(source: Source): Promise<Model>;
+export function load(source: Source, options?: LoadOptions): Promise<Model>;
 
 // What declarations of one model (relaxc --emit=js) are made of.
 

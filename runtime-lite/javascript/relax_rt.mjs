@@ -7,6 +7,7 @@
 // All that a loader needs is one export, `<name>_model`: the records behind it are those of relax_rt.h, laid out for
 // wasm32 below. Tables are stepped through by the sizes that the model states, as docs/abi.md asks of loaders. A run copies
 // its inputs into the module's memory behind __heap_base, and its outputs from there; nothing is kept between runs.
+// Threads and workers are in relax_rt_threads.mjs, which is imported when they are asked for.
 
 const ABI_VERSION = 1;
 const DATA_CAPACITY = 33; // RLX_DATA_CAPACITY
@@ -81,8 +82,8 @@ export class RelaxError extends Error {
 
 /** The module's memory: records are read by name, and what a run needs is taken from behind the heap's base. */
 class Memory {
-  constructor(exports) {
-    this.memory = exports.memory;
+  constructor(exports, memory) {
+    this.memory = memory;
     this.base = exports.__heap_base.value;
     this.top = this.base;
   }
@@ -104,6 +105,14 @@ class Memory {
     if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
     new Uint8Array(this.memory.buffer, at, end - at).fill(0);
     this.top = end;
+    return at;
+  }
+
+  /** The address of `bytes` bytes that no run takes: before the first run. */
+  keep(bytes) {
+    this.release();
+    const at = this.take(bytes);
+    this.base = this.top;
     return at;
   }
 
@@ -140,6 +149,11 @@ class Memory {
 
   bytes(at, count) {
     return new Uint8Array(this.memory.buffer, at, count);
+  }
+
+  /** A copy, in a buffer that is not shared. */
+  copy(at, count) {
+    return this.bytes(at, count).slice().buffer;
   }
 
   longs(at, count) {
@@ -210,7 +224,8 @@ class Entry {
     if (unknown.length) throw new TypeError(`there is no input '${unknown[0]}'; there are: ${this.inputs.map(described).join("; ")}`);
     const error = this.memory.take(ERROR.size), context = this.memory.take(CONTEXT.size);
     this.memory.set(ERROR, error, { tensor: -1, axis: -1, symbol: -1, node: -1 });
-    this.memory.set(CONTEXT, context, { abi_version: ABI_VERSION, struct_size: CONTEXT.size, error, alloc: this.model.alloc });
+    this.memory.set(CONTEXT, context, { abi_version: ABI_VERSION, struct_size: CONTEXT.size, error, alloc: this.model.alloc,
+      parallel_for: this.model.pool?.parallelFor ?? 0, num_threads: this.model.threads });
     const inputs = this.place(this.inputs, tensors);
     const symbols = this.memory.take(8 * this.symbols.length);
     this.check(this.calls.bind(context, inputs, tensors.length, symbols, error), error);
@@ -298,7 +313,7 @@ class Entry {
       const record = outputs + i * TENSOR.size;
       const shape = this.memory.longs(this.memory.get(TENSOR, record, "shape"), spec.shape.length).map(Number);
       const at = this.memory.get(TENSOR, record, "data"), bytes = elements(shape) * spec.array.BYTES_PER_ELEMENT;
-      return [spec.name, { data: new spec.array(this.memory.memory.buffer.slice(at, at + bytes)), shape, dtype: spec.dtype }];
+      return [spec.name, { data: new spec.array(this.memory.copy(at, bytes)), shape, dtype: spec.dtype }];
     }));
   }
 
@@ -347,11 +362,11 @@ export class Stream {
 
 /** A loaded model. `run`, `inputs` and `outputs` are those of the function main. */
 export class Model {
-  constructor(instance) {
+  constructor(instance, memory = instance.exports.memory) {
     const { exports } = instance;
     const name = Object.keys(exports).find((key) => key.endsWith("_model") && exports[key] instanceof WebAssembly.Global);
     if (!name) throw new TypeError("this module has no descriptor of a model; relaxc -o model.wasm writes one");
-    this.memory = new Memory(exports);
+    this.memory = new Memory(exports, memory);
     this.table = exports.__indirect_function_table;
     const at = exports[name].value, field = (key) => this.memory.get(MODEL, at, key);
     if (field("abi_version") !== ABI_VERSION)
@@ -360,12 +375,39 @@ export class Model {
     this.name = this.memory.text(field("name"));
     this.hash = Array.from(this.memory.bytes(field("hash"), 32), (byte) => byte.toString(16).padStart(2, "0")).join("");
     this.specSize = field("spec_size");
-    this.alloc = this.table.grow(1, allocator((bytes, align) => this.memory.take(bytes, Math.max(Number(align), 1))));
+    this.alloc = this.table.grow(1, tableFunction("ijji", (_, bytes, align) => this.allocated(bytes, align)));
+    this.pool = null;
     this.functions = {};
     for (let i = 0; i < field("num_functions"); ++i) {
       const entry = new Entry(this, field("functions") + i * field("function_size"));
       this.functions[entry.name] = entry;
     }
+  }
+
+  /** How many threads run parallel loops. */
+  get threads() {
+    return this.pool?.threads ?? 1;
+  }
+
+  /** The stack that a call needs; null: the model does not know. */
+  get stackBytes() {
+    const needs = Object.values(this.functions).map((entry) => this.memory.get(FUNCTION, entry.at, "stack_max"));
+    return needs.some((bytes) => bytes >= 2n ** 32n) ? null : Number(needs.reduce((a, b) => (a > b ? a : b), 0n)) + PAGE;
+  }
+
+  /** rlx_context.alloc; 0: the model reports that there is no memory. */
+  allocated(bytes, align) {
+    try {
+      return this.memory.take(bytes, Math.max(Number(align), 1));
+    } catch {
+      return 0;
+    }
+  }
+
+  /** Ends the threads of the model; later calls run on the caller's alone. */
+  close() {
+    this.pool?.close();
+    this.pool = null;
   }
 
   get inputs() {
@@ -386,32 +428,53 @@ export class Model {
   }
 }
 
-/** A function of JavaScript as rlx_context.alloc, (user, size, align) -> address. A table takes functions of modules
- * alone, so this is a module of one function, which it imports and exports. */
-function allocator(take) {
+/** A function of JavaScript that a table takes, which takes functions of modules alone: so this is a module of one
+ * function, which it imports and exports. `signature` has a letter for each parameter and one for the result: i for i32,
+ * j for i64. */
+export function tableFunction(signature, called) {
+  const types = Array.from(signature, (letter) => (letter === "j" ? 0x7e : 0x7f)), parameters = types.length - 1;
   const bytes = new Uint8Array([
     0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, // magic, version
-    1, 8, 1, 0x60, 3, 0x7f, 0x7e, 0x7e, 1, 0x7f, // type 0: (i32, i64, i64) -> i32
+    1, 5 + parameters, 1, 0x60, parameters, ...types.slice(0, -1), 1, types[parameters], // type 0
     2, 7, 1, 1, 0x61, 1, 0x61, 0, 0, // import "a" "a" of type 0
     7, 5, 1, 1, 0x61, 0, 0, // export it as "a"
   ]);
-  const guarded = (_, size, align) => {
-    try {
-      return take(size, align);
-    } catch {
-      return 0; // the model reports that there is no memory
-    }
-  };
-  return new WebAssembly.Instance(new WebAssembly.Module(bytes), { a: { a: guarded } }).exports.a;
+  return new WebAssembly.Instance(new WebAssembly.Module(bytes), { a: { a: called } }).exports.a;
 }
 
-/** Loads a model from a URL, a Response, the bytes of the file or a WebAssembly.Module. */
-export async function load(source) {
-  let module = source;
-  if (typeof source === "string" || source instanceof URL) module = await fetched(source);
-  else if (typeof Response !== "undefined" && source instanceof Response) module = await compiled(source);
-  else if (!(source instanceof WebAssembly.Module)) module = await WebAssembly.compile(source);
-  return new Model(await WebAssembly.instantiate(module, {}));
+/** Loads a model from a URL, a Response, the bytes of the file or a WebAssembly.Module; see relax_rt.d.mts. */
+export async function load(source, { threads = 1, maximumBytes = 2 ** 31 } = {}) {
+  const module = await moduleOf(source);
+  const shared = WebAssembly.Module.imports(module).some(({ kind }) => kind === "memory");
+  if (!shared && threads > 1) throw new TypeError("the model is not made for threads; compile it with --target wasm32-threads");
+  if (!shared) return new Model(await WebAssembly.instantiate(module, {}));
+  const { instance, memory } = await onSharedMemory(module, maximumBytes);
+  const model = new Model(instance, memory);
+  if (threads > 1 && globalThis.crossOriginIsolated !== false) {
+    const { startPool } = await import("./relax_rt_threads.mjs");
+    model.pool = await startPool(model, module, threads);
+  }
+  return model;
+}
+
+/** An instance on a memory of its own. A module does not tell how much it begins with, so the first that is taken serves. */
+async function onSharedMemory(module, maximumBytes) {
+  const maximum = Math.floor(maximumBytes / PAGE);
+  for (let initial = Math.min(16, maximum); ; initial = Math.min(2 * initial, maximum)) {
+    const memory = new WebAssembly.Memory({ initial, maximum, shared: true });
+    try {
+      return { memory, instance: await WebAssembly.instantiate(module, { env: { memory } }) };
+    } catch (error) {
+      if (!(error instanceof WebAssembly.LinkError) || initial === maximum) throw error;
+    }
+  }
+}
+
+/** The module of a source that `load` takes. */
+export async function moduleOf(source) {
+  if (typeof source === "string" || source instanceof URL) return fetched(source);
+  if (typeof Response !== "undefined" && source instanceof Response) return compiled(source);
+  return source instanceof WebAssembly.Module ? source : WebAssembly.compile(source);
 }
 
 async function fetched(url) {

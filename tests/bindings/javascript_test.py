@@ -137,7 +137,8 @@ def main(f: R.Tensor((1,), "float64")):
     def test_a_module_of_the_model(self):
         self.module(STATEFUL, "--state", "h:y", "--target", "wasm32-simd")
         self.assertEqual({path.name for path in self.folder.iterdir()},
-                         {"m.relax", "m.wasm", "m.mjs", "m.d.mts", "relax_rt.mjs", "relax_rt.d.mts"})
+                         {"m.relax", "m.wasm", "m.mjs", "m.d.mts", "relax_rt.mjs", "relax_rt.d.mts", "relax_rt_threads.mjs",
+                          "relax_rt_threads.d.mts", "relax_rt_worker.mjs"})
         program = self.folder / "use.mjs"
         program.write_text("""import { load, RelaxError } from "./m.mjs";
 const model = await load(), x = { data: new Float32Array(8).fill(1), shape: [2, 4] };

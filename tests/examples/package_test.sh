@@ -38,6 +38,7 @@ done
 
 for file in man/man1/relaxc.1.gz bash-completion/completions/relaxc zsh/vendor-completions/_relaxc \
             fish/vendor_completions.d/relaxc.fish relaxc/python/relax_rt.py relaxc/javascript/relax_rt.mjs \
+            relaxc/javascript/relax_rt_threads.mjs relaxc/javascript/relax_rt_worker.mjs \
             relaxc/runtime-lite/core/run.c relaxc/rust/relax-rt/src/lib.rs doc/relaxc/copyright doc/librelax-rt-dev/copyright; do
   [[ -s $root/usr/share/$file ]] || fail "there is no usr/share/$file"
 done

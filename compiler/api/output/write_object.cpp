@@ -57,13 +57,14 @@ Status write_binary(const CompileOptions& options, const OutputPlan& plan, const
   return codegen_llvm::emit(shown, baseline, emit, written.file, diag);
 }
 
-/// The module for JavaScript, its declarations, and the loader of both, which is the same for all models.
+/// The module for JavaScript, its declarations, and the loader's files, which are the same for all models.
 Status write_script(const OutputPlan& plan, const interface::Object& object, Outputs& outputs, Diagnostics& diag) {
   const std::string wasm = fs::path(plan.output).filename().string();
   RELAXC_TRY(std::string types, interface::typescript_declarations(object, wasm, diag));
   RELAXC_DO(outputs.write(plan.script, interface::javascript_module(object, wasm), true));
   RELAXC_DO(outputs.write(fs::path(plan.script).replace_extension(".d.mts").string(), types, true));
-  for (const char* name : {"relax_rt.mjs", "relax_rt.d.mts"}) {
+  for (const char* name :
+       {"relax_rt.mjs", "relax_rt.d.mts", "relax_rt_threads.mjs", "relax_rt_threads.d.mts", "relax_rt_worker.mjs"}) {
     std::string loader = installed((std::string("share/relaxc/javascript/") + name).c_str());
     if (loader.empty()) return diag.error(nullptr, Kind::io, "cannot find {}, which is installed with relaxc", name);
     RELAXC_TRY(relax::FileRef file, relax::map_file(loader, nullptr, diag));

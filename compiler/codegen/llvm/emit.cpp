@@ -25,6 +25,7 @@
 #include "compiler/codegen/llvm/parts.h"
 #include "compiler/codegen/llvm/stack_bound.h"
 #include "compiler/support/temporary_folder.h"
+#include "targets/isa_features.h"
 
 namespace relaxc::codegen_llvm {
 namespace {
@@ -329,6 +330,7 @@ class Emission {
     what.triple = target_.triple;
     what.name = object_.name;
     what.program = options_.kind == OutputKind::kExecutable;
+    what.shared_memory = has_shared_wasm_memory(target_);
     what.prints = object_.prints;
     what.compiler = options_.linker;
     what.import_library = options_.import_library;

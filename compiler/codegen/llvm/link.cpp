@@ -84,7 +84,8 @@ class Link {
     const Format formats[] = {
         {".dll", triple_.isOSBinFormatCOFF(), "library", "Windows", "--target x86-64-windows or aarch64-windows"},
         {".dylib", triple_.isOSBinFormatMachO(), "library", "macOS", "--target aarch64-macos or x86-64-macos"},
-        {".wasm", triple_.isOSBinFormatWasm(), "library", "WebAssembly", "--target wasm32 or wasm32-simd, or none"},
+        {".wasm", triple_.isOSBinFormatWasm(), "library", "WebAssembly",
+         "--target wasm32, wasm32-simd or wasm32-threads, or none"},
         {".so", triple_.isOSBinFormatELF(), "library", "systems with ELF", "an output of the target's kind"}};
     std::string extension = llvm::sys::path::extension(what_.shown).str();
     bool windows_program = extension == ".exe" || (what_.program && triple_.isOSBinFormatCOFF());
@@ -177,6 +178,9 @@ class Link {
       append(command, {"-Wl,-z,noexecstack", "-Wl,-z,relro,-z,now", "-Wl,-Bsymbolic",
                        "-Wl,--version-script=" + within(folder_.path().string(), "exports.map")});
     }
+    if (what_.shared_memory)  // each thread has an instance of the module, whose stack the loader places
+      append(command, {"-matomics", "-mbulk-memory", "-Wl,--import-memory", "-Wl,--shared-memory",
+                       "-Wl,--max-memory=4294967296", "-Wl,--export=__stack_pointer"});
     if (triple_.isOSBinFormatWasm())  // the caller gives the model memory that begins where its own ends
       append(command, {"-Wl,--no-entry", "-Wl,--export-dynamic", "-Wl,--export=__heap_base", "-Wl,--gc-sections",
                        "-Wl,--export-table", "-Wl,--growable-table"});  // the descriptor's functions are places in it

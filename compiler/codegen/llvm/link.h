@@ -13,6 +13,7 @@ struct Linking {
   std::string triple;          ///< of the object
   std::string name;            ///< of the model: the prefix of its symbols
   bool program = false;        ///< with the runner's main(); else a library that exports the object's global symbols
+  bool shared_memory = false;  ///< a WebAssembly module whose memory the loader makes, for threads (wasm atomics)
   bool prints = false;         ///< the object prints, so a library of it takes the hosted runtime's way to do that
   std::string compiler;        ///< a C compiler for the triple and its flags; empty: cc, or clang for another machine
   std::string import_library;  ///< of a .dll: where the .lib goes that programs link with; empty: nowhere

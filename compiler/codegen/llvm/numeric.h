@@ -34,7 +34,8 @@ struct Capabilities {
   bool halves = false;            ///< products of pairs of 16-bit numbers in a word are added to a sum (smlad)
   bool lane_sums = false;         ///< products of lanes are added to a general register (Helium's vmladava)
   bool rounded_integers = false;  ///< the nearest int32 of a float, ties to even, in one instruction (ARM's vcvtr)
-  bool neon = false;              ///< whose intrinsics they are: ARM's (else x86)
+  bool neon = false;              ///< vector intrinsics are those of ARM (else, without `wasm`, those of x86)
+  bool wasm = false;              ///< vector intrinsics are those of WebAssembly
 };
 
 class Numeric {

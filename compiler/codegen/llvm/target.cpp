@@ -123,6 +123,7 @@ DotProducts dot_products(const llvm::Triple& triple, const llvm::MCSubtargetInfo
     out.bits128 = has("+i8mm") ? DotProduct::kMixed : has("+dotprod") ? DotProduct::kSameSign : DotProduct::kNone;
   // Of a single sum where there are no vectors.
   if (has_halves(triple, info) && vector_bits(triple, info) == 0) out.bits128 = DotProduct::kPairs;
+  if (triple.isWasm() && has("+simd128")) out.bits128 = DotProduct::kPairs;
   if (!triple.isX86()) return out;
   auto best = [&](bool words, const char* pairs) {
     return words ? DotProduct::kMixed : has(pairs) ? DotProduct::kPairs : DotProduct::kNone;
@@ -150,7 +151,8 @@ void describe(Target& target, const llvm::Triple& triple, const llvm::MCSubtarge
   target.dots = dot_products(triple, info);
   target.bfloat_dots = bfloat_dots(triple, info);
   target.byte_matrices = triple.isAArch64() && info.checkFeatures("+i8mm");
-  target.task_slots = triple.isOSUnknown() ? 1 : 8;
+  bool wasm_threads = triple.isWasm() && info.checkFeatures("+atomics");
+  target.task_slots = triple.isOSUnknown() && !wasm_threads ? 1 : 8;
 }
 
 /// Schedules use narrower vectors, or fewer registers, than the CPU has.
@@ -399,7 +401,7 @@ Capabilities capabilities_of(const Target& target, const llvm::TargetMachine& ma
     out.doubles = out.sqrt_double = info.checkFeatures("+d");
   }
   out.half = triple.isAArch64() || (triple.isX86() && info.checkFeatures("+f16c"));
-  out.rounding = triple.isAArch64() || (triple.isX86() && info.checkFeatures("+sse4.1"));
+  out.rounding = triple.isAArch64() || triple.isWasm() || (triple.isX86() && info.checkFeatures("+sse4.1"));
   out.dots = target.dots;
   out.bfloat_dots = target.bfloat_dots;
   out.byte_tiles = byte_tile_form(target);
@@ -408,6 +410,7 @@ Capabilities capabilities_of(const Target& target, const llvm::TargetMachine& ma
   out.lane_sums = triple.isThumb() && has_helium(info);
   out.byte_permutes = triple.isX86() && info.checkFeatures("+avx512vbmi");
   out.neon = triple.isAArch64();
+  out.wasm = triple.isWasm();
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsARM.h>
+#include <llvm/IR/IntrinsicsWebAssembly.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "compiler/arith/simplify.h"
@@ -21,6 +22,7 @@ llvm::Intrinsic::ID DotProducts::intrinsic_of(DotProduct kind) const {
   bool whole = kind == DotProduct::kMixed;
   if (numeric_.capabilities().neon)
     return whole ? llvm::Intrinsic::aarch64_neon_usdot : llvm::Intrinsic::aarch64_neon_sdot;
+  if (numeric_.capabilities().wasm) return llvm::Intrinsic::wasm_dot;
   if (lanes_.count() == 16)
     return whole ? llvm::Intrinsic::x86_avx512_vpdpbusd_512 : llvm::Intrinsic::x86_avx512_pmaddw_d_512;
   if (lanes_.count() == 8) return whole ? llvm::Intrinsic::x86_avx512_vpdpbusd_256 : llvm::Intrinsic::x86_avx2_pmadd_wd;
