@@ -25,6 +25,7 @@ INSTRUCTIONS = {  # of network8: sums of products, bytes that are widened for th
     "cortex-m4": ["smlad", "pkhbt", "ldrd", r"vcvtr\.s32\.f32", "usat"],
     "cortex-m0plus": [r"add\s+r11"],
     "cortex-m55": [r"vmlav\.s8", r"vmlava\.s16", r"vcvtn\.s32\.f32"],
+    "wasm32-simd": [r"i32x4\.dot_i16x8_s", r"f32x4\.nearest"],
 }
 RESCALING = {  # of integers that are scaled by integers: one product, or a rounded one, and nothing of 64 bits
     "cortex-m4": ["smlad", "smmla", "smmulr"],
