@@ -1,4 +1,4 @@
-// bound_kernel_dims.cpp: kernels learn what their callers know of their dims.
+// bound_kernel_dims.cpp: gives kernels the ranges that callers know of their dims.
 //
 // An index is an int64 by the ABI. On a Cortex-M a counter of 64 bits takes two registers, each addition two
 // instructions and each comparison three, in loops whose body has five. Backends use 32 bits where the range of a value

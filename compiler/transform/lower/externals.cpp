@@ -1,7 +1,7 @@
 // externals.cpp: the C functions that the linking program must define, with their prototypes.
 //
 // A C function has one type. Two calls that disagree about it would each be right on their own and wrong in one object,
-// so they are refused here, where all of them are seen. Its parameters are called as in the first call of it.
+// so this pass, which sees all calls, refuses them. Parameters have the names that the first call gives them.
 #include "compiler/transform/lower/externals.h"
 
 #include <algorithm>

@@ -1,18 +1,18 @@
-// hoist_scratch.cpp: the temporaries of kernels become parameters, so that one plan places all memory.
+// hoist_scratch.cpp: makes temporaries of kernels parameters, so that one plan places all memory.
 //
-// A kernel that keeps an intermediate in memory allocates it in its body. No object allocates, and a kernel does not
-// know the arena; so its caller reserves the room and passes it, like a result that is not read. A few bytes of known
-// size stay in the kernel as local memory (registers, or the stack).
+// A kernel that stores an intermediate allocates it in its body. No object allocates, and a kernel does not know the
+// arena; so its caller reserves the memory and passes it like a result that is not read. A few bytes of known size stay
+// in the kernel as local memory (registers, or the stack).
 //
-// What is allocated inside a parallel loop belongs to one iteration: the room is reserved once for each, so that no two
-// tasks meet, whatever their number.
+// An allocation inside a parallel loop belongs to one iteration: memory is reserved for every iteration, so that no two
+// tasks share any, whatever their number.
 //
-// Temporaries of different parts of a kernel (whole blocks of rows, then the rows that are left) are not needed at one
-// time, and the caller cannot see that. So they take turns in one parameter where one of them is proved to hold the
-// other. What is needed at one time stays apart: parameters are known not to overlap, which loops are compiled by.
+// Temporaries of different parts of a kernel (whole blocks of rows, then the remaining rows) are not needed at one
+// time, which the caller cannot see. So they share a parameter if one is proved to be as large as the other.
+// Temporaries that are needed at one time stay apart: compiled loops rely on parameters that do not overlap.
 //
-// What only a loop over a symbol uses (the images of a batch) is not needed where that is 0. The size says so, since
-// planning compares sizes for all values of the symbols: such scratch fits where one image fits.
+// Scratch that only a loop over a symbol uses (the images of a batch) is not needed if the symbol is 0. Its size is 0
+// then, since planning compares sizes for all values of the symbols: such scratch fits where one image fits.
 //
 // A prim func that the outside may call has temporaries of up to 64 KiB in its frame. Where it needs more, or sizes are
 // not constant, they are scratch like a private one's, and lower_functions makes the function that takes them from the

@@ -1,4 +1,4 @@
-// host_facts.cpp: read off entries, guards and callees.
+// host_facts.cpp: collects facts from entries, guards and callees.
 #include "compiler/transform/lower/host_facts.h"
 
 #include "compiler/plan/storage.h"

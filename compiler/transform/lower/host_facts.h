@@ -1,4 +1,4 @@
-// host_facts.h: what is known of host functions, and of the calls in them, once a module is lowered.
+// host_facts.h: facts about host functions and the calls in them, once a module is lowered.
 #pragma once
 
 #include "compiler/arith/facts.h"
@@ -8,19 +8,19 @@
 
 namespace relaxc::lower {
 
-/// The entry whose call `host` is; null: a private function.
+/// Returns the entry whose host prim func is `host`; null for a private function.
 const interface::Entry* entry_of(const interface::Object& object, const tir::PrimFunc& host);
 
-/// Whether facts hold what guards say of the address space: all that they exclude would need more memory than a machine
-/// can have, so they keep sizes from overflowing, and bound nothing that anybody could provide.
+/// Whether facts include the guards that sizes fit the address space. They keep sizes from overflowing, but bound
+/// nothing that a machine could provide.
 enum class SizeGuards { kAssumed, kLeftOut };
 
-/// What the entry declares of its symbols, and what its guards check before memory is asked for; those of private
-/// functions are dims.
+/// Returns facts about the symbols of `host`: what the entry declares and its guards check before memory is requested.
+/// A private function's symbols are dims, so they are not negative.
 arith::Facts facts_of(const relax::Module& module, const interface::Object& object, const tir::PrimFunc& host,
                       SizeGuards sizes = SizeGuards::kAssumed);
 
-/// What callees of the module allow and want, as mark_in_place and their parameters say. `module` must outlive it.
+/// Returns which arguments callees may overwrite and how they must be aligned. `module` must outlive the result.
 plan::Calls calls_of(const relax::Module& module);
 
 }  // namespace relaxc::lower

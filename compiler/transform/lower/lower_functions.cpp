@@ -1,7 +1,7 @@
-// lower_functions.cpp: every Relax function becomes a host prim func, and the object learns of its entry points.
+// lower_functions.cpp: makes a host prim func of every Relax function, and adds entries to the object.
 //
-// From here on the module holds prim funcs only. What a host prim func computes besides calling kernels is the shape
-// program; its memory is written down as allocations, which plan_memory places.
+// Afterwards the module holds prim funcs only. Besides calls of kernels, a host prim func is the shape program; its
+// memory is written as allocations, which plan_memory places.
 #include "compiler/transform/passes.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// lower_scalar_math.cpp: exp, tanh and their relatives become arithmetic in every prim func.
+// lower_scalar_math.cpp: replaces exp, tanh and similar functions by arithmetic in every prim func.
 //
 // All backends then print the same additions and multiplications, so they give the same bits, and no object needs a
 // libm (compiler/arith/math.h says how each function is computed). Backends print what is

@@ -1,11 +1,11 @@
-// plan_memory.cpp: every allocation of a host function becomes a place in the caller's arena.
+// plan_memory.cpp: places every allocation of a host function in the caller's arena.
 //
-// Host functions are planned callees first: a call then allocates exactly the callee's frame, whose size is known as an
-// expression of the callee's symbols, and the frame shares memory with all that is not needed during the call. The
+// Host functions are planned callees first: a call then allocates exactly the callee's frame, whose size is an
+// expression of the callee's symbols, and the frame shares memory with whatever is not needed during the call. The
 // high-water mark of an entry becomes the body of its `arena` function.
 //
-// An entry that no other function calls takes pools (--pool) as further parameters: callees would need them handed on,
-// and what moves much inside of a call is the call's frame, which competes for the pools as a whole.
+// An entry that no other function calls takes pools (--pool) as further parameters. Callees take none: callers would
+// have to pass them on, and a call's frame competes for the pools as a whole.
 #include <algorithm>
 #include <map>
 #include <unordered_map>

@@ -1,17 +1,17 @@
-// schedule_calls_for_memory.cpp: independent calls of a host function, in an order that takes less memory.
+// schedule_calls_for_memory.cpp: orders independent calls of a host function so that they take less memory.
 //
-// The problem: calls are in the order of the source. Where branches are independent, another order may hold fewer
-// tensors at one time, and no placement can make up for what lives at once.
+// The problem: calls are in the order of the source. If branches are independent, another order may hold fewer tensors
+// at one time, and no placement can reduce the memory of tensors that are live at one time.
 //
-// The method: here, and not on the graph, since memory is exact only now: what is a view, what is written in place into
-// a concatenation, what is a kernel's scratch. Calls between two statements that must stay where they are (guards,
-// branches, loops, whatever has effects) form a stretch. Two calls of a stretch keep their order where one writes bytes
-// that the other names. The stretch that takes most is given the order that plan/order.h finds; then the next one,
-// until one of them cannot be lowered. Where nothing is gained, nothing moves: the source's order is good for caches,
-// and is what people expect to see.
+// The method: host functions are reordered, not the graph, since only now memory is exact: which values are views,
+// which are written in place into a concatenation, what kernels need as scratch. Calls between two statements that must
+// stay in place (guards, branches, loops, whatever has effects) form a stretch. Two calls of a stretch keep their order
+// if one writes bytes that the other accesses. The stretch that takes most memory is given the order that plan/order.h
+// finds; then the next one, until one of them cannot be improved. Without a gain nothing moves: the source's order is
+// good for caches, and is what people expect to see.
 //
-// Rejected: ordering the Relax graph before lowering (views and in-place concatenations are decided by lowering, so
-// their memory had to be guessed).
+// Rejected: ordering the Relax graph before lowering (lowering decides on views and in-place concatenations, so their
+// memory would have to be guessed).
 #include <algorithm>
 #include <map>
 #include <numeric>

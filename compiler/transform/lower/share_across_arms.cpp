@@ -1,9 +1,9 @@
 // share_across_arms.cpp: see share_across_arms.h.
 //
 // A select whose arms read memory becomes branches, since a subscript may be outside of its buffer where the condition
-// does not hold. A value that both arms need is then computed in each of them, and in each arm of a select inside of
-// them: twenty `where`, each of the one before, make a million copies. So a shared value that reads memory is kept in a
-// local, computed once, under a guard that says whether any arm needs it.
+// does not hold. A value that both arms need is then computed in each of them, and in each arm of a nested select:
+// twenty nested `where` make a million copies. So a shared value that reads memory is kept in a local, computed once,
+// under a guard that says whether any arm needs it.
 //
 // Locals cost memory traffic, and the selects of ordinary kernels share a load or two. So this is done only where there
 // are many more copies than nodes. Copies are counted as a backend would make them, up to a limit.

@@ -1,4 +1,4 @@
-// steps.cpp: nesting steps, last to first.
+// steps.cpp: nests steps, from the last to the first.
 #include "compiler/transform/lower/steps.h"
 
 #include <algorithm>

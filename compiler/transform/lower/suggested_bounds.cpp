@@ -1,10 +1,10 @@
-// suggested_bounds.cpp: what a user could say of open dims, and what it would give.
+// suggested_bounds.cpp: tries ranges of open dims that give the arena an upper bound.
 //
-// Where a dim has no upper bound, neither has an arena that grows with it. The program is right all the same, and only
-// who compiles it knows which sizes it will meet. So ranges are tried: they are assumed together with what guards say,
-// and the note gives the bound that the arena then has.
+// If a dim has no upper bound, an arena that grows with it has none either. The program is correct all the same, and
+// only its user knows which sizes occur. So ranges are tried together with what guards say, and a note suggests a range
+// and gives the bound that the arena then has.
 //
-// Rejected: a note on every dim without a bound. Most gain nothing by one.
+// Rejected: a note on every dim without a bound, since most bounds would gain nothing.
 #include "compiler/transform/lower/suggested_bounds.h"
 
 #include <algorithm>

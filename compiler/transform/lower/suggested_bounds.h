@@ -1,4 +1,4 @@
-// suggested_bounds.h: the dims whose bounds would make more of a function known when compiling.
+// suggested_bounds.h: ranges of open dims that would give an arena an upper bound.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace relaxc::lower {
 
-/// Ranges of dims with which the arena of a function has a bound.
+/// Ranges of dims with which the arena of a function has an upper bound.
 struct SuggestedBounds {
   std::string function;
-  std::vector<interface::Symbol> symbols;  ///< with a range that would do; those that move the arena most first
-  uint64_t arena_max = 0;                  ///< by those, in bytes
+  std::vector<interface::Symbol> symbols;  ///< with suggested ranges, those with the most effect first
+  uint64_t arena_max = 0;                  ///< the arena's bound with these ranges, in bytes
 };
 
-/// Of all functions of `object` whose arena has none. To be asked when memory is planned.
+/// Returns suggestions for all entries of `object` whose arena has no bound, once memory is planned.
 std::vector<SuggestedBounds> suggested_bounds(const relax::Module& module, const interface::Object& object);
 
 }  // namespace relaxc::lower

@@ -1,4 +1,4 @@
-// symbols.cpp: aliases and bounds of symbols.
+// symbols.cpp: names and upper bounds of symbols.
 #include "compiler/transform/lower/symbols.h"
 
 #include <algorithm>

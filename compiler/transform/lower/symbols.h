@@ -1,8 +1,8 @@
 // symbols.h: what a host function knows of each symbol.
 //
-// A symbol is one of three things: a parameter of the host function (an entry symbol), another name of an expression of
-// such (known when compiling; it is replaced everywhere), or a value that is found while running, for which at most a
-// bound is known. Memory is planned in entry symbols alone, so a size that depends on data is planned by its bound.
+// A symbol is a parameter of the host function (an entry symbol), a name for an expression of others (replaced
+// everywhere while compiling), or a value that is found at run time, of which at most a bound is known. Memory is
+// planned in entry symbols alone, so a size that depends on data is planned by its bound.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ using arith::Context;
 using arith::Expr;
 using arith::Var;
 
-/// Each of a list by the replacements; null ones stay null.
+/// Substitutes `by` in each expression of the list; null ones stay null.
 std::vector<Expr> replace(std::vector<Expr> list, const arith::Substitution& by);
 
 class Symbols {
@@ -29,23 +29,23 @@ class Symbols {
   explicit Symbols(const arith::Facts& facts) : facts_(facts), entry_facts_(facts) {}
 
   void add_entry(Var var) { entry_.push_back(var), is_entry_.insert(var); }
-  /// What is declared of a symbol that has no value yet.
+  /// Records the declared range of a symbol that has no value yet.
   void declare(Var var, arith::Range range);
-  /// `condition` holds from here on: it is checked here, or (`at_entry`) before anything runs.
+  /// Records that `condition` holds from here on: it is checked here, or (`at_entry`) before anything runs.
   void assume(Expr condition, bool at_entry);
-  /// `var` is another name of `value`.
+  /// Makes `var` a name for `value`.
   void define(Var var, Expr value) { known_[var] = known(value); }
-  /// `var` is found while running, is at most `bound` (null: unbounded unless the facts say so) and, if it `is_size`,
-  /// not negative.
+  /// Adds a symbol that is found at run time and is at most `bound` (null: unbounded unless the facts say so). If
+  /// `is_size`, it is not negative.
   void add_data(Var var, Expr bound, bool is_size = true);
 
   const std::vector<Var>& entry() const { return entry_; }
-  /// What holds before anything runs: a guard of the entry may rely on this alone.
+  /// The facts that hold before anything runs; guards of the entry may rely on these alone.
   const arith::Facts& entry_facts() const { return entry_facts_; }
-  /// A region: what is assumed while it lives ends with it; what is known of the symbols that it brought does not.
+  /// A region. Assumptions made during its lifetime end with it; the ranges of symbols that it added are kept.
   class Scope {
    public:
-    /// `forget`: the symbols that it brought are gone after it as well.
+    /// `forget`: the symbols that it added are removed as well.
     Scope(Symbols& symbols, bool forget);
     Scope(const Scope&) = delete;
     ~Scope();
@@ -58,16 +58,16 @@ class Symbols {
     size_t data_;
   };
   const arith::Facts& facts() const { return facts_; }
-  /// Whether the facts, or those of the entry alone, prove `condition`.
+  /// Whether the facts, or those of the entry alone (`at_entry`), prove `condition`.
   bool proves(Expr condition, bool at_entry) const;
-  /// `e` in entry symbols and symbols of data.
+  /// Returns `e` in entry symbols and data-dependent symbols.
   Expr known(Expr e) const { return e ? arith::substitute(e, known_) : e; }
   std::vector<Expr> known(std::vector<Expr> list) const;
   bool in_scope(Var var) const;
-  /// Whether `e` has entry symbols only, and no load.
+  /// Whether `e` has no symbols but entry symbols, and no load.
   bool of_entry(Expr e) const;
   bool of_entry(const std::vector<Expr>& list) const;
-  /// The least that is certainly >= `e` and has entry symbols only; null if nothing is.
+  /// Returns an upper bound of `e` in entry symbols alone; null if none is found.
   Expr bounded(Expr e) const;
 
  private:
@@ -79,21 +79,21 @@ class Symbols {
   void keep(Var var, Expr bound);
 
   arith::Facts facts_, entry_facts_;
-  mutable std::shared_ptr<arith::Prover> entry_prover_;  ///< null: not asked since the entry's facts changed
+  mutable std::shared_ptr<arith::Prover> entry_prover_;  ///< null: the entry's facts changed since it was made
   std::vector<Var> entry_;
   std::unordered_set<Expr> is_entry_;
   arith::Substitution known_;
-  std::vector<std::pair<Var, Expr>> data_;  ///< with bounds, in order of binding
-  std::unordered_map<Expr, size_t> place_;  ///< in data_
-  /// By the form of an expression that an assumption bounds: what by, in entry symbols alone. Of the first compared_
-  /// assumptions.
+  std::vector<std::pair<Var, Expr>> data_;  ///< data-dependent symbols with bounds, in order of binding
+  std::unordered_map<Expr, size_t> place_;  ///< index in data_
+  /// Upper bounds in entry symbols alone, by the simplified expression that an assumption says they bound. Has those of
+  /// the first compared_ assumptions.
   mutable std::unordered_map<Expr, Expr> bound_of_;
   mutable size_t compared_ = 0;
   struct Answer {
-    std::vector<int64_t> known;  ///< of the variables, when it was found
-    Expr bound;                  ///< null: nothing is
+    std::vector<int64_t> known;  ///< facts about its variables when it was found
+    Expr bound;                  ///< null: there is none
   };
-  mutable std::unordered_map<Expr, Answer> answers_;  ///< of `bounded`
+  mutable std::unordered_map<Expr, Answer> answers_;  ///< answers of `bounded`, by expression
 };
 
 }  // namespace relaxc::lower

@@ -1,4 +1,4 @@
-// weight_stream.h: what interface::Weights::stream holds, for those who add to the weights of an object.
+// weight_stream.h: the callable in interface::Weights::stream, for code that adds weights to an object.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace relaxc::lower {
 
-/// Writes placed constants with the zeros between them. An object that comes to lowering with weights keeps them where
-/// they are (another form of its program reads them there), and new ones follow; so the constants must be reachable.
+/// Writes placed constants with the zeros between them. An object that has weights before lowering keeps them at their
+/// offsets, since another form of its program reads them there, and new ones follow; so its pieces are accessible.
 struct WeightStream {
   struct Piece {
     uint64_t offset = 0;

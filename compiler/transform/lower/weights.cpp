@@ -1,4 +1,4 @@
-// weights.cpp: placing constants and writing them out.
+// weights.cpp: places constants and writes them out.
 #include "compiler/transform/lower/weights.h"
 
 #include <algorithm>

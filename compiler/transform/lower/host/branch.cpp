@@ -1,8 +1,8 @@
 // branch.cpp: Ifs.
 //
-// Branches whose results differ in shape write into one memory, large enough for both, and leave the dims that the
-// taken branch had in a small buffer, from which the code after the If binds its symbols. A result that has no bound
-// in one of them is claimed by the branch that makes it.
+// Branches whose results differ in shape write to one buffer, large enough for both, and store the dims of the branch
+// that was taken in a small buffer, from which the code after the If binds its symbols. A result that has no bound in
+// one of the branches is claimed from the heap by the branch that computes it.
 #include <algorithm>
 #include <map>
 

@@ -1,4 +1,4 @@
-// call_arguments.cpp: symbols of a callee, by what the arguments have in their place.
+// call_arguments.cpp: matches a callee's symbols with the arguments of a call.
 #include "compiler/transform/lower/host/call_arguments.h"
 
 #include <fmt/format.h>

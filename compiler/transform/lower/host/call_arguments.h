@@ -1,6 +1,6 @@
-// call_arguments.h: what a call of a Relax function passes.
+// call_arguments.h: the arguments of a call of a Relax function.
 //
-// Owns the memory of the arguments and the callee's symbols in terms of the caller's. Uses the parts of the caller.
+// Owns the arguments' memory and the callee's symbols as expressions of the caller's. Uses the caller's HostLowering.
 #pragma once
 
 #include <map>
@@ -15,16 +15,16 @@ class CallArguments {
  public:
   CallArguments(HostLowering& host, const relax::Op& op, const HostCallee& callee);
 
-  /// Finds the callee's symbols, requires what it declares and guards, and puts shapes and scalars in memory. Reports
-  /// an argument of another rank.
+  /// Solves the callee's symbols, requires what the callee declares and guards, and stores shapes and scalars to
+  /// memory. Reports an argument whose rank is not its parameter's.
   Status solve();
-  /// One for each leaf of the callee's parameters.
+  /// The buffers of the arguments, one for each leaf of the callee's parameters.
   const std::vector<BufferRef>& memories() const { return memories_; }
-  /// What a symbol of the callee is to us.
+  /// Returns the callee's symbol as an expression of the caller's symbols.
   Expr value_of(Var symbol) const { return found_.at(symbol); }
-  /// `e` of the callee's symbols in ours.
+  /// Replaces the callee's symbols in `e` by expressions of the caller's.
   Expr in_ours(Expr e) const { return arith::substitute(e, found_); }
-  /// Whether the arguments decide all symbols of `e`.
+  /// Whether the arguments determine all symbols of `e`.
   bool decide(Expr e) const;
 
  private:
@@ -46,9 +46,9 @@ class CallArguments {
   ShapeProgram& shapes_;
   Symbols& symbols_;
   std::vector<relax::Info> formals_, actuals_;  ///< leaves of parameters and arguments
-  std::vector<BufferRef> memories_;             ///< null: none yet, a shape or scalar
-  std::vector<int32_t> inputs_;                 ///< which input of ours an argument is; -1: none
-  arith::Substitution found_;                   ///< the callee's symbols
+  std::vector<BufferRef> memories_;             ///< null: a shape or scalar that is not in memory yet
+  std::vector<int32_t> inputs_;                 ///< index of the caller's input that an argument is; -1: none
+  arith::Substitution found_;                   ///< the callee's symbols in terms of the caller's
 };
 
 }  // namespace relaxc::lower

@@ -1,4 +1,4 @@
-// cells.cpp: small memories for numbers.
+// cells.cpp: small buffers for the values of symbols.
 #include "compiler/transform/lower/host/cells.h"
 
 namespace relaxc::lower {

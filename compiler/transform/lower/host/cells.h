@@ -1,6 +1,6 @@
-// cells.h: where a branch or an iteration leaves the values of symbols.
+// cells.h: memory in which branches and iterations leave the values of symbols.
 //
-// The indices among them share a vector, any other has a place of its own. Uses the insertion point.
+// Index symbols share one vector; a symbol of another dtype has a buffer of its own. Uses the insertion point.
 #pragma once
 
 #include <string>
@@ -13,19 +13,19 @@ namespace relaxc::lower {
 
 class Cells {
  public:
-  /// Cells for the values of `symbols`, and `more` for indices behind them; nothing allocates them yet.
+  /// Makes cells for the values of `symbols`, followed by `more` cells for indices; `alloc` allocates them.
   Cells(InsertionPoint& at, const std::string& name, const std::vector<Var>& symbols, size_t more);
 
-  /// They exist from here to the end of the region.
+  /// Allocates the cells, from here to the end of the region.
   void alloc() const;
-  /// The value in cell `k`.
+  /// Returns the value in cell `k`.
   Expr get(size_t k) const;
   tir::Stmt set(size_t k, Expr value) const;
 
  private:
   InsertionPoint& at_;
   BufferRef indices_ = nullptr;
-  std::vector<std::pair<BufferRef, size_t>> places_;  ///< of each symbol: its own memory, or where in `indices_`
+  std::vector<std::pair<BufferRef, size_t>> places_;  ///< each cell's own buffer (null: `indices_`) and index in it
 };
 
 }  // namespace relaxc::lower

@@ -1,10 +1,10 @@
-// copy_kernel.cpp: the one kernel that lowering itself needs.
+// copy_kernel.cpp: the kernels that copy tensors, the only ones that lowering itself needs.
 //
-// `to[i…] = from[i…]` over the extents of `to`. Tensors of one size get a function of that size, whose loops the
-// backends see the end of; those of open dims share one for each dtype and rank, which is handed the dims. Both may be
-// called with one memory for from and to, as a state's copy is, and then have nothing to do; else the two are apart,
-// and C compilers and LLVM make a call of memcpy of the loop. Where a result was given room for its bound, `from` is
-// larger than `to` and each brings its own dims.
+// `to[i…] = from[i…]` over the extents of `to`. Static shapes get a function of their own with constant extents;
+// open shapes share one for each dtype and rank, which takes the dims. Both may be called with one buffer for from
+// and to, as for a state, and then have nothing to do; otherwise the two do not overlap, and C compilers and LLVM
+// turn the loop into memcpy. If `from` is larger than `to`, since its result got room for its bound, each has dims
+// of its own.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

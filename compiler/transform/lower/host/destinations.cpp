@@ -1,7 +1,7 @@
-// destinations.cpp: which ops can write to a given destination, and which one they get.
+// destinations.cpp: which ops can write to a given destination, and which destination each gets.
 //
-// A copy remains for what cannot: an input or a constant that is returned, one value returned twice, a result whose
-// size its own kernel finds out, and a state whose old value is still read while the new one is made.
+// A copy remains for an input or a constant that is returned, one value returned twice, a result whose size its own
+// kernel computes, and a state whose old value is still read while the new one is computed.
 #include "compiler/transform/lower/host/destinations.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// destinations.h: where what is made is written.
+// destinations.h: the buffers that values are written to.
 //
-// A result that a kernel makes and the function returns is written to the caller's memory at once; views on the way
-// cost nothing. Operands of a concatenation are written where they belong in its result (in_place_concat.cpp). Owns the
-// destinations of values, their places in concatenations, and the memory of those. Uses the signature's outputs, memory
-// and the shape program.
+// A result that a kernel computes and the function returns is written to the caller's memory directly; views in between
+// cost nothing. Operands of a concatenation are written to their place in its result (in_place_concat.cpp). Owns the
+// destinations of values, their places in concatenations, and the memory of the concatenations' results. Uses the
+// signature's outputs, memory and the shape program.
 #pragma once
 
 #include <map>
@@ -20,37 +20,37 @@ class Destinations {
       : at_(at), build_(at.build()), shapes_(shapes), memory_(memory), signature_(signature) {}
   Destinations(const Destinations&) = delete;
 
-  /// Where `value` is to be written; null: not decided.
+  /// Returns the buffer that was assigned to `value`; null if there is none.
   BufferRef of(const relax::Value& value) const;
-  /// `value`, and what it is a view of, are written to `target`.
+  /// Makes `target` the destination of `value` and of all values that it is a view of.
   void assign(relax::Value& value, BufferRef target);
-  /// What `value` is a view of can be made in memory of the size of `value`: no view in between checks its size only
-  /// afterwards.
+  /// Whether the tensor that `value` is a view of is sure to fit memory of the size of `value`: false if a view in
+  /// between checks only afterwards that both have the same number of elements.
   bool fits(const relax::Value& value) const;
-  /// The op in `region` that can write `value` where it is told as it makes it; null: there is none.
+  /// Returns the op in `region` that computes `value` (through views) if it can write to a given buffer; else null.
   const relax::Op* can_write(relax::Value& value, const relax::Region& region) const;
-  /// Results that are made in `region` are written to `targets` (null: none) at once, if they can be; says which. A
-  /// target whose size is not known yet may become a block of the heap, which is claimed where it is seen: by one
-  /// kernel alone.
+  /// Assigns `targets` (null: none) to the results of `region` whose producers can write to them; returns which results
+  /// got theirs. A target whose shape is not known at the entry may become a claim from the heap where it is viewed, so
+  /// only a result that one kernel writes gets it.
   std::vector<bool> assign_targets(const relax::Region& region, const std::vector<BufferRef>& targets);
-  /// Outputs of `function` that are made in its body are written there at once, if they can be.
+  /// Assigns the outputs of `function` that its body can write directly.
   void choose_outputs(const relax::Function& function);
 
-  /// The buffer that the producer of `value` writes: its place in a concatenation, its destination, or a new one.
+  /// Returns the buffer for the producer of `value`: a place in a concatenation, the destination, or a new buffer.
   BufferRef produce(const relax::Value& value);
-  /// `target` as memory of a value of this shape, for which an output must have room.
+  /// Returns `target` as a view of this shape; guards that an output of data-dependent size has room for it.
   BufferRef view_of(BufferRef target, const std::string& name, const std::vector<Expr>& shape);
 
-  /// Where a value is in the result of a concatenation.
+  /// The place of a value in the result of a concatenation.
   struct Part {
     relax::Op* concat = nullptr;
     Expr byte_offset;
   };
-  /// `value` is made at its place in a concatenation.
+  /// Has `value` written to its place in a concatenation's result.
   void place(const relax::Value& value, Part part) { parts_[&value] = part; }
-  /// Its place; null: it has none.
+  /// Returns the place that `value` was given in a concatenation; null if it has none.
   const Part* part_of(const relax::Value& value) const;
-  /// The memory of a concatenation's result, from the first time that somebody asks.
+  /// Returns the memory of a concatenation's result, which the first call creates.
   BufferRef whole_of(relax::Op& concat);
 
  private:

@@ -1,8 +1,8 @@
 // effects.cpp: assertions and printing.
 //
-// An assertion about entry symbols is a guard of the entry, as long as nothing has happened before it that it would
-// come too early for; any other is checked where it is. A line is printed piece by piece through rlx_print, with
-// the values in memory, so that one function with one prototype prints everything.
+// An assertion about entry symbols is a guard of the entry, unless an effect precedes it, which such a guard would
+// prevent; any other assertion is checked where it is. A line is printed piece by piece through rlx_print, with the
+// values in memory, so that one function with one prototype prints everything.
 #include "compiler/relax/effects.h"
 #include "compiler/tir/runtime_functions.h"
 #include "compiler/transform/lower/host/op_lowering.h"

@@ -1,4 +1,4 @@
-// entry_functions.cpp: the part of the shape program that runs before anything is touched.
+// entry_functions.cpp: the part of the shape program that runs before any buffer is written.
 #include "compiler/transform/lower/host/entry_functions.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// entry_functions.h: prim funcs that an entry runs before the call.
+// entry_functions.h: prim funcs that an entry runs before its host prim func.
 //
 // Free functions over the parts of a host function; they own nothing.
 #pragma once
@@ -10,16 +10,16 @@
 
 namespace relaxc::lower {
 
-/// Adds the function that checks the guards on the symbols and gives all dims of inputs and outputs; returns its name.
+/// Adds the function that checks guards on entry symbols and stores all dims of inputs and outputs; returns its name.
 std::string add_shapes(HostLowering& host);
-/// Adds the function that gives the bytes of the arena: of none, until plan_memory fills it in.
+/// Adds the function that stores the arena's bytes, 0 until plan_memory replaces its body; returns its name.
 std::string add_arena(HostLowering& host);
-/// Adds the function that reads the symbols that no dim gives: elements of inputs, and what shape functions make of
-/// earlier symbols.
+/// Adds the function that reads the entry symbols that are no dims: elements of inputs, and results of shape functions
+/// of earlier symbols; returns its name.
 std::string add_values(HostLowering& host);
 
-/// Adds a call of the shape function that gives `value`, with the numbers `asked`, to `steps`; its answer is in
-/// memory of `scope`.
+/// Adds to `steps` a call of the shape function that computes `value` from the numbers `asked`; returns the buffer of
+/// its result, which is allocated in `scope`.
 BufferRef call_shape_function(HostLowering& host, const ValueSymbol& value, const std::vector<Expr>& asked,
                               tir::Scope scope, Steps& steps);
 

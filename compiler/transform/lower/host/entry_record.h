@@ -1,4 +1,4 @@
-// entry_record.h: what the outside sees of a function.
+// entry_record.h: the object's description of a public function.
 //
 // A free function over the parts of a host function; it owns nothing.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace relaxc::lower {
 
-/// Adds the entry whose call is the prim func `call` to the object, with the functions that it runs before the call.
+/// Adds the entry whose host prim func is `call` to the object, with the functions that it runs before the call.
 /// Reports an attribute `quantized` that fits no input or output.
 void add_entry(HostLowering& host, const std::string& call);
 

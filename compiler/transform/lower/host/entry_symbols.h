@@ -1,8 +1,8 @@
-// entry_symbols.h: the numbers that shapes may need before the first byte is touched.
+// entry_symbols.h: the symbols whose values are known before a host function runs.
 //
-// Entry symbols are dims of inputs, and values of small inputs: a Reshape's target, a shape parameter, what a pure
-// shape function makes of these, a loop's trip count. Owns how each that no dim gives is read. Uses the signature's
-// inputs, the shape program, the values of parameters, and the callees of the module.
+// Entry symbols are dims of inputs, and numbers that are read before the call: elements of small inputs (a Reshape's
+// target, a shape parameter), results of pure shape functions of these, trip counts of loops. Owns how each number is
+// read. Uses the signature's inputs, the shape program, the values of parameters, and the module's callees.
 #pragma once
 
 #include <map>
@@ -26,14 +26,14 @@ class EntrySymbols {
         signature_(signature) {}
   EntrySymbols(const EntrySymbols&) = delete;
 
-  /// Finds the entry symbols of the function; the inputs are listed. Of one that calls itself (`recursive`) only what
-  /// the arguments of a call say; the rest is read in its body. Reports a symbol that nothing gives.
+  /// Adds the entry symbols of the function, whose inputs must be listed. If it calls itself (`recursive`), only those
+  /// of its parameters' infos: the body reads the others. Reports a symbol that no parameter gives.
   Status add(bool recursive);
-  /// The symbols that no dim gives, in the order in which they are read.
+  /// The entry symbols that are not dims, in the order in which they are read.
   const std::vector<ValueSymbol>& values() const { return read_; }
-  /// The trip count of `loop`, if it is an input; null: it is none.
+  /// Returns the symbol for the trip count of `loop` if it is read from an input; else null.
   const Var* trip_count(const relax::Op& loop) const;
-  /// Value `k` of the callee of `call`, if it is read from an input of ours; null: it is not.
+  /// Returns the symbol for value `k` of the callee of `call` if it is read from an input of this function; else null.
   const Var* called_value(const relax::Op& call, size_t k) const;
 
  private:
@@ -47,7 +47,7 @@ class EntrySymbols {
   void add_trip_count(relax::Op& op);
   Context& context() const { return shared_.module.context(); }
 
-  /// A number of a shape or scalar input that must be what another input, or the program, says.
+  /// A number of a shape or scalar input that must equal what another input, or the program, says.
   struct Repeated {
     Expr expected;
     Var read;

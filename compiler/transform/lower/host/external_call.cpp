@@ -1,11 +1,11 @@
-// external_call.cpp: calls of external functions, and what they make.
+// external_call.cpp: calls of external functions, and their results.
 //
-// A result of declared shape is memory of ours that the function fills. A result that the function makes itself comes
-// back as words (runtime-lite/core/result.c): where it is and how large it is, checked before anything is read. A
-// handle is 8 bytes; a cast of one to a tensor, shape or scalar reads the object that it points to in the same way.
+// A result of declared shape is a buffer of the caller that the function fills. A result that the function allocates is
+// returned as words (runtime-lite/core/result.c) with address and shape, which are checked before anything is read. A
+// handle is 8 bytes; a cast of one to a tensor, shape or scalar reads the object behind it in the same way.
 //
-// In a call of an external function a buffer of handles says how it is passed: of rank 0 it is the handle itself, with
-// one element the place for a handle that the function makes, with more the words of a tensor that it makes.
+// In a call of an external function, the shape of a buffer of handles says how it is passed: rank 0 is the handle
+// itself, one element a place for a handle that the function makes, more elements the words of a tensor that it makes.
 #include <fmt/format.h>
 
 #include <optional>

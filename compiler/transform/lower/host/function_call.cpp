@@ -5,8 +5,8 @@
 // here, before the call: from then on it is a symbol of the caller, and the callee's guards, which are the caller's as
 // well, speak of it.
 //
-// Results whose size the callee's symbols decide are exact; others get the callee's bound, and are seen through a view
-// once the callee has left their dims. Shapes and scalars come back in small vectors. What the call requires of its
+// Results whose size the callee's symbols decide are exact; others get the callee's bound and are used through a view
+// of the dims that the callee stored. Shapes and scalars are returned in small vectors. What the call requires of its
 // arguments is in call_arguments.cpp.
 #include <algorithm>
 

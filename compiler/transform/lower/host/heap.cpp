@@ -1,4 +1,4 @@
-// heap.cpp: calls of the runtime's heap, and views of what they give.
+// heap.cpp: calls of the runtime's heap, and views of the memory that it returns.
 #include "compiler/transform/lower/host/heap.h"
 
 #include "compiler/tir/runtime_functions.h"

@@ -1,4 +1,4 @@
-// host_function.cpp: the order in which the parts of a host function do their work.
+// host_function.cpp: runs the parts of a host function in order.
 #include "compiler/transform/lower/host/host_function.h"
 
 #include <string_view>

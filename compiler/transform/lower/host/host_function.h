@@ -13,9 +13,9 @@ class HostFunction {
   HostFunction(Shared& shared, relax::Function& function, Form form) : parts_(shared, function, form) {}
 
   /// Adds the prim funcs to the module and, for a public function, the entry to the object. A public function that
-  /// needs the heap has a form of its own for the outside; `entry_is_missing` says that this was not it.
+  /// needs the heap has two forms; after the kShared one `entry_is_missing` is true, and the kEntry one adds the entry.
   Status run();
-  /// For a function that calls itself, before any in its cycle is lowered: what callers need to know of it.
+  /// Tells callers what they need to know of a function that calls itself, before any of its cycle is lowered.
   Status announce();
   bool entry_is_missing() const { return parts_.entry_is_missing(); }
 

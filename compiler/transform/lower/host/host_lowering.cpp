@@ -1,4 +1,4 @@
-// host_lowering.cpp: which owner gets which others.
+// host_lowering.cpp: constructs the parts of a host function, each with references to those that it uses.
 #include "compiler/transform/lower/host/host_lowering.h"
 
 #include <algorithm>

@@ -5,12 +5,12 @@
 //   ShapeProgram     symbols, guards, sizes
 //   Heap             memory whose size has no bound
 //   Memory           tensors in the arena, views, constants
-//   Values           what each Relax value is
+//   Values           the storage of each Relax value
 //   Signature        inputs and outputs
-//   Destinations     where what is made is written
-//   EntrySymbols     numbers that are read before the call
+//   Destinations     buffers that values are written to
+//   EntrySymbols     symbols whose values are read before the call
 //
-// Each uses those above it alone. Lowerings of ops (op_lowering.h) use all of them, and keep nothing between ops.
+// Each uses only those above it. Lowerings of ops (op_lowering.h) use all of them and keep no state between ops.
 #pragma once
 
 #include "compiler/transform/lower/host/destinations.h"
@@ -18,11 +18,11 @@
 
 namespace relaxc::lower {
 
-/// Who calls a host function: other host functions (and the outside, if that makes no difference), or the outside
-/// alone, which gives memory for all results but no heap.
+/// Who calls a host function. kShared: other host functions, and callers outside unless it needs the heap. kEntry:
+/// callers outside alone, who provide memory for all results but no heap.
 enum class Form : uint8_t { kShared, kEntry };
 
-/// Lowers one Relax function; its members own the parts of the host function.
+/// The state of lowering one Relax function; its members own the parts of the host function.
 struct HostLowering {
   HostLowering(Shared& shared, relax::Function& function, Form form);
   HostLowering(const HostLowering&) = delete;
@@ -40,9 +40,9 @@ struct HostLowering {
   Destinations destinations;
   EntrySymbols entry;
 
-  /// It is called by itself, directly or not.
+  /// Whether this is the kShared form of a function that calls itself, directly or not.
   bool is_recursive() const { return form == Form::kShared && shared.recursive.count(function.name) != 0; }
-  /// It is public, and this is the form of it that cannot be called from outside.
+  /// Whether the function is public, but callers outside need another form because this one takes the heap.
   bool entry_is_missing() const { return form == Form::kShared && !function.is_private && heap.is_needed(); }
   Context& context() const { return shared.module.context(); }
   Diagnostics& diag() const { return shared.context.diag; }

@@ -1,13 +1,13 @@
 // in_place_concat.cpp: concatenations that copy nothing.
 //
-// Where the operands of a concatenation are one behind the other in its result, a kernel that makes one of them can
-// write it there at once. So before a region is lowered, every operand that is made by a kernel of that region, and is
-// not promised to another place, is given its place in the result; the result's memory comes into being with the first
-// of them. What cannot be placed (an input, a constant, an operand that is twice) is copied when the concatenation
-// is reached. An operand that is made long before is copied too, unless the concatenation asks for it in place.
+// If the operands of a concatenation are contiguous in its result, the kernel that computes one of them can write it
+// there directly. So before a region is lowered, every operand that a kernel of that region computes, and that has no
+// other destination, gets its place in the result; the result is allocated with the first of them. Operands that cannot
+// be placed (an input, a constant, an operand that occurs twice) are copied when the concatenation is reached. An
+// operand that is computed long before is copied too, unless the concatenation asks for it in place.
 //
-// A result that is a state's memory is not written before the concatenation: the state may still be read. One that the
-// state grows into is: what is new is behind what was there.
+// A result in a state's memory is not written before the concatenation, since the state may still be read. One that the
+// state grows into is: new rows go behind the old ones.
 #include <algorithm>
 #include <set>
 

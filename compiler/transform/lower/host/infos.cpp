@@ -1,4 +1,4 @@
-// infos.cpp: infos as lists of numbers and leaves, and ops that only give another view.
+// infos.cpp: numbers and leaves of infos, and ops that are only views.
 #include "compiler/transform/lower/host/infos.h"
 
 #include "compiler/relax/op_def.h"

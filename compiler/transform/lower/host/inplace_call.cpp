@@ -1,7 +1,7 @@
-// inplace_call.cpp: calls that write a result where an operand was.
+// inplace_call.cpp: calls that write a result to the memory of an operand.
 //
-// An operand that is written keeps its value for later readers. Its memory is taken only where it certainly is
-// its own: made here by a kernel, not for a result, with no use but this one. Everything else is copied.
+// An operand that is overwritten keeps its value for later readers. Its memory is reused only if a kernel or external
+// function called in this region computed it, this is its only use, and it has no destination; else it is copied.
 #include "compiler/relax/op_def.h"
 #include "compiler/transform/lower/host/op_lowering.h"
 

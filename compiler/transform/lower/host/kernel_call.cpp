@@ -1,12 +1,12 @@
 // kernel_call.cpp: calls of kernels.
 //
-// A prim func's symbols are found by matching the shapes of its parameters with those of the call. What does not match
-// by construction (a prim func that the source program brought along) is guarded. A result whose shape only its kernel
-// knows gets room for the kernel's own bound, and is seen through a view once the numbers are there.
+// A prim func's symbols are found by matching the shapes of its parameters with those of the call. Dims that do not
+// match by construction (of a prim func in the source program) are guarded. A result whose shape its kernel computes
+// gets room for the kernel's own bound, and is used through a view once the dims are known.
 //
-// A tensor that a kernel computes and never stores, as one that is summed at once, has no memory that bounds it, nor
-// has an empty one with long dims. Where data decides such a size, whoever sends the data would decide how long the
-// call runs, up to centuries: the iterations of such loops are guarded by kMostUnstored.
+// A tensor that a kernel computes and never stores, such as one that is summed at once, has no memory that bounds its
+// size, nor has an empty one with large dims. If data decides such a size, its sender would decide how long the call
+// runs, up to centuries, so the iterations of such loops are guarded by kMostUnstored.
 #include <algorithm>
 #include <utility>
 

@@ -1,15 +1,15 @@
 // loop.cpp: loops with carried values.
 //
-// A carried tensor has two memories used in turn: iteration i reads the one of i's parity and writes the other, so the
-// body never waits for a copy, and the size may change from one iteration to the next. One memory is enough where the
-// kernel that makes the next value is the last to read this one, and reads it element by element or not at all: sums
-// that grow in place, and states of recurrent networks. Its first value may be made there, too: the copy into it says
-// that it can be done in place, and planning drops what copies a tensor to where it is. Carried dims and the number of
-// iterations are in a small vector of int64, the loop's state; each iteration begins by reading its symbols from there.
+// A carried tensor has two buffers used in turn: iteration i reads one and writes the other, by the parity of i, so the
+// body never waits for a copy, and sizes may change between iterations. One buffer is enough if the kernel that
+// computes the next value is the last to read this one, and reads it element by element or not at all: sums that grow
+// in place, states of recurrent networks. The first value may then be computed there too: the copy of it may be done in
+// place, and planning drops copies of a tensor to itself. Carried dims and the number of iterations are in a small
+// vector of int64, the loop's state, from which each iteration first reads its symbols.
 //
-// Room is reserved for the largest iteration, by the bounds of the carried dims (loop_symbols.cpp). Where nothing
-// bounds it, the two memories are blocks of the heap that grow as they must; so do scan outputs without a known
-// number of iterations.
+// Memory is reserved for the largest iteration, by the bounds of the carried dims (loop_symbols.cpp). Without a bound,
+// the two buffers are blocks of the heap that grow when they must; so are scan outputs without a known number of
+// iterations.
 #include "compiler/transform/lower/host/cells.h"
 #include "compiler/transform/lower/host/loop_symbols.h"
 #include "compiler/transform/lower/host/op_lowering.h"

@@ -1,7 +1,7 @@
-// loop_symbols.cpp: what carried dims are at most.
+// loop_symbols.cpp: upper bounds of carried dims.
 //
-// A dim that each iteration sets anew is bounded by what it is set to, one that grows by a fixed amount by its start
-// and the trip count, one that grows otherwise by running the formula (short loops), else by what the program declares.
+// A dim that each iteration sets anew is bounded by that value; one that grows by a fixed amount, by its start and the
+// trip count; any other, by evaluating its formula for each iteration (short loops), else by the declared range.
 #include "compiler/transform/lower/host/loop_symbols.h"
 
 #include <algorithm>

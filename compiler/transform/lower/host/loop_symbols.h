@@ -1,4 +1,4 @@
-// loop_symbols.h: numbers that change from iteration to iteration of a loop.
+// loop_symbols.h: symbols whose values change from one iteration of a loop to the next.
 //
 // A free function over the shape program; it owns nothing.
 #pragma once
@@ -11,12 +11,12 @@ namespace relaxc::lower {
 
 struct LoopSymbols {
   std::vector<Var> symbols;
-  std::vector<Expr> initial, next;  ///< where each starts, and what an iteration makes of it
-  std::vector<Expr> bounds;         ///< in entry symbols; null: none
+  std::vector<Expr> initial, next;  ///< the first value of each, and its value after one more iteration
+  std::vector<Expr> bounds;         ///< upper bounds in entry symbols; null: none
 };
 
-/// The symbols that `loop` carries, which runs `trips` times (null: until its condition fails). Dims of first values
-/// that are no such symbols are required to be what the body says.
+/// Returns the symbols that `loop` carries; `trips` is its number of iterations (null: until its condition fails).
+/// Requires the other dims of first values to be as in the body.
 LoopSymbols carried_symbols(ShapeProgram& shapes, const relax::Op& loop, Expr trips);
 
 }  // namespace relaxc::lower

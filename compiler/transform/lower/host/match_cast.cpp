@@ -1,9 +1,9 @@
-// match_cast.cpp: match_cast: a value seen as more than was known of it.
+// match_cast.cpp: match_casts, which find what is not known of a value when compiling.
 //
-// Rank and dtype are known when compiling wherever a value has memory; what a cast can still find out is numbers: dims,
+// Rank and dtype of every value in memory are known when compiling; what a cast can still find out is numbers: dims,
 // elements of shapes, scalars, in the fields of tuples as well. Symbols that stand alone for the first time are bound
-// by what is found, all of them before the first comparison, so that `n * 4` may come before `n`. A comparison whose
-// outcome the inputs decide is a guard of the entry; what a later comparison repeats costs nothing.
+// to what is found, all of them before the first comparison, so that `n * 4` may come before `n`. A comparison whose
+// outcome the inputs decide is a guard of the entry; a later comparison that repeats it costs nothing.
 #include <fmt/format.h>
 
 #include "compiler/transform/lower/host/op_lowering.h"

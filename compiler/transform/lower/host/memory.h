@@ -1,8 +1,8 @@
-// memory.h: where tensors of a host function are, and views of them.
+// memory.h: buffers of a host function's tensors, and views of them.
 //
-// Owns which buffer is a view of which, the constants that the body reads, and how much room destinations have that may
-// prove too small. Uses the insertion point, the shape program, the heap for sizes without a bound, the names of nodes,
-// and the module's weights.
+// Owns which buffer is a view of which, the constants that the body reads, and the capacities of destinations that
+// data-dependent sizes may exceed. Uses the insertion point, the shape program, the heap for sizes without a bound, the
+// names of nodes, and the module's weights.
 #pragma once
 
 #include <map>
@@ -21,23 +21,23 @@ class Memory {
       : shared_(shared), at_(at), build_(at.build()), shapes_(shapes), heap_(heap), origins_(origins) {}
   Memory(const Memory&) = delete;
 
-  /// A buffer of these dims, from here to the end of the region: in the arena by the bound of what depends on data, or
-  /// claimed from the heap where there is none.
+  /// Returns a buffer of these dims that exists to the end of the region: in the arena, with the bound of a
+  /// data-dependent size, or claimed from the heap if the size has no bound.
   BufferRef allocate(const std::string& name, DType dtype, const std::vector<Expr>& shape);
-  /// A small vector in the arena for a shape or a scalar, with its numbers in it if they will be `read`.
+  /// Returns a small buffer in the arena for a shape or a scalar; stores its numbers there if they will be `read`.
   BufferRef in_memory(relax::Info info, DType dtype, bool read);
-  /// The constant's place among the weights.
+  /// Returns a buffer for a constant, which gets an offset in the weights.
   BufferRef constant(const std::string& name, DType dtype, const std::vector<Expr>& shape,
                      const relax::ConstantRef& data);
-  /// `body` with the constants that were asked for.
+  /// Returns `body` inside views of the weights for all constants that `constant` returned.
   tir::Stmt with_constants(tir::Stmt body);
 
-  /// `base` under another dtype and shape, from `byte_offset` (null: its beginning) on.
+  /// Returns a view of `base` with another dtype and shape, from `byte_offset` (null: its beginning) on.
   BufferRef view_as(BufferRef base, const std::string& name, DType dtype, std::vector<Expr> shape,
                     Expr byte_offset = {});
-  /// The destination `output` under the dims that its value has, for which it must have room.
+  /// Returns the destination `output` with the dims of its value, which are required to fit its `limit`.
   BufferRef view_of_output(BufferRef output, const std::string& name, const std::vector<Expr>& shape);
-  /// `destination` has room for as many elements, which may prove too few.
+  /// Sets the number of elements that `destination` has room for; data-dependent sizes may exceed it.
   void limit(BufferRef destination, Expr elements) { capacities_[destination] = elements; }
   /// Whether `buffer` is `base` or a view of it.
   bool aliases(BufferRef buffer, BufferRef base) const;

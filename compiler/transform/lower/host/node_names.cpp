@@ -1,4 +1,4 @@
-// node_names.cpp: texts of ops and kernels.
+// node_names.cpp: names of ops and kernels.
 #include "compiler/transform/lower/host/node_names.h"
 
 #include "compiler/relax/origin_text.h"

@@ -1,7 +1,7 @@
-// node_names.h: what the outside knows calls of kernels, assertions and guards by.
+// node_names.h: names of calls of kernels, assertions and guards in messages and traces.
 //
-// NodeNames is the table, Origins fills it while a function is lowered: it owns the op that is being lowered, and the
-// table too where the function is all that its entry runs. Uses nothing of the host function.
+// NodeNames is the table; Origins fills it while a function is lowered. Origins owns the current op, and the table
+// unless functions that call each other share one. Uses no other part of the host function.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace relaxc::lower {
 
-/// Names by their places in an entry's table.
+/// Distinct names, each with its index in an entry's table.
 class NodeNames {
  public:
   int32_t number(const std::string& name) {
@@ -36,27 +36,27 @@ class NodeNames {
   std::set<std::string> kernels_;
 };
 
-/// The op that is being lowered, as messages of the compiled program name it.
+/// The op that is being lowered, and its name in messages of the compiled program.
 class Origins {
  public:
-  /// `shared`: the table of functions that call each other; null: this function has one of its own.
+  /// `shared`: the table of all functions that call each other; null: this function has its own.
   Origins(NodeNames* shared, const relax::Function& function)
       : function_(function), nodes_(shared != nullptr ? *shared : own_) {}
   Origins(const Origins&) = delete;
 
-  /// The current op as messages name it, or the function.
+  /// Returns the name of the current op in messages, or of the function if there is none.
   std::string here() const;
   int32_t number(const std::string& text) { return nodes_.number(text); }
   int32_t kernel(const std::string& callee) { return nodes_.kernel(callee); }
-  /// For calls that may fail in themselves: where that is.
+  /// Returns the index of the current op's name, for a call that may itself fail.
   int32_t of_call() { return nodes_.number(here()); }
-  /// What was found at the current op.
+  /// Returns the index of the current op's name with the finding.
   int32_t of(const Found& found) { return nodes_.number(here() + ": " + sentence(found)); }
-  /// Of a call of `kernel`; -1 if nothing in it can fail.
+  /// Returns the index of a name for a call of `kernel`; -1 if the kernel has no guards.
   int32_t of_kernel(const relax::Op& op, const tir::PrimFunc& kernel);
   const NodeNames& names() const { return nodes_; }
 
-  /// `op` is lowered while it lives.
+  /// Makes `op` the current op for its lifetime.
   class Current {
    public:
     Current(Origins& origins, const relax::Op& op) : origins_(origins), around_(std::exchange(origins.op_, &op)) {}

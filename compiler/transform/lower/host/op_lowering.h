@@ -1,8 +1,8 @@
-// op_lowering.h: what each kind of op becomes.
+// op_lowering.h: the lowering of each kind of op.
 //
-// Each function adds the statements of one op at the insertion point and gives its results their slots. Ops with
-// regions lower those in turn. What they share between ops is in the parts of the host function; they own nothing
-// themselves.
+// Each function adds the statements of one op at the insertion point and sets the storage of its results. Ops with
+// regions lower these in turn. State that ops share is in the parts of the host function; the functions here own
+// nothing.
 #pragma once
 
 #include <vector>
@@ -11,20 +11,20 @@
 
 namespace relaxc::lower {
 
-/// All ops of a region, in order.
+/// Lowers all ops of a region, in order.
 Status lower_region(HostLowering& host, const relax::Region& region);
 
 // simple_ops.cpp: ops that call nothing.
 Status lower_constant(HostLowering& host, relax::Op& op);
 Status lower_view(HostLowering& host, relax::Op& op);
-/// A slice that is read where it is.
+/// Lowers a slice that is contiguous in its operand to a view of it.
 Status lower_part(HostLowering& host, relax::Op& op);
-/// Shapes made of tensors, tensors made of shapes: by what goes in and comes out, whatever the operator is called.
+/// Lowers operators between shapes and tensors, by the infos of operands and result instead of by name.
 Status lower_host_op(HostLowering& host, relax::Op& op);
 Status lower_shape_function(HostLowering& host, relax::Op& op);
 
 // in_place_concat.cpp
-/// Gives operands of the region's concatenations their places in the results, where they can be made there.
+/// Gives operands of the region's concatenations places in the results if their producers can write there.
 void choose_parts(HostLowering& host, const relax::Region& region);
 Status lower_concat(HostLowering& host, relax::Op& op);
 
@@ -36,14 +36,14 @@ Status call_tir(HostLowering& host, relax::Op& op);
 
 // external_call.cpp
 Status call_external(HostLowering& host, relax::Op& op);
-/// A match_cast of a handle.
+/// Lowers a match_cast of a handle to the object behind it.
 Status open_object(HostLowering& host, relax::Op& op);
 
-// inplace_call.cpp: calls that write a result where an operand was.
+// inplace_call.cpp: calls that write a result to the memory of an operand.
 Status call_inplace(HostLowering& host, relax::Op& op);
-/// The operands of a call as they are passed: where one is written, the result that takes its place.
+/// Returns the operands that a call passes; where one is overwritten, the result in its memory.
 std::vector<const relax::Value*> placed_operands(const relax::Op& op);
-/// The results that have memory of their own.
+/// Returns the results that overwrite no operand.
 std::vector<relax::Value*> fresh_results(const relax::Op& op);
 
 // function_call.cpp

@@ -1,4 +1,4 @@
-// prim_func.cpp: parameters in the order of docs/abi.md, and bounds of what the body leaves.
+// prim_func.cpp: parameters in the order of docs/abi.md, and bounds of data-dependent outputs.
 #include "compiler/transform/lower/host/prim_func.h"
 
 #include <algorithm>

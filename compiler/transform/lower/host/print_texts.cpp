@@ -1,4 +1,4 @@
-// print_texts.cpp: what R.print writes between values, once in the weights for each text.
+// print_texts.cpp: constants with the texts that R.print writes between values, one for equal texts.
 #include <cstring>
 
 #include "compiler/relax/effects.h"

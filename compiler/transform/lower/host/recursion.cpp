@@ -1,14 +1,14 @@
-// recursion.cpp: functions that call themselves or each other other than last.
+// recursion.cpp: functions that call themselves or each other, other than by tail calls.
 //
-// The problem: each call needs a frame of its own, and how many there will be only the data decides; the arena is
-// planned for a number that is known.
+// The problem: each call needs a frame of its own, and data decides how many there are; the arena is planned for a
+// known number.
 //
-// The method: such a function is two prim funcs. The one that is called counts the depth, claims a frame for the
-// other, which is the function's body, from the run's heap, and releases it after. How large the frame is plan_memory
-// says once the body is planned. So a caller reserves two words for a call, whatever the body needs, and a body can be
-// lowered and planned before those that it calls in a cycle are.
+// The method: such a function is two prim funcs. Callers call the one that counts the depth, claims a frame for the
+// other, which is the function's body, from the run's heap, and releases it afterwards. plan_memory fills in the
+// frame's size once the body is planned. So a caller reserves two words for a call, whatever the body needs, and a body
+// can be lowered and planned before those that it calls in a cycle are.
 //
-// A call knows of the function only what is known before its body is lowered: its guards are in the body, and a
+// A caller knows of the function only what is known before its body is lowered: its guards are in the body, and a
 // result whose dims its parameters do not decide is claimed from the heap too.
 //
 // Rejected: frames on the machine's stack (no target says how large it is), and one stack of states for a loop over the

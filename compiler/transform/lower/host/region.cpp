@@ -1,11 +1,11 @@
-// region.cpp: regions op by op.
+// region.cpp: lowers regions, op by op.
 //
-// The problem: a graph of values becomes code that runs from top to bottom, in which shapes are computed, checked and
-// used like any other numbers, and no byte is copied that need not be.
+// The problem: a graph of values becomes code that runs from top to bottom, which computes, checks and uses shapes like
+// any other numbers and copies no byte that need not be copied.
 //
-// The method: one walk in the order of the graph. Shapes are expressions already, so most of the shape program is
-// nothing at all; a Let appears only where the data brings a new number. Views cost an address. A result that is
-// returned is written to the caller's memory by the kernel that makes it.
+// The method: one walk in the order of the graph. Shapes are expressions already, so most of the shape program needs no
+// code; there is a Let only where data brings a new number. Views cost an address. The kernel that computes a returned
+// result writes it to the caller's memory.
 //
 // Rejected: a bytecode of shape registers as other Relax compilers have it (a machine in the runtime, and dims that no
 // pass can see through).

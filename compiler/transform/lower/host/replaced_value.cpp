@@ -1,4 +1,4 @@
-// replaced_value.cpp: who reads the last value, and when.
+// replaced_value.cpp: which ops read the last value of a carried tensor, and when.
 #include "compiler/transform/lower/host/replaced_value.h"
 
 #include <algorithm>

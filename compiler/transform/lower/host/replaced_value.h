@@ -1,4 +1,4 @@
-// replaced_value.h: carried values that are written over in place.
+// replaced_value.h: carried values of loops that are overwritten in place.
 //
 // A free function over the parts of a host function; it owns nothing.
 #pragma once
@@ -7,9 +7,9 @@
 
 namespace relaxc::lower {
 
-/// Whether the kernel that makes the next value of what `loop` carries as number `k` may write it over the last one:
-/// that is not read later, nor by the kernel itself but element by element. Such a kernel promises no longer that its
-/// buffers are apart.
+/// Whether the kernel that computes the next value of carried value `k` of `loop` may write it to the memory of the
+/// last: nothing reads the last value afterwards, and the kernel itself at most element by element. If the kernel does
+/// read it, this clears the kernel's `noalias`.
 bool replaces_value(HostLowering& host, const relax::Op& loop, size_t k);
 
 }  // namespace relaxc::lower

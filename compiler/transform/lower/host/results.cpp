@@ -1,4 +1,4 @@
-// results.cpp: copies read their sources before any state is overwritten, then write; last, the dims that data decided.
+// results.cpp: first copies sources that a state's output would overwrite, then writes outputs and data-dependent dims.
 #include "compiler/transform/lower/host/results.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// results.h: the end of a host function: its outputs are written.
+// results.h: the end of a host function, where its outputs are written.
 //
 // A free function over the parts of a host function; it owns nothing.
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace relaxc::lower {
 
-/// Copies what is not yet where the caller wants it, and leaves the dims that data decided.
+/// Copies results to outputs that do not hold them yet, and stores data-dependent dims to `out_dims`.
 void write_outputs(HostLowering& host);
 
 }  // namespace relaxc::lower

@@ -1,4 +1,4 @@
-// scratch_entry.cpp: prim funcs that C calls and that need scratch: it is in the arena of the call's context.
+// scratch_entry.cpp: gives prim funcs that C calls their scratch memory from the arena of the call's context.
 //
 // The prim func itself keeps its scratch parameters, because functions of the module may call it as a kernel. The
 // function for C takes one buffer more, the arena, in which each scratch buffer has a place at a multiple of 64 bytes.

@@ -1,4 +1,4 @@
-// scratch_entry.h: prim funcs that C calls and that need scratch.
+// scratch_entry.h: prim funcs that C calls and that need scratch memory.
 #pragma once
 
 #include "compiler/interface/object.h"
@@ -6,8 +6,8 @@
 
 namespace relaxc::lower {
 
-/// What the object says of a prim func that C calls. Where hoist_scratch gave it scratch parameters, the module gets a
-/// function that takes them from an arena, and one that says how large it is.
+/// Returns the object's description of a prim func that C calls. If hoist_scratch gave it scratch parameters, adds a
+/// function that takes them from an arena, and one that stores the arena's size in bytes.
 interface::PublicPrimFunc public_prim_func(relax::Module& module, const tir::PrimFunc& function);
 
 }  // namespace relaxc::lower

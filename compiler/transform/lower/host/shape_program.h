@@ -1,9 +1,9 @@
-// shape_program.h: the numbers that a host function computes with, and what must hold of them.
+// shape_program.h: the index values that a host function computes, and the conditions on them.
 //
-// Owns the symbols, the guards of the entry, and which dims are known to be extents. Most of a shape program is nothing
-// at all, since shapes are expressions: a Let appears only where data brings a new number, a guard only where a
-// condition is not known to hold. Every product of dims is made here (sizes.cpp says why). Uses the insertion point and
-// the names of nodes.
+// Owns the symbols, the guards of the entry, and which dims are known not to be negative. Shapes are expressions, so
+// most of a shape program needs no code: there is a Let only where data brings a new number, and a guard only where a
+// condition is not proved. Every product of dims is made here (sizes.cpp says why). Uses the insertion point and the
+// names of nodes.
 #pragma once
 
 #include <string>
@@ -19,9 +19,9 @@
 
 namespace relaxc::lower {
 
-/// That a dim of `tensor` is what it is not.
+/// Returns the finding that dim `axis` (of `tensor`) is not the number that it must be.
 Found exact_dim(size_t axis, const std::string& tensor = {});
-/// The record of a relation between symbols: the sides, if it is a comparison.
+/// Returns the guard record of a relation between symbols, with both sides if it compares indices.
 tir::Guard relation(Expr condition);
 
 class ShapeProgram {
@@ -34,33 +34,33 @@ class ShapeProgram {
   const Symbols& symbols() const { return symbols_; }
   /// Guards that the entry checks before anything runs.
   const std::vector<tir::Guard>& guards() const { return guards_; }
-  /// The dims of an info in entry symbols and symbols of data.
+  /// Returns the dims of an info in entry symbols and data-dependent symbols.
   std::vector<Expr> dims(relax::Info info) const { return symbols_.known(relax_dims(info)); }
-  /// The place of a bare entry symbol among ours; -1 for anything else.
+  /// Returns the index of `e` among the entry symbols; -1 if it is none.
   int32_t our_symbol(Expr e) const;
 
-  /// A guard, unless `condition` is known to hold: of the entry, or a statement here if it depends on data or on being
-  /// reached. `found` is said of it at the current op if the record alone does not say where it is.
+  /// Adds a guard unless `condition` is proved: to the entry, or here if it depends on data or this point may not be
+  /// reached. The message has `found` and the current op, unless an entry's guard names a tensor in its record.
   void require(Expr condition, tir::Guard record, const Found& found);
-  /// The same with `text` for what is said.
+  /// The same with `text` as message.
   void require_named(Expr condition, tir::Guard record, const std::string& text);
   void require_equal(Expr expected, Expr actual, size_t axis, const Found& found);
-  /// Memory of `capacity` elements has room for `elements`.
+  /// Requires that `elements` are at most `capacity`, which is in elements.
   void require_room(Expr elements, Expr capacity);
-  /// Whether `view` has as many elements as its operand before it is checked: then its operand can be made in memory of
-  /// the view's size.
+  /// Whether `view` is sure, before its check runs, to have as many elements as its operand; the operand can then be
+  /// computed in memory of the view's size.
   bool is_size_known_before(const relax::Op& view) const;
-  /// A guard at this place, come what may.
+  /// Adds a guard statement here, even if its condition is proved.
   void add_guard(tir::Guard record, const Found& found);
-  /// `var` gets a value that only the run knows. `is_size`: it is not negative.
+  /// Binds `var` to a value that is known only at run time. `is_size`: it is not negative.
   void bind_from_data(Var var, Expr value, Expr upper_bound, bool is_size = true);
 
-  /// None of the dims is negative from here on.
+  /// Requires that no dim is negative.
   void require_extents(const std::vector<Expr>& shape);
-  /// The number of elements of a tensor of these dims, which are required to be extents. Where a product does not fit
-  /// int64 the function leaves with a status, as its overflow code says.
+  /// Returns the number of elements of a tensor of these dims, and requires that no dim is negative. If the product
+  /// overflows int64 at run time, the function returns its overflow code as status.
   Expr elements_of(const std::vector<Expr>& shape);
-  /// The same of dims that need not have values yet: for a bound alone.
+  /// The same without the requirement, for bounds, whose dims need not have values yet.
   Expr product_of(const std::vector<Expr>& shape);
   Expr bytes_of(DType dtype, const std::vector<Expr>& shape) { return elements_of(shape) * dtype.bytes(); }
 
@@ -71,10 +71,10 @@ class ShapeProgram {
   InsertionPoint& at_;
   tir::Builder& build_;
   Origins& origins_;
-  const arith::Facts& declared_;  ///< by the program
+  const arith::Facts& declared_;  ///< what the program declares
   Symbols symbols_;
   std::vector<tir::Guard> guards_;
-  std::unordered_set<Expr> extents_;  ///< dims that are not negative wherever they are known
+  std::unordered_set<Expr> extents_;  ///< dims that are known not to be negative
 };
 
 }  // namespace relaxc::lower

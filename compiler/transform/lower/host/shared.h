@@ -1,7 +1,7 @@
-// shared.h: what lowering one module shares between its functions.
+// shared.h: state that the functions of a module share while they are lowered.
 //
-// Owns what callers must know of functions that are lowered (HostCallee), the layout of the weights, and what is made
-// once for a module: copying kernels, printed texts, names of nodes of functions that call each other.
+// Owns what callers must know of lowered functions (HostCallee), the layout of the weights, and what is made once for a
+// module: copying kernels, printed texts, names of nodes of functions that call each other.
 #pragma once
 
 #include <map>
@@ -22,54 +22,54 @@ using arith::Expr;
 using arith::Var;
 using tir::BufferRef;
 
-/// An entry symbol that no dim gives.
+/// An entry symbol that is not a dim.
 struct ValueSymbol {
   Var var;
-  BufferRef buffer = nullptr;  ///< the input that it is an element of …
+  BufferRef buffer = nullptr;  ///< the input that has it as an element …
   int64_t element = 0;
-  relax::Op* function = nullptr;  ///< … or the shape function that gives it,
-  std::vector<Expr> asked = {};   ///< of these numbers, in entry symbols
+  relax::Op* function = nullptr;  ///< … or the shape function that computes it,
+  std::vector<Expr> asked = {};   ///< from these numbers, in entry symbols
 };
 
-/// How a lowered function is called.
+/// What callers know of a lowered function.
 struct HostCallee {
   const relax::Function* function = nullptr;
-  std::string name;                        ///< of the host prim func
-  std::vector<Var> symbols;                ///< the scalars that it takes, in order
-  std::vector<ValueSymbol> values;         ///< those of them that no dim of an argument is
+  std::string name;                        ///< name of the host prim func
+  std::vector<Var> symbols;                ///< its scalar parameters, in order
+  std::vector<ValueSymbol> values;         ///< those of them that are no dim of an argument
   std::vector<BufferRef> inputs;           ///< leaves of the parameters
-  std::set<BufferRef> read;                ///< those of them that the body names
+  std::set<BufferRef> read;                ///< inputs that the body uses
   std::vector<relax::Info> outputs;        ///< leaves of the result
-  std::vector<tir::Guard> guards;          ///< what must hold of its symbols
-  std::vector<Expr> bounds;                ///< all dims of all outputs, data-dependent ones by their bound (null: none)
-  std::vector<std::vector<Expr>> numbers;  ///< of each output that is not a tensor: bounds of what it says (null: none)
-  bool needs_heap = false;                 ///< takes the run's heap after `out_dims`
+  std::vector<tir::Guard> guards;          ///< conditions on its symbols
+  std::vector<Expr> bounds;                ///< of all dims of all outputs, in its symbols (null: no bound)
+  std::vector<std::vector<Expr>> numbers;  ///< of each output that is no tensor: its numbers' bounds (null: none)
+  bool needs_heap = false;                 ///< takes the run's heap as a parameter after `out_dims`
 
-  /// Whether output `index`, whose dims begin at `first_dim`, is claimed from the heap: its parameter is a block then.
+  /// Whether output `index`, whose dims begin at `first_dim`, is claimed from the heap; its parameter is then a block.
   bool claims(size_t index, size_t first_dim) const;
 };
 
-/// What lowering one module shares between its functions.
+/// State that the functions of a module share while they are lowered.
 struct Shared {
   relax::Module& module;
   PassContext& context;
   interface::Object& object;
   WeightLayout weights = {};
-  std::map<std::string, HostCallee> callees = {};        ///< by the Relax function's name
-  NodeNames nodes = {};                                  ///< of functions that call each other: one run sees them all
-  std::map<std::string, std::string> copies = {};        ///< prim funcs that copy, by what they copy
+  std::map<std::string, HostCallee> callees = {};        ///< by names of Relax functions
+  NodeNames nodes = {};                                  ///< shared by functions that call each other
+  std::map<std::string, std::string> copies = {};        ///< names of copying prim funcs, by dtype and dims
   std::set<std::string> recursive = {};                  ///< functions that call themselves, directly or not
-  std::map<std::string, std::string> bodies = {};        ///< of functions that call themselves: their second prim func
-  std::map<std::string, relax::ConstantRef> texts = {};  ///< what R.print writes between values
+  std::map<std::string, std::string> bodies = {};        ///< of recursive functions: names of their bodies' prim funcs
+  std::map<std::string, relax::ConstantRef> texts = {};  ///< texts that R.print writes between values
   BufferRef weights_buffer = nullptr;                    ///< the parameter `weights` of every host function
 };
 
-/// The text of R.print as a constant, made once for each.
+/// Returns a text of R.print as a constant, one for equal texts.
 relax::ConstantRef print_text(Shared& shared, const std::string& text);
-/// All texts of a kPrint.
+/// Returns all texts of a kPrint.
 std::vector<relax::ConstantRef> print_texts(Shared& shared, const relax::Op& op);
 
-/// A call that copies what `to` has room for, by a prim func that the module gets.
+/// Returns a call that copies the elements of `to`, by a prim func that it adds to the module once.
 tir::Invoke copy_call(Shared& shared, BufferRef from, BufferRef to);
 
 }  // namespace relaxc::lower

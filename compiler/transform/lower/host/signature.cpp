@@ -1,4 +1,4 @@
-// signature.cpp: leaves of parameters and results as buffers.
+// signature.cpp: buffers for the leaves of parameters and results.
 #include "compiler/transform/lower/host/signature.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// signature.h: the parameters of a host function: inputs, outputs, arena and the dims that it leaves.
+// signature.h: the parameters of a host function: inputs, outputs, arena and out_dims.
 //
-// Owns the lists of inputs and outputs, which are the leaves of the Relax function's parameters and results, with the
-// buffers that stand for them. Uses the symbols, for the dims of outputs.
+// Owns the lists of inputs and outputs, which are the leaves of the Relax function's parameters and results, and their
+// buffers. Uses the symbols, for the dims of outputs.
 #pragma once
 
 #include <string>
@@ -16,19 +16,19 @@ struct Input {
   relax::Info info = nullptr;
   BufferRef buffer = nullptr;
   const relax::Value* value = nullptr;  ///< the parameter; null for a field of a tuple
-  int32_t pair = -1;                    ///< the output that is the same state; -1: none
+  int32_t pair = -1;                    ///< index of the output that is the same state; -1: none
   int32_t append_axis = -1;
 };
 
 struct Output {
   std::string name;
-  relax::Value* value = nullptr;  ///< whose leaf at `path` it is
+  relax::Value* value = nullptr;  ///< the value that has it as the leaf at `path`
   std::vector<size_t> path;
   relax::Info info = nullptr;
   BufferRef buffer = nullptr;
-  size_t first_dim = 0;      ///< in out_dims
-  int32_t pair = -1;         ///< the input that is the same state; -1: none
-  int32_t append_axis = -1;  ///< of a state that grows: its rows so far are the first of it
+  size_t first_dim = 0;      ///< index of its first dim in out_dims
+  int32_t pair = -1;         ///< index of the input that is the same state; -1: none
+  int32_t append_axis = -1;  ///< axis along which a state grows behind its old rows; -1: none
 };
 
 class Signature {
@@ -36,11 +36,11 @@ class Signature {
   Signature(InsertionPoint& at, const ShapeProgram& shapes) : build_(at.build()), shapes_(shapes) {}
   Signature(const Signature&) = delete;
 
-  /// Buffers for all parameters, in the slots of their values.
+  /// Adds inputs with buffers for all parameters, and makes these the storage of their values.
   void add_parameters(const relax::Function& function, Values& values);
-  /// Outputs for all results, by the names that the program or its attribute `output_names` gives; without buffers.
+  /// Adds outputs for all results, named by the attribute `output_names` or by the program, without buffers.
   void list_outputs(const relax::Function& function);
-  /// Buffers for the outputs, the arena and their dims, once the entry's symbols are known.
+  /// Makes the buffers of the outputs, the arena and out_dims, once the entry symbols are known.
   void make_outputs();
 
   std::vector<Input>& inputs() { return inputs_; }
@@ -49,9 +49,9 @@ class Signature {
   const std::vector<Output>& outputs() const { return outputs_; }
   BufferRef arena() const { return arena_; }
   BufferRef out_dims() const { return out_dims_; }
-  /// The dims under which the caller sees an output: a shape is a vector, a scalar has none.
+  /// Returns the dims of an output as the caller sees it: a shape is a vector, a scalar has rank 0.
   std::vector<Expr> output_dims(const Output& output) const;
-  /// The place of the input with this memory; -1: there is none.
+  /// Returns the index of the input with this buffer; -1 if there is none.
   int32_t input_of(BufferRef buffer) const;
 
  private:

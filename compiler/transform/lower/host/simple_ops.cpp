@@ -1,4 +1,4 @@
-// simple_ops.cpp: constants, views, and what moves numbers between shapes and tensors.
+// simple_ops.cpp: constants, views, and operators that move numbers between shapes and tensors.
 #include "compiler/transform/lower/host/op_lowering.h"
 #include "compiler/transform/tensor_part.h"
 

@@ -1,7 +1,7 @@
 // sizes.cpp: sizes of tensors: products of dims that are not negative numbers and fit int64.
 //
-// The problem: dims come from callers and from data, and their sender may choose them so that a product wraps
-// around: a guard then compares a small number, and what it guards is larger than its memory.
+// The problem: dims come from callers and from data, and their sender may choose them so that a product wraps around. A
+// guard would then compare a small number, although the tensor is larger than its memory.
 //
 // The method: all products of dims are made by `elements_of`. That a dim is not negative is proved or guarded where a
 // buffer gets it. That a product fits is checked where it is computed: index arithmetic of host functions leaves with a

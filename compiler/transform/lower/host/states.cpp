@@ -1,4 +1,4 @@
-// states.cpp: which outputs continue which inputs, and until when the old value is read.
+// states.cpp: which outputs continue which inputs, and which ops read the old value.
 #include "compiler/transform/lower/host/states.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// values.cpp: values as memory and as numbers.
+// values.cpp: buffers and numbers of values.
 #include "compiler/transform/lower/host/values.h"
 
 #include "compiler/transform/graph/rewriting/rewrite.h"

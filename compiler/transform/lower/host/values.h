@@ -1,6 +1,6 @@
-// values.h: what each Relax value is in a host function.
+// values.h: the storage of each Relax value in a host function.
 //
-// Owns the slots of values. Uses the insertion point, to load numbers, and the symbols.
+// Owns the storage of values. Uses the insertion point, to load numbers, and the symbols.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace relaxc::lower {
 
-/// What a Relax value is. A shape or an index scalar is what its struct info says and needs none.
+/// Where a Relax value is. A shape or an index scalar needs no storage: its struct info has the numbers.
 struct ValueStorage {
   BufferRef buffer = nullptr;        ///< of a tensor
   std::vector<ValueStorage> fields;  ///< of a tuple
@@ -21,15 +21,15 @@ class Values {
   Values(InsertionPoint& at, ShapeProgram& shapes) : build_(at.build()), shapes_(shapes) {}
   Values(const Values&) = delete;
 
-  /// The value's slot, an empty one at first.
+  /// The value's storage, empty at first.
   ValueStorage& slot(const relax::Value& value) { return slots_[&value]; }
-  /// The memory of a value that has some.
+  /// Returns the buffer of a value, which must have one.
   BufferRef buffer(const relax::Value& value);
-  /// A scalar or a tensor's first element as a number.
+  /// Returns a scalar, or the first element of a tensor, as an expression.
   Expr scalar(const relax::Value& value);
-  /// The same as a condition.
+  /// Returns the same as a condition (is not 0).
   Expr truth(const relax::Value& value);
-  /// The slot `path` leads to through the fields of tuples.
+  /// Returns the storage that `path` leads to through the fields of tuples.
   ValueStorage& leaf(const relax::Value& value, const std::vector<size_t>& path);
 
  private:
