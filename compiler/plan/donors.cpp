@@ -3,20 +3,20 @@
 // The problem: a network that gives images or sequences is handed large outputs, which are idle until the last kernels
 // write them, while the arena holds activations of the same size.
 //
-// The method: one donor after the other, the largest first. It takes the pieces that end before its own contents
-// begin, the largest first, each at the lowest offset where it fits beside those that it meets in time; then the rest
-// is packed as if those pieces did not exist. A donor that does not make the arena smaller is not used at all, so that
-// a program with small outputs is what it was.
+// The method: one donor after the other, the largest first. It takes the pieces that end before its own contents begin,
+// the largest first, each at the lowest offset where it fits beside pieces that are needed at the same time; then the
+// rest is packed without these pieces. A donor that does not make the arena smaller is not used at all, so programs
+// with small outputs are not changed.
 //
-// What needs a line of cache to begin at finds it in a donor that has none: it is rounded up to, which takes up to a
-// line of what is donated. All that is there then counts from it.
+// A piece that must begin at a cache line may be in a donor of less alignment: the donor is then used from its first
+// whole line on, which wastes up to a line, and offsets of all pieces in it count from there.
 //
 // What is proved is that `offset + size <= size of the donor`. Offsets are numbers, or multiples of one product of
-// symbols where all that is below is a multiple of it, too; a piece of any other size is at offset 0, or above
-// pieces of constant size.
+// symbols if all pieces below are multiples of it, too; a piece of any other size is at offset 0, or above pieces of
+// constant size.
 //
-// Rejected: donors as bins of one packing with the arena. What fits a bin of symbolic height would have to be proved
-// for every pair of offsets that the packing tries.
+// Rejected: donors as bins of one packing with the arena. That a piece fits a bin of symbolic height would have to be
+// proved for every pair of offsets that the packing tries.
 #include "compiler/plan/donors.h"
 
 #include <algorithm>

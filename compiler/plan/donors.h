@@ -1,4 +1,4 @@
-// donors.h: memory of the caller that is not needed yet.
+// donors.h: outputs whose memory holds intermediate values before they are written.
 #pragma once
 
 #include <vector>
@@ -7,22 +7,22 @@
 
 namespace relaxc::plan {
 
-/// Memory that may hold pieces that end before `until`.
+/// Memory that may hold pieces which end before statement `until`.
 struct Donor {
   Size size;
   uint32_t until = 0;
-  int64_t alignment = 1;  ///< that its start is known to have
+  int64_t alignment = 1;  ///< known alignment of its address, in bytes
 };
 
-/// Storage of pieces, some of which are in donated memory.
+/// Storage for pieces, some of which are in donors.
 struct DonatedStorage {
-  Storage storage;          ///< offsets of donated pieces are those in their donor
-  std::vector<int> donors;  ///< of each piece; -1: the arena
-  std::vector<bool> lines;  ///< of each piece: its donor is taken from the first line of cache on that begins in it
+  Storage storage;          ///< the offset of a donated piece is in its donor
+  std::vector<int> donors;  ///< index of each piece's donor; -1: the arena
+  std::vector<bool> lines;  ///< of each piece: its offset counts from the first cache line that begins in the donor
 };
 
-/// assign_storage, where what fits a donor, for all values of the symbols that `facts` allows, is taken out of the
-/// arena if that makes it smaller.
+/// Does what assign_storage does, but moves pieces from the arena to donors that they fit for all values of the symbols
+/// that `facts` allows, if that makes the arena smaller.
 DonatedStorage assign_with_donors(Context& context, const std::vector<Piece>& pieces, const std::vector<Donor>& donors,
                                   const arith::Facts& facts, Comparisons& known);
 inline DonatedStorage assign_with_donors(Context& context, const std::vector<Piece>& pieces,

@@ -1,4 +1,4 @@
-// frame.cpp: from allocations to views of the arena.
+// frame.cpp: plans the memory of a host function, and replaces its allocations by views.
 #include "compiler/plan/frame.h"
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // lifetime.cpp: intervals over the statement tree.
 //
-// Statements are numbered as they are in the text. That makes frames of branches and loop bodies come out by
-// themselves: what is allocated in one branch ends before the other begins, so the two share memory, and what a loop
-// body allocates lives within one iteration. What is allocated outside a loop and touched inside must outlive all
-// iterations, so its interval grows to the whole loop.
+// Statements are numbered in the order of the text. The frames of branches and loop bodies follow from that: an
+// allocation in one branch ends before the other branch begins, so the two share memory, and an allocation in a loop
+// body lives within one iteration. An allocation outside a loop that is accessed inside must outlive all iterations, so
+// its interval grows to the whole loop.
 //
-// Rejected: a frame object per region with a size of its own, added up by the parent. It gives the same result where
-// regions are disjoint, and a worse one where a branch could use a hole in its parent's frame.
+// Rejected: a frame object for each region with a size of its own, added up by the parent. It gives the same result
+// where regions are disjoint, and a worse one where a branch could use a hole in its parent's frame.
 #include "compiler/plan/lifetime.h"
 
 #include <algorithm>

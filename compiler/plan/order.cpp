@@ -1,14 +1,14 @@
-// order.cpp: a search among topological orders, under a budget that shrinks.
+// order.cpp: a beam search among topological orders, under a budget that shrinks.
 //
-// The problem: which tensors live at one time depends on the order of independent kernels, and the order of the file is
-// somebody's habit. Two branches that both end in little are best run one after the other, each to its end; a file that
-// interleaves them holds both. Finding the best order is NP-hard.
+// The problem: which tensors are live at one time depends on the order of independent kernels, and the order of the
+// file is a matter of habit. Two branches with small results are best run one after the other, each to its end; a file
+// that interleaves them holds both. Finding the best order is NP-hard.
 //
 // The method: breadth first over sets of steps that have run, of which only the few with the least memory are kept.
-// What would reach the peak of the best order so far is not pursued, so every order that comes out is better than the
-// last, and the search ends soon where there is nothing to gain. A step that leaves no more memory behind than it
-// found, within the budget, is taken without alternatives: it can only help what follows. Most programs are not
-// searched at all, since their peak is what a single step touches.
+// States that would reach the peak of the best order so far are dropped, so every order that is found is better than
+// the last, and the search ends soon if nothing can be gained. A step within the budget that leaves no more memory live
+// than it found is taken without alternatives: it can only help later steps. Most programs are not searched at all,
+// since their peak is what a single step touches.
 //
 // Rejected: greedy list scheduling alone (it opens every branch before it ends one), and the exact search over all sets
 // (exponential in the number of branches). Reference: Ahn et al., "Ordering Chaos: Memory-Aware Scheduling of

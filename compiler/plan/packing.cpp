@@ -4,9 +4,9 @@
 // order is good depends on the graph (large first for trees of convolutions, early first for chains), so several are
 // tried and the lowest result is kept; a thousand buffers take milliseconds.
 //
-// What each rectangle meets is looked at one by one, so that thousands which all live at once (branches that end in one
-// concatenation) would take the square of their number. There the time is walked once in either direction, and gaps
-// are kept by their size: n log n, and rarely far from the bound.
+// Conflicts are found by looking at one rectangle after the other, so that thousands which are all live at one time
+// (branches that end in one concatenation) would take quadratic time. For these, the time is walked once in either
+// direction, and gaps are kept by their size: n log n, and rarely far from the bound.
 //
 // Rejected: graph colouring with one size a colour (a large buffer is never shared by two small ones), and an integer
 // program. Reference: Pisarchyk & Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020.

@@ -1,4 +1,4 @@
-// packing.h: the numeric core of storage assignment.
+// packing.h: storage assignment for sizes that are numbers.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Packing {
   int64_t height = 0;
 };
 
-/// Offsets at which rectangles that share a time do not overlap. Sizes must be multiples of the wanted alignment.
+/// Returns offsets at which rectangles that share a time do not overlap. Sizes must be multiples of the alignment.
 Packing pack(const std::vector<Rectangle>& rectangles);
 
 }  // namespace relaxc::plan

@@ -1,14 +1,14 @@
-// pools.cpp: tightly coupled memory, and memories behind it.
+// pools.cpp: fills tightly coupled memories, and the memories behind them.
 //
 // The problem: a microcontroller has a few kilobytes that answer in one cycle and many that take ten. Which buffers are
-// in the first ones decides how long a model takes, and no linker script can say it of the inside of one arena.
+// in the fast ones decides how long a model takes, and no linker script can split the contents of one arena.
 //
-// The method: a byte of fast memory is worth as many moves as go through it, so pieces compete by traffic for each byte
-// that they hold, and a pool takes them greedily, each at the lowest offset where it fits beside those that it meets in
-// time. Pools are filled in the order in which they are named, and what remains is planned as if there were none.
+// The method: a byte of fast memory saves time with every access to it, so pieces compete by traffic for each byte of
+// their size, and a pool takes them greedily, each at the lowest offset where it fits beside those that are needed at
+// the same time. Pools are filled in the order in which they are named, and the rest is planned as if there were none.
 //
-// Rejected: the knapsack over time that would be optimal. It is exponential, and what it wins is the gap at the end of
-// a pool; greedy by density leaves at most that.
+// Rejected: the knapsack over time that would be optimal. It is exponential, and gains at most the gap at the end of a
+// pool that the greedy choice by density leaves.
 #include "compiler/plan/pools.h"
 
 #include <algorithm>

@@ -1,27 +1,27 @@
-// storage.cpp: offsets whose sizes are expressions.
+// storage.cpp: offsets of pieces whose sizes are expressions.
 //
-// Three ways, of which the one that is lowest over typical symbols is taken; or two of them, between which the run
-// chooses by their sizes at its symbols, where one is better for small and the other for large ones.
+// There are three ways, of which the one that is lowest over typical symbols is taken; or two of them, one better for
+// small and one for large symbols, between which the program chooses at run time by their sizes.
 //
-// By order: the pieces are packed as numbers at one choice of the symbols. What lay above another piece there lies on
-// top of it for all symbols: its offset is the largest end of what is below it, a max() where nothing can be proved.
-// That is right whatever the symbols are, as good as the numeric packing where they are as chosen, and close to it
-// where sizes keep their proportions. Of several choices, all symbols small or large, or one of them small, as a batch
-// is beside a length, the best one is taken.
+// By order: the pieces are packed as numbers at one choice of the symbols. A piece that is above another there lies on
+// top of it for all symbols: its offset is the largest end of the pieces below it, a max() if none is proved to be the
+// largest. That is correct for all symbols, as good as the numeric packing for the chosen ones, and close to it if
+// sizes keep their proportions. Of several choices (all symbols small or large, or one of them small, like a batch
+// beside a length), the best one is taken.
 //
-// By class: sizes that are multiples of one product of symbols (all activations of a network with a dynamic batch are
-// multiples of it) pack like numbers, and the packing is scaled by the product. Classes lie one after the other. For a
-// static program there is one class, of numbers, and this is plain packing.
+// By class: sizes that are multiples of one product of symbols (all activations of a network with a dynamic batch) are
+// packed like numbers, and the packing is scaled by the product. Classes lie one after the other. A static program has
+// one class, of numbers, and this is plain packing.
 //
-// By slot: pieces of any size take turns in slots as large as their largest piece, which is a max() where nothing can
-// be proved. Slots share between classes, but a slot serves one piece at a time.
+// By slot: pieces of any size take turns in slots as large as their largest piece, which is a max() if none is proved
+// to be the largest. Slots are shared between classes, but a slot holds one piece at a time.
 //
-// Where two plans are in one object, every offset that differs is a choice, so a second one has to be worth it; more
-// than two never were. A tiny arena is packed a second time without lines of cache, which is a choice as well if only
-// the run knows how large it is.
+// With two plans in one object, every offset that differs is a select, so a second plan has to be worth it; a third
+// never was. A tiny arena is packed a second time without rounding to cache lines, which is a choice at run time as
+// well if only then its size is known.
 //
-// Rejected: comparing symbolic offsets inside one packing (what cannot be ordered must be assumed to overlap, and that
-// assumption loses more than classes do).
+// Rejected: comparing symbolic offsets inside one packing (pieces whose offsets cannot be ordered must be assumed to
+// overlap, which loses more than classes do).
 #include "compiler/plan/storage.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// storage.h: offsets for pieces of memory that are needed at different times.
+// storage.h: assigns offsets to pieces of memory that are needed at different times.
 #pragma once
 
 #include <map>
@@ -14,9 +14,9 @@ using arith::Context;
 using arith::Expr;
 
 constexpr int64_t kAlignment =
-    tir::kMemoryAlignment;  ///< of the arena, and of every offset in one that is not tiny, in bytes
-/// An arena of no more bytes than this is packed as tightly as the elements allow: lines of 64 bytes would be most of
-/// it, and all of it stays in the nearest cache.
+    tir::kMemoryAlignment;  ///< alignment of the arena, and of every offset in one that is not tiny, in bytes
+/// An arena of no more bytes than this is packed as tightly as the alignment of elements allows: rounding to lines of
+/// 64 bytes would be most of it, and all of it stays in the L1 cache.
 constexpr int64_t kTinyArena = 4096;
 
 /// A size in bytes, as a product: `coefficient` * factors. Factors are index expressions over entry symbols, in order
@@ -29,40 +29,40 @@ struct Size {
 Size size_of(Context& context, const std::vector<Expr>& dims, int64_t element_bytes);
 Expr to_expr(Context& context, const Size& size);
 
-/// A value of a symbol at which sizes are compared where they cannot be compared in general: `size`, as far as the
-/// range of the symbol allows.
+/// The value of a symbol at which sizes are compared if no order of them is proved. `typical` returns `size`, clamped
+/// to the range of the symbol.
 constexpr int64_t kTypical = 256;
 int64_t typical(const arith::Facts& facts, arith::Var var, int64_t size = kTypical);
 
-/// A piece of memory, needed in `first` .. `last` (inclusive).
+/// A piece of memory, needed from statement `first` to `last` (inclusive).
 struct Piece {
   Size size;
   uint32_t first = 0, last = 0;
-  int64_t alignment = kAlignment;  ///< that it needs; a power of two, at most kAlignment
+  int64_t alignment = kAlignment;  ///< of its offset; a power of two, at most kAlignment
   bool meets(const Piece& other) const { return first <= other.last && other.first <= last; }
 };
 
 struct Storage {
-  std::vector<Expr> offsets;  ///< one a piece, multiples of its alignment
+  std::vector<Expr> offsets;  ///< one for each piece, a multiple of its alignment
   Expr bytes;                 ///< the high-water mark
-  double weight = 0;          ///< how large it is over typical symbols, to be compared with others of the same pieces
+  double weight = 0;          ///< sum of log2(bytes) over sample sizes, to compare plans of the same pieces
 };
 
-/// Which sizes are proved to be at most which others, remembered over the plans that are tried for one function.
+/// Proofs that one size is at most another, cached over the plans that are tried for one function.
 class Comparisons {
  public:
   Comparisons(Context& context, const arith::Facts& facts) : prover_(context, facts) {}
   bool at_most(Expr a, Expr b);
-  /// What divides all values of `e`.
+  /// Returns a number that divides all values of `e`.
   int64_t divisor(Expr e) { return prover_.divisor(e); }
 
  private:
   arith::Prover prover_;
-  std::map<std::pair<uint32_t, uint32_t>, bool> proved_;  ///< by ids
+  std::map<std::pair<uint32_t, uint32_t>, bool> proved_;  ///< by the ids of both
 };
 
-/// Offsets such that pieces that are needed at one time never overlap, for all values of the symbols that `facts`
-/// allows (all symbols in sizes are >= 0).
+/// Returns offsets such that pieces that are needed at one time never overlap, for all values of the symbols that
+/// `facts` allows (all symbols in sizes are >= 0).
 Storage assign_storage(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts,
                        Comparisons& known);
 inline Storage assign_storage(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts) {
@@ -70,8 +70,8 @@ inline Storage assign_storage(Context& context, const std::vector<Piece>& pieces
   return assign_storage(context, pieces, facts, known);
 }
 
-/// What no assignment of these sizes and lifetimes can go below: the largest sum that is needed at one time, with
-/// `value_of` for the symbols; nothing if that overflows.
+/// Returns a lower bound for every assignment of these pieces, in bytes: the largest sum of sizes that are needed at
+/// one time, with `value_of` for the symbols; nothing if that overflows.
 std::optional<int64_t> live_bytes(Context& context, const std::vector<Piece>& pieces,
                                   const std::function<int64_t(arith::Var)>& value_of);
 

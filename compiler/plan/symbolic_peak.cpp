@@ -1,7 +1,7 @@
-// symbolic_peak.cpp: comparing sums by pairing their sizes.
+// symbolic_peak.cpp: compares sums by pairing their sizes.
 //
-// Pairing is greedy: the largest size that is left takes the smallest of the other's that is known to be at least as
-// large. What it misses costs a max() in an offset and nothing else.
+// Pairing is greedy: the largest remaining size is paired with the smallest of the other sum that is known to be at
+// least as large. A pair that this misses costs a max() in an offset and nothing else.
 #include "compiler/plan/symbolic_peak.h"
 
 #include <algorithm>
