@@ -1,8 +1,8 @@
-// kernel_work.cpp: counting what runs in a kernel's loops.
+// kernel_work.cpp: counts the operations that a kernel's loops execute.
 //
 // Extents are evaluated with the values of the call; an extent that depends on a loop around it (a triangle) is taken
 // at that loop's middle. Of two branches the longer one counts. Expressions are shared, and so is their work: a node
-// counts once a statement.
+// counts once in each statement.
 #include "compiler/analysis/kernel_work.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// pattern.cpp: reading access patterns from loop nests.
+// pattern.cpp: reads access patterns from loop nests.
 #include "compiler/analysis/pattern.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// pattern.h: what a prim func does to its operands, read from its loops.
+// pattern.h: how a prim func accesses its operands, read from its loops.
 //
-// Fusion asks: is this one loop nest that computes each element of its result once, from which elements of the
-// operands, and does it reduce? Nothing is tagged by hand: a definition that changes changes its pattern.
+// Fusion needs to know whether a function is one loop nest that computes each element of its result once, from which
+// elements of its operands, and whether it reduces. Nothing is tagged by hand: patterns follow the definition.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ enum class Pattern : uint8_t {
   kElementwise,  ///< reads every operand at the result's own index
   kBroadcast,    ///< reads operands at a part of the result's index (some dims left out or 0)
   kInjective,    ///< computes each element of the result once, from anywhere
-  kReduction,    ///< nests, some of which reduce; the last writes the result, each element once and in its own place
+  kReduction,    ///< nests, of which some reduce; the last writes each element of the result once, at its own index
   kOpaque,       ///< anything else
 };
 
@@ -23,18 +23,18 @@ enum class Pattern : uint8_t {
 struct Nest {
   std::vector<const tir::For*> loops;
   const tir::Block* block = nullptr;
-  const tir::Store* store = nullptr;  ///< of the body
+  const tir::Store* store = nullptr;  ///< the body of the block
 };
 
-/// The nest that `s` is, if it is one (block null: it is not). A block with a predicate is none.
+/// Returns the nest that `s` is; its block is null if `s` is none. A block with a predicate is none.
 Nest as_nest(tir::Stmt s);
 
-/// The statements of the function's body one after the other, inside of the allocations around all of them, which
-/// `temporaries` gets.
+/// Returns the statements of the function's body in order, without the allocations around all of them, whose buffers
+/// are added to `temporaries`.
 std::vector<tir::Stmt> parts_of(const tir::PrimFunc& function, std::vector<tir::BufferRef>& temporaries);
 
-/// What the function's body is as a whole, for a function with one result. The body is a sequence of nests inside
-/// allocations.
+/// The form of the body of a function with one result. Unless the pattern is kOpaque, the body is a sequence of nests
+/// inside allocations.
 struct KernelShape {
   Pattern pattern = Pattern::kOpaque;
   std::vector<tir::BufferRef> temporaries;  ///< the allocations
@@ -43,52 +43,52 @@ struct KernelShape {
   tir::Stmt last;                           ///< the same as a statement
 
   bool spatial() const { return pattern <= Pattern::kInjective; }
-  /// The last nest reduces, alone or after the nest that writes its neutral element.
+  /// Whether the last nest reduces without temporaries: alone, or after the nest that writes its neutral element.
   bool single_reduction() const { return pattern == Pattern::kReduction && reduces && temporaries.empty(); }
   bool reduces = false;  ///< the last nest has reduce axes
 };
 KernelShape classify(const tir::PrimFunc& function);
 
-/// Whether a value is cheap enough to be computed again for every use: no division, no function, few loads.
+/// Whether a value is cheap enough to be recomputed for every use: no float division or function, two loads at most.
 bool cheap(arith::Expr value);
 
-/// How many leading dims a kernel's sums leave as they are, where each reduces what it reads over the dims behind them
-/// and gives one element for those: 1 for [n, 1] of [n, d]. 0: it has sums of another kind, as a product of matrices.
-/// Nothing: it has none.
+/// Returns how many leading dims the kernel's sums keep, if each adds up what it reads over all dims behind these to
+/// one element: 1 for [n, 1] of [n, d]. Returns 0 if a sum is of another kind, such as a product of matrices, and
+/// nothing if there is no sum.
 std::optional<size_t> rows_of_sums(const KernelShape& shape);
-/// Whether what each row (of the first `rows` dims) of everything the kernel writes needs of `buffer` is the same row.
+/// Whether each row (of the first `rows` dims) that a nest writes depends only on the same row of `buffer`.
 bool reads_own_rows(const KernelShape& shape, tir::BufferRef buffer, size_t rows);
-/// How many nests have axes along which they reduce.
+/// Returns the number of nests that have reduce axes.
 size_t reductions(const KernelShape& shape);
-/// How many nests read `buffer`.
+/// Returns the number of nests that read `buffer`.
 size_t nests_reading(const KernelShape& shape, tir::BufferRef buffer);
 
-/// The parameters that are tensors, and those that are scalars, each in order: those of a call's operands and then its
-/// results. A program may write scalars between tensors.
+/// Returns the parameters that are tensors, or scalars, in order: those of a call's operands and then those of its
+/// results. A program may declare scalars between tensors.
 std::vector<tir::BufferRef> buffer_params(const tir::PrimFunc& function);
 std::vector<arith::Var> scalar_params(const tir::PrimFunc& function);
 
 /// Whether the nest reads `buffer` only at the index it writes (`store`'s subscripts, dim by dim).
 bool reads_at_own_index(const Nest& nest, tir::BufferRef buffer);
-/// Whether the nest computes each element of its result from the elements at the same place of operands that are
-/// broadcast as NumPy does it, and in the same way at every place.
+/// Whether the nest computes each element of its result from the elements at the same index of operands, which are
+/// broadcast as in NumPy, and by the same expression at every index.
 bool maps_elements(const Nest& nest);
-/// Whether the nest only gives elements of one buffer other places: each element of the result is one of it,
+/// Whether the nest only permutes elements of one buffer: each element of the result is one of the buffer's,
 /// subscripted by distinct axes of the result.
 bool permutes(const Nest& nest);
-/// For such a nest, whether neighbours in memory stay neighbours.
+/// For such a nest, whether the last axis stays the last, so that neighbours in memory stay neighbours.
 bool keeps_last_axis(const Nest& nest);
-/// Whether the nest only picks elements of one buffer, a constant number apart along its own axis of the result, and
-/// rows (the last axis) whole: a slice with strides.
+/// Whether the nest only selects elements of one buffer, at a constant distance along each axis of the result, and
+/// whole rows (the last axis): a slice with strides.
 bool picks_rows(const Nest& nest);
-/// Whether every subscript of `buffer` is one axis, as in a product of matrices and unlike in a convolution.
+/// Whether every subscript of `buffer` is one axis or 0, as in a product of matrices and unlike in a convolution.
 bool reads_along_axes(const Nest& nest, tir::BufferRef buffer);
-/// The same except for axes of one element, as a convolution by filters of one element has them.
+/// The same, but axes of extent 1 may be added to a subscript, as in a convolution with 1x1 filters.
 bool reads_along_wide_axes(const Nest& nest, tir::BufferRef buffer);
-/// The parameters whose elements are multiplied with each other in a sum, as in a product of matrices or a convolution;
-/// none if no sum is of such products.
+/// Returns the parameters of floats whose elements are multiplied with each other in a sum, as in a product of matrices
+/// or a convolution; empty if there is no such sum.
 std::vector<tir::BufferRef> multiplied_operands(const tir::PrimFunc& function);
-/// For how many elements of the nest's result each element of `buffer` is read; nothing if that is not known.
+/// Returns for how many elements of the nest's result each element of `buffer` is read; nothing if that is unknown.
 std::optional<int64_t> readers_of_each(const Nest& nest, tir::BufferRef buffer);
 /// Whether each element of `buffer` is read at most once over the whole nest: its subscripts are distinct axes that
 /// together are all axes of extent other than 1.

@@ -1,7 +1,7 @@
-// rows.cpp: loops as subscripts see them.
+// rows.cpp: expresses subscripts in terms of loops.
 //
-// A nest's loops are those that are perfectly inside of each other; what comes below (the scan of a maximum's place)
-// may be anything. Subscripts in terms of a block's axes are put in terms of loops first.
+// A nest's loops are those that are perfectly nested; what is inside of them (the scan for the index of a maximum) may
+// be anything. Subscripts in terms of a block's axes are first expressed in terms of loops.
 #include "compiler/analysis/rows.h"
 
 #include <algorithm>

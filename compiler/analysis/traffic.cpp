@@ -1,8 +1,8 @@
-// traffic.cpp: counting loads and stores in the loops that run.
+// traffic.cpp: counts loads and stores in the loops that run.
 //
-// A load counts each time that it is in the program as scheduled: what a tile keeps in registers is loaded once
-// there, and what a cache would catch is not known to be caught, since the machines that ask for this have none.
-// Extents are numbers as kernel_work.cpp takes them.
+// A load counts as often as the scheduled program executes it: a value that a tile keeps in registers is loaded
+// once. Caches are not modelled, since the machines that use this have none. Extents are evaluated as in
+// kernel_work.cpp.
 #include "compiler/analysis/traffic.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// traffic.h: how many bytes pass between a function and each memory that it names.
+// traffic.h: the bytes that a function loads from and stores to each buffer.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@
 
 namespace relaxc::analysis {
 
-/// Bytes that `body` loads and stores, by the parameter or allocation that they are in. Loops count as often as they
-/// run, called functions (`find` gives them) as often as they are called, and what is not known (an external function)
-/// as if it touched each byte once.
+/// Returns the bytes that `body` loads and stores, by the parameter or allocation that they are in. Loops count as
+/// often as they run, called functions (which `find` returns) as often as they are called, and unknown ones (external
+/// functions) as if they accessed each byte of their arguments once.
 std::map<tir::BufferRef, double> traffic(tir::Stmt body, Numbers numbers,
                                          const std::function<const tir::PrimFunc*(const std::string&)>& find);
 
