@@ -1,9 +1,9 @@
-// name_outputs.cpp: names of outputs, before any pass can lose them.
+// name_outputs.cpp: records names of outputs, before any pass can lose them.
 //
-// An output is called like the value that the source program returns. Passes replace values by equal ones: a cast that
-// does nothing, a branch that is decided and a common subexpression leave their users another value with another name.
-// So names are taken as the program comes in, and kept beside the function, where lowering reads them. An importer that
-// knows better, since several names of a model may be one value, has given the attribute already.
+// An output has the name of the value that the source program returns. Passes replace values by equal ones: removing a
+// no-op cast, a decided branch or a common subexpression leaves users with another value of another name. So names are
+// recorded before other passes, in an attribute of the function that lowering reads. An importer that knows better,
+// since several names of a model may be one value, has set the attribute already.
 #include "compiler/pipeline/name_outputs.h"
 
 #include <set>

@@ -1,4 +1,4 @@
-// name_outputs.h: the pass that writes down what the outputs of entry points are called.
+// name_outputs.h: the pass that records the names of outputs of entry points.
 #pragma once
 
 #include "compiler/transform/pass.h"
@@ -6,7 +6,7 @@
 namespace relaxc {
 
 /// Gives every entry point the attribute "output_names": a name for each tensor that it returns, all of them distinct.
-/// Names that are there stay. Needs kTyped.
+/// Existing names are kept. Needs kTyped.
 Result<Changed> name_outputs(relax::Module&, PassContext&);
 
 }  // namespace relaxc

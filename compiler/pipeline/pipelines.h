@@ -9,12 +9,12 @@
 
 namespace relaxc {
 
-/// From what a frontend made to host prim funcs and kernels, planned.
+/// Returns the passes from the module that a frontend made to host prim funcs and kernels with planned memory.
 std::span<const Pass> compile_pipeline();
-/// A pass by name, wherever it is; null if there is none.
+/// Returns the pass of that name; null if there is none.
 const Pass* find_pass(std::string_view name);
-/// The name that a pass or an option of a pass ("merge_products.budget") has today, if `name` is how an earlier version
-/// spelled it; else `name`.
+/// Returns the current name of a pass or of an option of a pass ("merge_products.budget") if `name` is the spelling of
+/// an earlier version; else `name`.
 std::string current_name(std::string_view name);
 
 }  // namespace relaxc

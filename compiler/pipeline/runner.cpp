@@ -1,11 +1,11 @@
 // runner.cpp: one loop around all passes.
 //
-// Whatever one wants to know of a pass is asked here, so that no pass knows of it: how long it took, what it left, what
-// the module was before and after, whether it still verifies and still means the same, and which of them is at fault
-// (bisection: run the first N optional passes, halve N).
+// All that observes passes is here, so that no pass contains any of it: the time that a pass took, the module before
+// and after it and its size, whether the module verifies and computes the same, and which pass is at fault (bisection:
+// run the first N optional passes, halve N).
 //
-// A pass that changed something is followed by its clean-ups, which have lines of their own where times are listed. All
-// else takes both for one step: the module in between holds operations without uses, some of them made to be tried.
+// A pass that changed something is followed by its clean-ups, which have lines of their own in the list of times. All
+// else treats both as one step: the module in between holds ops without uses, some of them made only to be tried.
 #include "compiler/pipeline/runner.h"
 
 #include <fmt/format.h>

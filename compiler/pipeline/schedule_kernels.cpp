@@ -1,9 +1,9 @@
-// schedule_kernels.cpp: schedules as a pass.
+// schedule_kernels.cpp: the scheduler as a pass.
 //
-// It is here because it joins two components that do not know each other: passes do not see schedules, and schedules do
-// not see passes. Kernels are independent of each other. A parameter that is a
-// constant at every call may come back packed; then each call gets a constant that is packed when its bytes are
-// written, so that nothing is packed at run time.
+// It is in this folder because it joins two components that do not know each other: passes do not see schedules, and
+// schedules do not see passes. Kernels are scheduled independently of each other. A schedule may pack a parameter that
+// is a constant at every call; then each call gets a constant that is packed when its bytes are written, so that
+// nothing is packed at run time.
 #include "compiler/pipeline/schedule_kernels.h"
 
 #include <algorithm>

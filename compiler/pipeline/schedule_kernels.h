@@ -1,4 +1,4 @@
-// schedule_kernels.h: the pass that gives kernels their schedules.
+// schedule_kernels.h: the pass that schedules kernels.
 #pragma once
 
 #include "compiler/transform/pass.h"
@@ -14,7 +14,7 @@ inline constexpr PassOption kScheduleSmall{
     "2: the shortest code; 1: no schedule that needs much more code than another; 0: the fastest"};
 inline constexpr PassOption kScheduleKernelsOptions[] = {kScheduleWinograd, kScheduleOnlineSoftmax, kScheduleSmall};
 
-/// Schedules every kernel for the target. Needs kLegal; gives kScheduled. What no strategy fits stays as it is defined.
+/// Schedules every kernel for the target, by given steps or by strategies. Needs kLegal; gives kScheduled.
 Result<Changed> schedule_kernels(relax::Module&, PassContext&);
 
 }  // namespace relaxc
