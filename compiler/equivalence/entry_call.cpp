@@ -1,4 +1,4 @@
-// entry_call.cpp: symbols, sizes, arena, call.
+// entry_call.cpp: the steps of a call: symbols, sizes, memory, call, results.
 #include "compiler/equivalence/entry_call.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// entry_call.h: an entry of a lowered module, called as the generic call of runtime-lite does it.
+// entry_call.h: calls an entry of a lowered module as the generic call of runtime-lite does.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 
 namespace relaxc::equivalence {
 
-/// What a caller gives beside the inputs.
+/// What a caller gives besides the inputs.
 struct EntryCallOptions {
-  std::optional<int64_t> capacity;  ///< elements of each output without a size; if none, as many as `shapes` says
-  bool in_place = false;            ///< outputs paired with an input get its memory
+  std::optional<int64_t> capacity;  ///< elements of each output without a size; else as `shapes` says, up to 2^20
+  bool in_place = false;            ///< outputs paired with an input are in its memory
 };
 
-/// Solves symbols, asks `values`, `shapes` and `arena`, lends exactly that arena between two marked zones, and calls.
-/// A write outside the arena is an InternalError. Before plan_memory the arena is empty and the body allocates.
+/// Solves symbols, runs `values`, `shapes`, `arena` and `call`, with memory of exact sizes between guard bytes. A write
+/// beside the arena, a pool or an output is an InternalError. Before plan_memory the arena is empty.
 Outcome call_entry(const relax::Module& module, const interface::Object& object, const interface::Entry& entry,
                    const std::vector<HostTensor>& inputs, tir::Evaluator& evaluator,
                    const EntryCallOptions& options = {});

@@ -1,4 +1,4 @@
-// guarded_memory.h: memory of an exact size that notices writes beside it without a sanitizer.
+// guarded_memory.h: memory of an exact size that detects writes beside it without a sanitizer.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace relaxc::equivalence {
 
-/// `bytes` bytes at a multiple of `align`, with marked bytes before and behind; they are marked themselves at first.
+/// `bytes` bytes at a multiple of `align`, between guard bytes. All of these bytes hold a mark at first.
 class GuardedMemory {
  public:
   explicit GuardedMemory(uint64_t bytes, uint64_t align = 64)
@@ -21,12 +21,12 @@ class GuardedMemory {
 
   std::byte* data() { return data_; }
   std::vector<std::byte> bytes() const { return {data_, data_ + bytes_}; }
-  /// Whether nothing was written beside it.
+  /// Whether no guard byte was overwritten.
   bool intact() const {
     return std::all_of(memory_.data(), static_cast<const std::byte*>(data_), marked) &&
            std::all_of(static_cast<const std::byte*>(data_) + bytes_, memory_.data() + memory_.size(), marked);
   }
-  /// Whether nothing was written at all.
+  /// Whether no byte was overwritten.
   bool untouched() const { return std::all_of(memory_.begin(), memory_.end(), marked); }
 
  private:

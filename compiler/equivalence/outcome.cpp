@@ -1,4 +1,4 @@
-// outcome.cpp: runs and their comparison.
+// outcome.cpp: compares runs, and replaces external functions.
 #include "compiler/equivalence/outcome.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// random_inputs.cpp: sizes for the symbols first, then the elements of every parameter.
+// random_inputs.cpp: draws sizes for the symbols first, then the elements of every parameter.
 #include "compiler/equivalence/random_inputs.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// random_inputs.h: arguments for a Relax function.
+// random_inputs.h: random arguments for a Relax function.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace relaxc::equivalence {
 
-/// The size that a symbol takes. Empty: small ones that differ from symbol to symbol, so that a swapped dim shows; 1 is
-/// among them, for broadcasts.
+/// Returns the size of a symbol. If empty, sizes are random small numbers, so that swapped dims show; 1 is among them,
+/// for broadcasts.
 using SizeOf = std::function<int64_t(arith::Var symbol)>;
 
-/// One tensor for each leaf of each parameter. Sizes are brought into the bounds that the function declares; floats are
-/// in -2..2 (whole numbers if `whole`), integers in 0..3, since many are used as indices. The same seed gives the same
-/// inputs.
+/// Returns a tensor for each leaf of each parameter. Sizes are clamped to the ranges that the function declares, then
+/// multiplied by declared divisors; floats are in -2..2 (whole numbers if `whole`), integers in 0..3, since many are
+/// used as indices. The same seed gives the same inputs.
 std::vector<relax::HostTensor> random_inputs(const relax::Function& function, uint32_t seed, const SizeOf& size_of = {},
                                              bool whole = false);
 

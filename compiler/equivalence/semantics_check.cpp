@@ -1,7 +1,7 @@
 // semantics_check.cpp: one set of inputs, many runs.
 //
-// Inputs are seeded by the function's name and the trial, so that a difference shows again. Results of the module as it
-// was read are kept instead of the module: passes change it in place.
+// Inputs are seeded by the function's name and the trial, so that a difference can be reproduced. Results of the module
+// as it was read are kept instead of the module, since passes change it in place.
 #include "compiler/equivalence/semantics_check.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// stored.cpp: quantization and back, as the operators quantize and dequantize define it, in float32.
+// stored.cpp: quantizes and dequantizes as the operators quantize and dequantize define it, in float32.
 #include "compiler/equivalence/stored.h"
 
 #include <algorithm>
