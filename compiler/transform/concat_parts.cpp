@@ -1,4 +1,4 @@
-// concat_parts.cpp: where the operands of a concatenation are.
+// concat_parts.cpp: offsets of the operands of a concatenation in its result.
 #include "compiler/transform/concat_parts.h"
 
 namespace relaxc {

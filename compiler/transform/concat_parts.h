@@ -1,4 +1,4 @@
-// concat_parts.h: concatenations whose operands are one behind the other in memory.
+// concat_parts.h: concatenations whose operands are contiguous in the result.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace relaxc {
 
-/// The byte offset of every operand in the result of a concat whose operands are contiguous in it: all dims before the
-/// axis are 1. Nothing for any other op.
+/// Returns the byte offset of every operand in the result of a concat whose operands are contiguous in it, since all
+/// dims before the axis are 1; nothing for any other op.
 std::optional<std::vector<arith::Expr>> contiguous_parts(const relax::Op& op);
 
 }  // namespace relaxc

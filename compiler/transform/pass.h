@@ -1,4 +1,4 @@
-// pass.h: what a pass is, and what it is given.
+// pass.h: the type of passes, and the context that they get.
 #pragma once
 
 #include <cstdint>
@@ -30,13 +30,13 @@ inline Changed& operator|=(Changed& a, Changed b) {
   return a = a | b;
 }
 
-/// What holds of a module at some point of the pipeline; passes need, give and break these.
+/// Properties of a module at a point of the pipeline, which passes need, give and break.
 enum Property : uint32_t {
   kNone = 0,
   kTyped = 1 << 0,      ///< every value has a struct info with known dtype, rank and shape expressions
   kLegal = 1 << 1,      ///< operators have become call_tir
   kFused = 1 << 2,      ///< groups of call_tir have become one
-  kScheduled = 1 << 3,  ///< kernels have their loops in the target's order
+  kScheduled = 1 << 3,  ///< loops of kernels are in the target's order
   kLowered = 1 << 4,    ///< Relax functions have become host prim funcs
   kPlanned = 1 << 5,    ///< no global Alloc is left
   kScalarMath = 1 << 6  ///< exp, tanh, … have become arithmetic
@@ -45,9 +45,9 @@ constexpr Property operator|(Property a, Property b) {
   return static_cast<Property>(static_cast<uint32_t>(a) | static_cast<uint32_t>(b));
 }
 
-/// A number of a pass that can be set from outside.
+/// A number that configures a pass and can be set from outside.
 struct PassOption {
-  std::string_view name;  ///< "fold_constants.budget": the pass, and what of it
+  std::string_view name;  ///< "fold_constants.budget": the pass and the option
   int64_t fallback = 0, least = 0;
   std::string_view doc;
 };
@@ -59,30 +59,30 @@ struct PassContext {
   Diagnostics& diag;
   tir::Evaluator& evaluator;  ///< runs definitions for folding
   int opt_level = 2;
-  interface::Object* object = nullptr;                       ///< what the outside sees; filled in by lowering
-  std::map<std::string, int64_t, std::less<>> options = {};  ///< of passes, where they are not the default
+  interface::Object* object = nullptr;                       ///< the public interface, which lowering fills in
+  std::map<std::string, int64_t, std::less<>> options = {};  ///< those of passes that differ from their defaults
   int64_t option(const PassOption& which) const {
     auto given = options.find(which.name);
     return given == options.end() ? which.fallback : given->second;
   }
-  int64_t max_recursion = 1000;  ///< most calls of recursive functions that have not ended (--max-recursion)
+  int64_t max_recursion = 1000;  ///< most nested calls of recursive functions (--max-recursion)
   /// Steps that schedule kernels instead of the strategies, by the kernel's name (--schedules).
   std::map<std::string, TextSpan, std::less<>> traces = {};
-  /// Receives for each kernel which strategies were asked and what they answered; empty: not wanted.
+  /// Receives for each kernel which strategies were tried and what they answered, if set.
   std::function<void(const std::string& kernel, std::string text)> explain = {};
   /// Subgraphs that external functions compute (--external-patterns); null: none.
   const ExternalPatterns* external_patterns = nullptr;
-  /// Receives what is neither a warning nor an error; empty: not wanted.
+  /// Receives messages that are neither warnings nor errors, if set.
   std::function<void(const std::string& text)> remark = {};
-  /// Receives each kernel before and after it was scheduled, the constants that it takes packed, and what is known of
-  /// its symbols; empty: not wanted.
+  /// Receives each kernel before and after it was scheduled, its constants that are packed, and facts about its
+  /// symbols, if set.
   std::function<void(const tir::PrimFunc& before, const tir::PrimFunc& after,
                      const std::vector<schedule::PackedParam>& packed, const arith::Facts& facts)>
       scheduled = {};
-  std::vector<interface::Pool> pools = {};  ///< memories beside the arena, and how large each is (--pool)
+  std::vector<interface::Pool> pools = {};  ///< memories beside the arena with their sizes (--pool)
 };
 
-/// A pass: a function of the module. Its file, its name here, its flag and its test folder all have one name.
+/// A pass: a function that changes a module. Its file, its name here, its flag and its test folder have the same name.
 struct Pass {
   std::string_view name;
   Result<Changed> (*run)(relax::Module&, PassContext&) = nullptr;
@@ -91,8 +91,8 @@ struct Pass {
   Property breaks = kNone;
   int opt_level = 0;  ///< runs at this -O level and above
   std::span<const PassOption> options = {};
-  /// Passes of the pipeline that the runner runs, in this order, after this one changed something. No pass calls
-  /// another: so each has its line in --time-passes, and --disable-pass turns it off wherever it would run.
+  /// Passes that the runner runs, in this order, after this one changed something. No pass calls another, so that each
+  /// has its line in --time-passes, and --disable-pass turns it off everywhere.
   std::span<const std::string_view> cleanups = {};
 };
 

@@ -39,39 +39,39 @@ inline constexpr PassOption kFixedPointEverywhere{
     "1: on every target without vectors also where results next to a tie may differ from those of float32"};
 inline constexpr PassOption kFixedPointQuantizationOptions[] = {kFixedPointEverywhere};
 
-// graph/: on Relax functions. Passes may leave operations that nothing uses any more; the rows of the pipeline name the
-// clean-ups that run behind them.
+// graph/: passes on Relax functions. Passes may leave ops that nothing uses any more; the rows of the pipeline name the
+// clean-ups that run after them.
 
-/// Gives parameters of unknown shape the type that their match_cast asks for. Before infer.
+/// Gives parameters of unknown shape or dtype the type that their match_cast asks for. Before infer.
 Result<Changed> infer_parameter_types(relax::Module&, PassContext&);
-/// Deduces the struct info of every value anew, in order. Gives kTyped. Reports what does not fit.
+/// Deduces the struct info of every value again, in order. Gives kTyped. Reports what does not fit.
 Result<Changed> infer(relax::Module&, PassContext&);
-/// Turns every function that is a value into calls of functions of the module. Reports functions in the interface of a
-/// public one, and recursions that wrap a new function around the last each time. Needs kTyped.
+/// Replaces every use of a function as a value by calls of functions of the module. Reports functions in the interface
+/// of a public one, and recursion that wraps a new function around the last in each call. Needs kTyped.
 Result<Changed> resolve_closures(relax::Module&, PassContext&);
-/// Makes a loop of a function that calls itself in tail position. Needs kTyped.
+/// Turns functions that call themselves or each other in tail position into loops. Needs kTyped.
 Result<Changed> tail_call_to_loop(relax::Module&, PassContext&);
 /// Splits tuples that branches yield and loops carry into their fields. Needs kTyped.
 Result<Changed> split_tuples(relax::Module&, PassContext&);
-/// Replaces float inputs that are only quantized, and float outputs that are only dequantized, by integers if the
-/// option asks for it, and records scales and zero points in the function's attribute "quantized". Reports functions
-/// without any. Needs kTyped.
+/// If the option is set, replaces float inputs that are only quantized, and float outputs that are only dequantized, by
+/// integers, and records scales and zero points in the function's attribute "quantized". Reports functions without any.
+/// Needs kTyped.
 Result<Changed> quantized_io(relax::Module&, PassContext&);
 /// Replaces groups of small operators, as exporters write them, by the one operator that they compute: norms,
 /// activations, softmax.
 /// Rounds differently. Needs kTyped.
 Result<Changed> recognize_patterns(relax::Module&, PassContext&);
-/// Replaces two products with a softmax between by attention, as it is written by many exporters. Rounds differently.
-/// Needs kTyped.
+/// Replaces two products with a softmax in between, as many exporters write attention, by the operator for it. Rounds
+/// differently. Needs kTyped.
 Result<Changed> recognize_attention(relax::Module&, PassContext&);
-/// Replaces attention of keys and values that are repeated for groups of heads by attention to those that the groups
-/// share. Bits stay. Needs kTyped.
+/// Replaces attention over keys and values that are repeated for groups of heads by attention over those that the
+/// groups share. Changes no bit. Needs kTyped.
 Result<Changed> recognize_grouped_queries(relax::Module&, PassContext&);
-/// Replaces the small operators that exporters write for rotary embeddings by `nn.rotary_embedding`. Bits stay. Needs
-/// kTyped.
+/// Replaces the small operators that exporters write for rotary embeddings by `nn.rotary_embedding`. Changes no bit.
+/// Needs kTyped.
 Result<Changed> recognize_rotary(relax::Module&, PassContext&);
-/// Calls external functions in place of functions with an attribute Codegen or Composite, and moves bodies of those
-/// into their callers, as the rows of PassContext::external_patterns say. Remarks on functions that have no row. Needs
+/// Replaces functions with an attribute Codegen or Composite by calls of external functions, or moves their bodies
+/// into their callers, as the rows of PassContext::external_patterns say. Remarks on functions without a row. Needs
 /// kTyped.
 Result<Changed> call_codegen_functions(relax::Module&, PassContext&);
 /// Replaces groups of operators by calls of external functions, as the rows of PassContext::external_patterns say.
@@ -79,56 +79,56 @@ Result<Changed> call_codegen_functions(relax::Module&, PassContext&);
 Result<Changed> match_external_patterns(relax::Module&, PassContext&);
 /// Replaces every operator that has an expansion by the operators of its expansion.
 Result<Changed> expand_ops(relax::Module&, PassContext&);
-/// Removes operations that do nothing and joins neighbouring ones: reshapes, transposes, casts, slices, tuples.
+/// Removes ops that do nothing and joins neighbouring ones: reshapes, transposes, casts, slices, tuples.
 Result<Changed> canonicalize(relax::Module&, PassContext&);
-/// Replaces an If whose condition is known by its branch. Needs kTyped.
+/// Replaces an If whose condition is known by the branch that is taken. Needs kTyped.
 Result<Changed> fold_branches(relax::Module&, PassContext&);
-/// Makes zeros that a pad puts around a convolution's data the convolution's own padding. Needs kTyped.
+/// Moves zeros that a pad adds around a convolution's data into the convolution's own padding. Needs kTyped.
 Result<Changed> fold_padding(relax::Module&, PassContext&);
 /// Moves constant scales around convolutions and matmuls into their weights. Rounds differently. Needs kTyped.
 Result<Changed> fold_scales(relax::Module&, PassContext&);
-/// Replaces powers and divisions by known numbers by products. Rounds differently. Needs kTyped.
+/// Replaces operators by cheaper ones, such as powers by products. Rounds differently. Needs kTyped.
 Result<Changed> reduce_strength(relax::Module&, PassContext&);
-/// Multiplies chains of matrices in the order that is proved to multiply least. Rounds differently. Needs kTyped.
+/// Multiplies chains of matrices in the order that provably multiplies least. Rounds differently. Needs kTyped.
 Result<Changed> reorder_matmul_chain(relax::Module&, PassContext&);
 /// Merges common subexpressions. Needs kTyped.
 Result<Changed> common_subexpressions(relax::Module&, PassContext&);
-/// Moves loop-invariant operations in front of the loop. Needs kTyped.
+/// Moves loop-invariant ops before the loop. Needs kTyped.
 Result<Changed> hoist_invariants(relax::Module&, PassContext&);
 /// Evaluates operators whose operands are all constant, within a size budget.
 Result<Changed> fold_constants(relax::Module&, PassContext&);
-/// The same, except operators that make wider numbers of integers of 8 bits or less.
+/// Does the same, except for operators that widen integers of 8 bits or less.
 Result<Changed> fold_constants_early(relax::Module&, PassContext&);
-/// Computes quantizations of integers by multiplications and shifts on targets without vectors: where float32 gives the
-/// same results, and everywhere without a floating-point unit, where results next to a tie may differ. Needs kTyped.
+/// On targets without vectors, computes quantizations of integers by multiplications and shifts if they give the same
+/// results as float32, and without a floating-point unit always (results next to a tie may differ). Needs kTyped.
 Result<Changed> fixed_point_quantization(relax::Module&, PassContext&);
-/// Runs chains of layers a few rows at a time where the block would need more bytes than the option `budget` allows, or
-/// as few as can be if it cannot be met. Only where dims are known. Bits stay. Needs kTyped.
+/// Runs chains of layers a few rows at a time if the block needs more bytes than the option `budget` allows; if no
+/// choice meets that, the one that needs least. Only for known dims. Changes no bit. Needs kTyped.
 Result<Changed> stream_rows(relax::Module&, PassContext&);
-/// Turns products of quantized tensors by constant weights into sums of products of bytes. Results differ from those
-/// of exact arithmetic on the stored integers by at most one quantum. Needs kTyped.
+/// Turns products of quantized tensors by constant weights into sums of products of bytes. Results differ by at most
+/// one quantum from exact arithmetic on the stored integers. Needs kTyped.
 Result<Changed> recognize_quantization(relax::Module&, PassContext&);
 /// Merges matmuls and convolutions of one tensor by several constant weights; parts of the result are read in place.
 /// Needs kTyped.
 Result<Changed> fuse_horizontal_matmuls(relax::Module&, PassContext&);
-/// Gives products operands of 16 bits and keeps their sums in float32, if the option asks for it. Rounds differently.
-/// Needs kTyped.
+/// Narrows operands of products to 16 bits and keeps their sums in float32, if the option asks for it. Rounds
+/// differently. Needs kTyped.
 Result<Changed> mixed_precision(relax::Module&, PassContext&);
-/// Removes operations whose results nothing uses, and private functions that nothing calls.
+/// Removes ops whose results nothing uses, and private functions that nothing calls.
 Result<Changed> dead_code(relax::Module&, PassContext&);
 /// Turns every operator that has a kernel into a call_tir of its definition. Gives kLegal.
 Result<Changed> legalize(relax::Module&, PassContext&);
 /// Groups calls of prim funcs so that values stay in registers. Needs kTyped, kLegal; gives kFused.
 Result<Changed> fuse_ops(relax::Module&, PassContext&);
-/// Merges kernels that go through the same rows of the same tensors into one with several results. Needs kTyped,
+/// Merges kernels that iterate over the same rows of the same tensors into one with several results. Needs kTyped,
 /// kLegal.
 Result<Changed> horizontal_fusion(relax::Module&, PassContext&);
-/// Records which operands the result of each kernel may overwrite: KernelMemory::in_place. Before
-/// schedule_kernels, which must keep that each element is read before it is written. Needs kLegal.
+/// Records which operands the result of each kernel may overwrite: KernelMemory::in_place. Before schedule_kernels,
+/// whose schedules must still read each element before they write it. Needs kLegal.
 Result<Changed> mark_in_place(relax::Module&, PassContext&);
 /// Merges kernels that are the same program.
 Result<Changed> deduplicate_kernels(relax::Module&, PassContext&);
-/// Merges scheduled kernels that differ in sizes alone, if the option asks for it. Needs kLegal.
+/// Merges scheduled kernels that differ only in sizes, if the option asks for it. Needs kLegal.
 Result<Changed> deduplicate_scheduled_kernels(relax::Module&, PassContext&);
 
 // lower/: from Relax functions to prim funcs, and inside prim funcs.
@@ -140,14 +140,14 @@ Result<Changed> bound_kernel_dims(relax::Module&, PassContext&);
 
 // lower/: from Relax functions to host prim funcs.
 
-/// Makes memory that kernels allocate a parameter, for the caller to reserve. Needs kLegal.
+/// Turns memory that kernels allocate into parameters, which callers reserve. Needs kLegal.
 Result<Changed> hoist_scratch(relax::Module&, PassContext&);
 /// Turns every Relax function into a host prim func with its shape program and describes public ones in
 /// PassContext::object. Needs kLegal; gives kLowered. Reports sizes without a bound, and states that do not pair.
 Result<Changed> lower_functions(relax::Module&, PassContext&);
-/// Puts independent calls of host functions in an order in which less memory lives at once. Needs kLowered.
+/// Orders independent calls of host functions so that less memory is live at one time. Needs kLowered.
 Result<Changed> schedule_calls_for_memory(relax::Module&, PassContext&);
-/// Gives every global allocation of host functions its place in the arena. Needs kLowered; gives kPlanned.
+/// Places every global allocation of host functions in the arena. Needs kLowered; gives kPlanned.
 Result<Changed> plan_memory(relax::Module&, PassContext&);
 /// Lists the functions of the object, callees first. Needs kPlanned. Must be the last pass that adds or removes any.
 Result<Changed> list_functions(relax::Module&, PassContext&);

@@ -1,7 +1,7 @@
-// tensor_part.cpp: where a slice begins and how far it goes.
+// tensor_part.cpp: reads slices as ranges.
 //
-// Exporters write slices in two forms. Only ranges whose numbers are known when compiling count, so that no one who
-// asks brings in a guard that the program did not have; the dims beside the axis may be anything.
+// Exporters write slices in two forms. Only ranges whose numbers are known when compiling count, so that no caller
+// brings in a guard that the program did not have; the dims of other axes may be anything.
 #include "compiler/transform/tensor_part.h"
 
 #include <algorithm>

@@ -14,15 +14,15 @@ struct Part {
   int64_t begin, extent;
 };
 
-/// The dims of a shape value, where all are known when compiling.
+/// Returns the dims of a shape value; nothing unless all are known when compiling.
 std::optional<std::vector<int64_t>> shape_numbers(const relax::Value* value);
-/// `axis`, which may count from the end, of `rank` axes.
+/// Returns `axis`, which counts from the end if it is negative, as an index of one of `rank` axes.
 size_t axis_at(int64_t axis, size_t rank);
-/// The one axis that a slice cuts, and where. Nothing for what is no such slice, or has numbers that are not known when
-/// compiling.
+/// Returns the one axis that a slice restricts, and the range there. Nothing if the op is no such slice, or has numbers
+/// that are not known when compiling.
 std::optional<Part> part_of(const relax::Op* op);
-/// For a slice whose elements are one behind the other in what it is a slice of (all dims before the axis are 1): the
-/// byte offset at which they begin. Nothing for any other op.
+/// Returns the byte offset of a slice in its operand if it is contiguous there, since all dims before the axis are 1;
+/// nothing for any other op.
 std::optional<arith::Expr> contiguous_part(const relax::Op& op);
 
 }  // namespace relaxc

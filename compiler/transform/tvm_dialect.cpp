@@ -1,8 +1,8 @@
-// tvm_dialect.cpp: what --dialect=tvm writes.
+// tvm_dialect.cpp: makes modules that --dialect=tvm prints.
 //
-// TVM and relaxc share the names of many operators, and for some of them all that a call says. These stay calls; what
-// differs in an attribute, an operand or its meaning becomes a prim func made of the operator's definition, which says
-// the same to both. A view is a reshape. A guard is an assertion, since TVM's text has no status.
+// TVM and relaxc share the names of many operators, and for some of them everything that a call says. Those calls stay;
+// an operator that differs in an attribute, an operand or its meaning becomes a prim func made of its definition, which
+// means the same to both. A view is a reshape. A guard is an assertion, since TVM's text has no status.
 #include "compiler/transform/tvm_dialect.h"
 
 #include <algorithm>

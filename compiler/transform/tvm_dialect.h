@@ -1,15 +1,15 @@
-// tvm_dialect.h: a module in the operators and statements that TVM has.
+// tvm_dialect.h: rewrites a module in the operators and statements that TVM has.
 #pragma once
 
 #include "compiler/relax/builder.h"
 
 namespace relaxc {
 
-/// Makes of every operator that TVM does not have in the same form a call of a prim func, and of statements that only
-/// relaxc has ones that TVM reads. Needs a module behind expand_ops.
+/// Replaces every operator that TVM does not have in the same form by a call of a prim func, and statements that only
+/// relaxc has by those that TVM reads. The module must have gone through expand_ops.
 Status to_tvm_dialect(relax::Module& module, const relax::OpTable& ops, Diagnostics& diag);
 
-/// The text of such a module as TVM's parser takes it.
+/// Returns the text of such a module as TVM's parser reads it.
 std::string tvm_text(const relax::Module& module);
 
 }  // namespace relaxc

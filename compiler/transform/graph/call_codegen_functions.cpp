@@ -1,17 +1,17 @@
-// call_codegen_functions.cpp: functions that another compiler's partitioning has set apart for a library.
+// call_codegen_functions.cpp: calls a library for functions that another compiler's partitioning has set apart for it.
 //
 // The problem: modules that TVM prints after FuseOpsByPattern and MergeCompositeFunctions have functions with an
 // attribute Codegen ("dnnl"), which call functions with an attribute Composite ("dnnl.conv2d_relu"). Each stands for a
 // call of the library, which RunCodegen would make.
 //
-// The method: a row of the external patterns (graph/external/pattern_file.h) that has the name of a Composite function,
-// or of a Codegen function itself, makes the call. A row with parameters takes the place of the call of the function. A
-// row with a pattern says where its operands are in the function's body, so the body goes into the caller, where
-// match_external_patterns finds it. A Codegen function goes into its caller as well, for constants are known only
-// there. What has no row stays an ordinary function, and a remark says so. None of these functions is an entry of the
-// object.
+// The method: a row of the external patterns (graph/external/pattern_file.h) with the name of a Composite function, or
+// of a Codegen function itself, makes the call. A row with parameters replaces the call of the function. A row with a
+// pattern says where its operands are in the function's body, so the body is inlined into the caller, where
+// match_external_patterns finds it. A Codegen function is inlined as well, since constants are known only in its
+// caller. A function without a row stays an ordinary function, and a remark says so. None of these functions is an
+// entry of the object.
 //
-// Rejected: matching a row's pattern inside of the function, where weights are parameters and no constants.
+// Rejected: matching a row's pattern inside of the function, where weights are parameters instead of constants.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// canonicalize.cpp: one form for things that are written in many, and nothing for things that do nothing.
+// canonicalize.cpp: brings what can be written in many ways into one form, and removes what does nothing.
 //
-// Each rule looks at one op and gives the value that can stand for its result, or null. Rules are local and always make
-// the graph smaller or leave it as large, so running them until nothing changes ends. Rules that change bits (x + 0.0
-// turns -0 into 0) are not here.
+// Each rule looks at one op and returns a value that replaces its result, or null. Rules are local and never make the
+// graph larger, so running them until nothing changes ends. Rules that change bits (x + 0.0 turns -0 into 0) are not
+// here.
 #include <algorithm>
 #include <cmath>
 

@@ -1,12 +1,12 @@
-// common_subexpressions.cpp: what is computed twice is computed once.
+// common_subexpressions.cpp: computes once what is computed twice.
 //
-// The method: one walk in order with a table of what was computed, keyed by operator, attributes and operands (after
+// The method: one walk in order with a table of computed values, keyed by operator, attributes and operands (after
 // replacement, so chains collapse in one walk). A region sees what the regions around it computed before it, and what
-// it computes itself is forgotten at its end. Constants of equal small content are one constant, which also makes their
-// users equal.
+// it computes itself is forgotten at its end. Constants of equal small content become one constant, which also makes
+// their users equal.
 //
-// What is left alone: anything with an effect or with symbols of its own (two unique() bind two sizes), tensors that no
-// operand makes (a buffer of zeros is cheaper made again than kept), and values that the function returns, which have
+// What is left alone: ops with an effect or with symbols of their own (two unique() bind two sizes), tensors without
+// operands (a buffer of zeros is cheaper to make again than to keep), and values that the function returns, which have
 // names and memory of their own.
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
-// dead_code.cpp: removes what is not used.
+// dead_code.cpp: removes what nothing uses.
 //
-// A field of a tuple that the function makes is taken for the value itself. Then backwards over each function: an op
-// stays if it has an effect, if a result is used, or if it binds a symbol that something that stays mentions. Symbols
-// are used by struct info, not by operands, so they are counted apart from the use-lists. Then private functions and
-// prim funcs that no public one reaches go.
+// A field of a tuple that the function makes is replaced by the value itself. Then backwards over each function: an op
+// stays if it has an effect, if a result is used, or if it binds a symbol that a live op mentions. Symbols are used by
+// struct info instead of operands, so they are counted apart from the use-lists. Then private functions and prim funcs
+// that no public one reaches are removed.
 #include "compiler/transform/graph/dead_code.h"
 
 #include <unordered_map>

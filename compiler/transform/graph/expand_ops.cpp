@@ -1,12 +1,12 @@
-// expand_ops.cpp: replaces operators that mean other operators by them.
+// expand_ops.cpp: replaces operators that are defined by other operators.
 //
-// LSTM, norms and most function-body operators of ONNX are defined by expansion, so that what follows (folding, fusion,
-// schedules) sees the matmuls inside. An expansion may contain operators that expand again. Every block is written anew
-// from a queue of its ops, at whose front an expansion puts what it made: each op is touched once, however many there
-// are.
+// LSTM, norms and most function-body operators of ONNX are defined by expansion, so that later passes (folding, fusion,
+// schedules) see the matmuls inside. An expansion may contain operators that expand again. Every block is written again
+// from a queue of its ops, and the ops of an expansion are put at its front: each op is visited once, however many
+// there are.
 //
-// What an operator requires is more than what its parts require (the channels of an empty tensor still have to make
-// groups), so the first op that takes its place requires it too.
+// An operator requires more than its parts require (the channels of an empty tensor still have to make groups), so the
+// first op that replaces it gets its requirements too.
 #include <deque>
 
 #include "compiler/relax/builder.h"

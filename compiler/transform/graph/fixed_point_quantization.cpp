@@ -1,20 +1,20 @@
-// fixed_point_quantization.cpp: quantizations by multiplications and shifts of integers in place of float32.
+// fixed_point_quantization.cpp: computes quantizations by multiplications and shifts of integers instead of float32.
 //
 // The problem: a requantization is a cast, a product, a sum, two comparisons and a rounding of float32. A core without
-// a floating-point unit calls a function for each: 300 instructions for one result, which is more than the sum of
-// products behind it took (keyword spotting on a Cortex-M0+: 27 of 44 million instructions). Cores with a unit but
-// without vectors take about 15, and an integer form 6.
+// a floating-point unit calls a function for each: 300 instructions for one result, more than its sum of products took
+// (keyword spotting on a Cortex-M0+: 27 of 44 million instructions). Cores with a unit but without vectors take about
+// 15, and an integer form 6.
 //
-// The method: the numbers that the sum can become are known from the weights, so a multiplier, an addend and a shift
-// are found that give the same results for all of them, or it is known that there are none (multiply_shift.h). Without
-// a floating-point unit the nearest ones are taken then, which differ where float32 has rounded across a tie. With one,
-// float32 stays, unless the option `everywhere` asks for integers. Vectors stay float32: they have its arithmetic for
-// all lanes.
+// The method: the values that the sum can have are known from the weights, so either a multiplier, an addend and a
+// shift are found that give the same results for all of them, or there are provably none (multiply_shift.h). Without a
+// floating-point unit the nearest ones are taken then, which differ where float32 has rounded across a tie. With one,
+// float32 stays, unless the option `everywhere` asks for integers. Targets with vectors keep float32, which they
+// compute for all lanes.
 //
 // Models of TFLite say by which integers they are scaled. These rules keep every bit of that: one product and one shift
-// where there are such that give the same (rescaled_sum.cpp), else multiplications that are made those of an
-// instruction that rounds the upper half of a product (high_product.cpp). Helium has both for vectors. What is left has
-// factors of 32 bits on all targets (narrow_factor.cpp).
+// if such a form gives the same (rescaled_sum.cpp), else multiplications become those of an instruction that rounds the
+// upper half of a product (high_product.cpp). Helium has both for vectors. The remaining products get factors of 32
+// bits on all targets (narrow_factor.cpp).
 //
 // Rejected: float32 arithmetic in integers to the bit, which needs counting of leading zeros for each rounding.
 #include <algorithm>

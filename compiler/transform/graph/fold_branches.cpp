@@ -1,8 +1,8 @@
-// fold_branches.cpp: an If whose condition is known is the branch that is taken.
+// fold_branches.cpp: replaces an If whose condition is known by the branch that is taken.
 //
-// Exporters keep conditions on configuration (a sampling rate, a cache that is never there); once shapes and constants
-// are known, so are they. The ops of the branch move to where the If is, and the other branch goes with it, so what
-// only it computed goes too.
+// Exporters keep conditions on configuration (a sampling rate, a cache that is never there), which are known once
+// shapes and constants are. The ops of the branch move to the place of the If, and the other branch is removed with it,
+// and so is what only it used.
 #include <algorithm>
 
 #include "compiler/relax/known.h"

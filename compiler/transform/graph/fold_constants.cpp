@@ -1,17 +1,17 @@
 // fold_constants.cpp: evaluates operators whose operands are all constant.
 //
 // The operator's own definition is run through the Evaluator, so a folded value has the bits that the kernel would have
-// computed. A budget keeps a ConstantOfShape of a gigabyte from being stored: a result may be at most 64 KiB, or not
-// larger than what it replaces.
+// computed. A budget keeps a ConstantOfShape of a gigabyte from being stored: a result may have at most 64 KiB, or be
+// no larger than what it replaces.
 //
-// What takes long to compute is stored up to a larger limit: a Fourier basis of some megabytes is a sine an element,
-// which no run should compute again. A fill, a range or a broadcast of that size is not, for reading it back costs as
-// much. So ops beyond the budget wait until it is known what becomes of them; those that end in something worth its
-// memory, or in something small, are folded, and what is between goes.
+// Results that take long to compute are stored up to a larger limit: a Fourier basis of some megabytes is a sine for
+// each element, which no run should compute again. A fill, a range or a broadcast of that size is not stored, since
+// reading it back costs as much. So ops beyond the budget wait until their users are known: those that end in a result
+// that is worth its memory, or is small, are folded, and intermediate results are dropped.
 //
-// A transpose of more than that is not run: models of gigabytes have many, and the results would all be held until they
-// are written. It becomes a constant whose bytes are made then. A constant that others use in its own order would be in
-// the object twice, so that one keeps its transpose.
+// A transpose of more than that is not run: models of gigabytes have many, and all results would be held until they are
+// written. It becomes a constant whose bytes are computed then. If a constant has other users in its own order, it
+// would be in the object twice, so that one keeps its transpose.
 #include "compiler/transform/graph/fold_constants.h"
 
 #include <algorithm>

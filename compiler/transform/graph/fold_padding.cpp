@@ -1,9 +1,9 @@
-// fold_padding.cpp: zeros that are put around a tensor before a convolution become the convolution's own padding.
+// fold_padding.cpp: moves zeros that a pad adds before a convolution into the convolution's own padding.
 //
-// Exporters of frameworks without asymmetric padding write a pad of its own, which costs a copy of the whole tensor. A
+// Exporters of frameworks without asymmetric padding write a separate pad, which costs a copy of the whole tensor. A
 // convolution reads zeros in its padding without storing them, so the result has the same bits. Only spatial axes and
-// pads that are known when compiling can move; an average pool that counts its padding is treated alike. A pad makes
-// something of an empty image, which a window refuses, so extents must be known not to be 0.
+// pads that are known when compiling can move; an average pool that counts its padding is treated alike. A pad makes an
+// empty image non-empty, while a window refuses it, so extents must be known not to be 0.
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,7 @@
-// fold_scales.cpp: constant scales around a convolution or matmul move into its weights.
+// fold_scales.cpp: moves constant scales around a convolution or matmul into its weights.
 //
-// A batch norm behind a convolution is a multiply and an add a channel. The multiply can be done to the weights when
-// compiling, and what was added before it is scaled as well, so that a bias is all that remains:
+// A batch norm after a convolution is a multiply and an add for each channel. The multiply can be done to the weights
+// when compiling, and addends before it are scaled as well, so that only a bias remains:
 //
 //   (conv(x, w) + b) * c   ->   conv(x, w * c) + b * c          backwards, c a channel of the result
 //   conv(x * c, w)         ->   conv(x, w * c)                  forwards, c a channel of the data

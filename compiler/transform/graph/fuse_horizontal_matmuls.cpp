@@ -1,4 +1,4 @@
-// fuse_horizontal_matmuls.cpp: products of one tensor by several weights become one product.
+// fuse_horizontal_matmuls.cpp: merges products of one tensor by several weights into one product.
 //
 // Queries, keys and values, and the branches of an inception, read the same data. One product by all their weights
 // reads it once, fills tiles that each alone leaves half empty, and is one parallel loop where there were several.
@@ -7,10 +7,10 @@
 //                            ->  x @ stack(w0, w1, …)  for rows in any number, if all weights have one shape
 //   conv(x, w0), conv(x, w1) ->  conv(x, [w0; w1])   where x is one image
 //
-// What follows every product alike (a bias, an activation) goes along. The results are then slices that are read where
-// they are; where a slice would have to be copied (rows of different lengths side by side, results that the function
-// returns), or an operation that differs would lose the product whose epilogue it could have been, nothing is
-// merged. Sums keep their order, so results keep their bits.
+// Equal ops after every product (a bias, an activation) are merged too. The results are then slices that are read in
+// place. Nothing is merged if a slice would have to be copied (rows of different lengths side by side, results that the
+// function returns), or if a different op after one product would lose that product as the kernel whose epilogue it
+// could be. Sums keep their order, so results keep their bits.
 //
 // Merged weights are made while compiling; `fuse_horizontal_matmuls.budget` bounds them, since large products gain
 // nothing. Rejected: products whose weights are not constant (they would have to be copied side by side in every run).

@@ -4,13 +4,13 @@
 // call, is most of the time. The graph decides which boundaries can go.
 //
 // The method: post-dominators bound each group (a value may join its consumer only if every path to the exit of the
-// block passes there), and the access pattern of each prim func says what may be one kernel. Reductions first take the
-// element-wise operations behind them as epilogue, except one that widens bytes for a sum, which joins the sum; then
-// spatial operations join what consumes them. An operation that would be computed more often than its result has
-// elements joins only if it is cheap; a transpose or a slice that leaves rows whole joins the product that reads it. At
-// last sums that reduce rows join what is computed of the same rows with them (a norm, a softmax and what is in
-// front of it), so that a row is read from memory once, and pools join convolutions whose maps are larger than a cache.
-// Sizes are symbolic, so "same size" means `prove_equal`.
+// block passes there), and the access pattern of each prim func says what may be one kernel. First, reductions take the
+// element-wise ops after them as epilogue, except one that widens bytes for a sum, which joins the sum; then spatial
+// ops join their consumers. An op that would be computed more often than its result has elements joins only if it is
+// cheap; a transpose or a slice that leaves rows whole joins the product that reads it. At last, sums that reduce rows
+// join what is computed from the same rows (a norm, a softmax and the ops before it), so that a row is read from memory
+// once, and pools join convolutions whose maps are larger than a cache. Sizes are symbolic, so "same size" means
+// `prove_equal`.
 //
 // Rejected: greedy merging of producer and consumer (splits x * sigmoid(x), may make cycles). After the relay fusor of
 // TVM (Chen et al., OSDI 2018, section 3), with patterns read from the TIR instead of set by hand.

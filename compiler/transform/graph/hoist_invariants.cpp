@@ -1,11 +1,11 @@
-// hoist_invariants.cpp: what every iteration of a loop computes alike is computed once, before it.
+// hoist_invariants.cpp: computes loop-invariant ops once, before the loop.
 //
-// An op of a loop's body moves in front of the loop if none of its operands, and no symbol of its types, comes from
-// inside. A loop may make no trip, so only what cannot fail moves: ops without requirements whose definition has no
+// An op of a loop's body moves before the loop if none of its operands, and no symbol of its types, comes from inside.
+// A loop may run no iteration, so only ops that cannot fail move: those without requirements whose definition has no
 // guard, and only at the top of the body, since a branch may not be taken. Moving costs memory for the length of the
-// loop, so tensors that nothing but a fill makes, and views (which cost nothing where they are), stay.
+// loop, so tensors that are only filled, and views (which cost nothing in place), stay.
 //
-// Inner loops come first: what leaves one may leave the next.
+// Inner loops come first: an op that leaves one may leave the next.
 #include <algorithm>
 #include <unordered_set>
 

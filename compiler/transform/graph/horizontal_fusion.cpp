@@ -1,8 +1,8 @@
-// horizontal_fusion.cpp: kernels side by side become one kernel with several results.
+// horizontal_fusion.cpp: merges kernels side by side into one kernel with several results.
 //
 // fuse_ops makes a kernel for each value that several others read, and then one for each of those. Sine and cosine of
-// the same angles read them twice; a residual sum is written, and read again by the norm behind it; the gates of an
-// LSTM are four kernels over parts of one product.
+// the same angles read them twice; a residual sum is written, and read again by the norm after it; the gates of an LSTM
+// are four kernels over parts of one product.
 //
 // The method: kernels of a block are looked at in order, and each joins a group that
 //
@@ -11,15 +11,15 @@
 //   - is a product whose result it maps element by element, as one more epilogue.
 //
 // Rows are the leading dims on which all loops of both agree (analysis/rows.h): those of a whole tensor for maps, those
-// in front of what is summed for reductions. The nests are one behind the other; the schedule puts them into one loop
-// over rows (schedule/primitives/merge_rows.cpp), where the row is still in the cache. Then cheap producers that only
-// one group reads go into it.
+// before the summed dims for reductions. The nests follow each other; the schedule fuses them into one loop over rows
+// (schedule/primitives/merge_rows.cpp), in which the row is still in the cache. Then cheap producers that only one
+// group reads join it.
 //
-// The limits: a loop that goes through too many tensors has more streams than a prefetcher follows and more addresses
-// than registers hold (`horizontal_fusion.tensors`); rows must stay in the second level of cache; and a kernel moves
-// past a few others at most, since what it reads or makes would keep memory that long. The merged kernel is where
-// all that it reads is there and nothing that it makes was asked for yet; if there is no such place, kernels stay
-// apart.
+// The limits: a loop over too many tensors has more streams than a prefetcher follows and more addresses than
+// registers hold (`horizontal_fusion.tensors`); rows must stay in the L2 cache; and a kernel moves past a few
+// others at most, since its operands or results would take memory for that long. The merged kernel is placed after
+// all its operands are computed and before any of its results is read; if there is no such place, kernels stay
+// separate.
 //
 // Rejected: joining reductions of different rows, and products that read the same data (fuse_horizontal_matmuls does
 // that).

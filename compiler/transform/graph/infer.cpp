@@ -1,8 +1,8 @@
 // infer.cpp: deduces the struct info of every value, in order.
 //
-// Frontends type as they build, but with what they know at that moment; this pass deduces again with all facts, and it
-// is where what is provably wrong in a whole program (a match_cast that can never hold, a return that does not fit) is
-// reported.
+// Frontends deduce types while they build, but from what is known at that moment; this pass deduces them again with all
+// facts, and reports what is provably wrong in a whole program (a match_cast that can never hold, a return that does
+// not fit).
 #include "compiler/relax/known.h"
 #include "compiler/relax/op_def.h"
 #include "compiler/relax/origin_text.h"

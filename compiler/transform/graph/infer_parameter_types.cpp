@@ -1,17 +1,17 @@
-// infer_parameter_types.cpp: a parameter of unknown shape or dtype gets what the function casts it to.
+// infer_parameter_types.cpp: gives a parameter of unknown shape or dtype the type that the function casts it to.
 //
-// Programs that write `x: R.Tensor` and then match_cast x are saying what they want of their caller, only later. An
-// object must say it in its interface: the dims are checked before anything is touched, and the symbols are entry
-// symbols. So the first match_cast of a parameter, where it runs on every path, becomes the parameter's own struct
-// info, field by field where it is a tuple. Casts of the same parameter that follow compare with it, as they did
+// Programs that write `x: R.Tensor` and then match_cast x say what they require of their caller, only later. An
+// object must say it in its interface: the dims are checked before any buffer is written, and the symbols are
+// entry symbols. So the first match_cast of a parameter, if it runs on every path, becomes the parameter's own
+// struct info, field by field for a tuple. Later casts of the same parameter compare with it, as they did
 // before.
 //
 // A dim that the cast compares with a number found in the data cannot be part of the interface: the parameter gets a
-// symbol of its own there, and the cast stays what it is. What is still open then has no native form, which is an
-// error, except for dims of known rank: they need names only.
+// symbol of its own there, and the cast stays as it is. A parameter that is still open then has no native form, which
+// is an error, except for dims of known rank: they only need names.
 //
-// An R.Any is a handle and stays one, to be opened by the cast; but where all callers in the module give something
-// that is not an object, the parameter is what they give.
+// An R.Any is a handle and stays one, which the cast opens; but if all callers in the module pass a value that is no
+// opaque object, the parameter gets its type.
 #include <algorithm>
 #include <map>
 

@@ -1,8 +1,8 @@
-// legalize.cpp: operators become calls of prim funcs made of their own definitions.
+// legalize.cpp: replaces operators by calls of prim funcs made from their definitions.
 //
-// What is left at the Relax level is control, shapes and views: those become code of the entry when functions are
-// lowered, and so do concatenations whose operands can be written in place and slices that can be read in place. From
-// here on nothing else knows an operator.
+// Control flow, shapes and views stay at the Relax level: they become code of the entry when functions are lowered, and
+// so do concatenations whose operands can be written in place and slices that can be read in place. After this pass
+// nothing else depends on operators.
 #include <map>
 
 #include "compiler/analysis/pattern.h"

@@ -1,11 +1,11 @@
-// mark_in_place.cpp: which kernels may write their result over an operand.
+// mark_in_place.cpp: records which kernels may write their result over an operand.
 //
-// A kernel that computes every element of its result from the operand's element of the same place, and reads no other,
-// can do so in the operand's memory when the operand is not needed any more. Whether that is so is found out when
-// memory is planned; what the kernel allows must be read from its loops before a schedule takes them apart.
+// A kernel that computes every element of its result from the operand's element at the same index, and reads no other,
+// can write to the operand's memory if the operand is not needed any more. Memory planning finds out whether it is;
+// what the kernel allows must be read from its loops before a schedule transforms them.
 //
-// Of a kernel with several results the last one may, if all of them are maps of elements of one shape: then each nest
-// goes through the elements in the order in which they are, and the last reads and writes behind the others.
+// Of a kernel with several results, the last one may be in place if all of them are maps of elements of one shape: each
+// nest then visits the elements in order, and the last one reads and writes after the others.
 #include <algorithm>
 
 #include "compiler/analysis/pattern.h"

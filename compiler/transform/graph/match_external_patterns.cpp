@@ -1,15 +1,15 @@
 // match_external_patterns.cpp: calls functions of libraries for the subgraphs that they compute (--external-patterns).
 //
-// The problem: who has a library of kernels for a machine wants some groups of operators computed by it, without a
-// change of the compiler. TVM calls this "bring your own codegen".
+// The problem: a user with a library of kernels for a machine wants some groups of operators computed by it, without
+// changing the compiler. TVM calls this "bring your own codegen".
 //
-// The method: rows of patterns (graph/external/pattern_file.h) are tried in their order. Of one row all matches are
+// The method: rows of patterns (graph/external/pattern_file.h) are tried in their order. For each row all matches are
 // collected first, and the larger ones taken first, so that a relu becomes part of a call wherever the row allows it.
-// What an earlier match took, no later one takes; what a value outside also reads is no part of a match's inside
-// (op_pattern.h). Operators are pure, so the call can stand where the last of them stood; a match that crosses into a
-// branch or a loop would move work there, and is none. What the operators required of sizes, the call requires.
+// No op is in two matches, and no inner value of a match has a reader outside (op_pattern.h). Operators are pure, so
+// the call replaces the last of them; a match that crosses into a branch or a loop would move work there, and is
+// refused. The call gets the requirements on sizes that the operators had.
 //
-// The pass runs before operators are expanded or rewritten for kernels: a pattern is written in what a program says.
+// The pass runs before operators are expanded or rewritten for kernels: a pattern is written in terms of the program.
 //
 // Rejected: matching by the best cost over all rows, as there is no cost of functions that relaxc does not know.
 #include <fmt/format.h>

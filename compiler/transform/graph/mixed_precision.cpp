@@ -1,17 +1,17 @@
-// mixed_precision.cpp: products of half as many bytes, if the user asks for it.
+// mixed_precision.cpp: narrows operands of products to half as many bytes, if the user asks for it.
 //
-// Reading weights and activations is most of what a large product costs, and half of it goes if they are stored in 16
-// bits. Sums stay in float32, and so does everything that is not a product: norms, softmax and residuals keep their
-// accuracy, which is why most networks do not notice.
+// Reading weights and activations is most of what a large product costs, and half of it is saved if they are stored in
+// 16 bits. Sums stay in float32, and so does everything that is not a product: norms, softmax and residuals keep their
+// accuracy, so that most networks lose none.
 //
 // The method: an operator takes part if its definition sums products of two operands (analysis::multiplied_operands),
-// whatever its name. Those operands get a cast in front, and the result is asked for in float32; an operator that
-// rounds its result gets a cast behind. Casts of weights fold, so weights are stored narrow; casts of activations fuse
-// into the kernel that makes them, which then writes 16 bits; a cast there and back is none. With float16 an operator
-// whose weights have numbers beyond 65504 stays as it is.
+// whatever its name. These operands are cast before it, and its result is requested in float32; an operator that rounds
+// its result gets a cast after it. Casts of weights are folded, so weights are stored narrow; casts of activations fuse
+// into the kernel that computes them, which then writes 16 bits; a cast there and back is removed. With float16, an
+// operator whose weights have numbers beyond 65504 stays as it is.
 //
-// Rejected: letting element-wise operators between products compute narrow as well (what lists of operators are for
-// elsewhere): inside a fused kernel their values are in registers, where width costs nothing.
+// Rejected: letting element-wise operators between products compute narrow as well (for which other compilers have
+// lists of operators): inside a fused kernel their values are in registers, where width costs nothing.
 #include <cmath>
 
 #include "compiler/analysis/pattern.h"

@@ -1,17 +1,17 @@
-// quantized_io.cpp: inputs and outputs that a quantized network converts at its border stay integers.
+// quantized_io.cpp: keeps inputs and outputs as integers that a quantized network converts first or last.
 //
-// The problem: a quantized network as it is exported takes floats, quantizes them first, and dequantizes its results
-// last. A board whose sensor gives bytes, and whose program looks for the largest of ten results, pays for both: four
-// times the memory of the border's tensors, and divisions in a kernel that may have no floating-point unit.
+// The problem: an exported quantized network takes floats, quantizes them first, and dequantizes its results last. A
+// board whose sensor gives bytes, and whose program looks for the largest of ten results, pays for both: four times the
+// memory of these tensors, and divisions in a kernel that may have no floating-point unit.
 //
-// The method: a float parameter whose uses are all quantizations by the same known numbers becomes what they make of
-// it; a float result that is a dequantization by known numbers becomes what it is made of. Nothing is rounded
-// elsewhere, so quantize(x) before the call and (stored - zero_point) * scale behind it give the same bits as the float
-// interface did. The function keeps the numbers (Function::quantized), from which the tensors' specs and the
-// header get them. A state stays as it is unless both of its ends change in the same way.
+// The method: a float parameter whose uses are all quantizations by the same known numbers becomes their integer
+// result; a float result that is a dequantization by known numbers becomes its integer operand. No other value is
+// rounded, so quantize(x) before the call and (stored - zero_point) * scale after it give the same bits as the float
+// interface did. The function keeps the numbers (Function::quantized), from which the tensors' specs and the header get
+// them. A state stays as it is unless both of its ends change in the same way.
 //
-// Rejected: moving quantizations past transposes and paddings in front of them to reach the border. It would change
-// which values the caller's program has to give, which the model's author decided.
+// Rejected: moving quantizations past transposes and paddings before them to reach the input. It would change which
+// values the caller's program has to provide, which the model's author decided.
 #include <algorithm>
 #include <set>
 

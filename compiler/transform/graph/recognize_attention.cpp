@@ -1,19 +1,19 @@
-// recognize_attention.cpp: two products with a softmax between, as the operator that they are.
+// recognize_attention.cpp: replaces two products with a softmax in between by the operator for attention.
 //
-// Every exporter writes attention out in another way: BERT divides the scores, DistilBERT the queries, PyTorch gives
-// half of the scale to the keys, GPT-2 hides by a where and adds a mask behind it, T5 has no scale and a bias, others
-// add a bias and a mask, hide by one mask after the other, or scale the sum of scores and mask (then the mask is scaled
-// by itself), and Gemma 2 holds scores between two numbers by a tanh before it hides any. Read from the second product
-// upwards they are all
+// Every exporter writes attention differently: BERT divides the scores, DistilBERT the queries, PyTorch multiplies
+// keys by the square root of the scale, GPT-2 masks by a where and adds a mask after it, T5 has no scale and a bias,
+// others add a bias and a mask, use one mask after the other, or scale the sum of scores and mask (then the mask is
+// scaled by itself), and Gemma 2 caps scores by a tanh before it masks any. Read from the second product upwards they
+// are all
 //
 //   matmul(weights(softmax(bias, mask, cap and cast of (scale * matmul(q, k^T)))), v)
 //
-// with the parts in between in some order, which the operator keeps. What it means (ops/attention.cpp) has the scale
-// on the queries, so that it meets the projection before them; a kernel that does all of it at once finds one operator
-// and not five. Keys come untransposed: canonicalize joins that permutation with what the exporter wrote.
+// with the parts in between in some order, which the operator keeps. The operator (ops/attention.cpp) has the scale on
+// the queries, so that it meets the projection before them; a kernel that does all of it at once finds one operator
+// instead of five. Keys are untransposed: canonicalize joins that permutation with the exporter's.
 //
-// Scores and weights may have no other readers. Rejected: rows of text as in recognize_patterns, for the orders of the
-// parts times the places of the scale are hundreds.
+// Scores and weights must have no other readers. Rejected: rows of text as in recognize_patterns, since there are
+// hundreds of orders of the parts times places of the scale.
 #include <algorithm>
 #include <cmath>
 #include <utility>

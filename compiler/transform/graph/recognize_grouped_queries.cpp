@@ -1,11 +1,11 @@
-// recognize_grouped_queries.cpp: attention in which groups of queries share keys and values.
+// recognize_grouped_queries.cpp: lets groups of queries share keys and values in attention.
 //
 // Llama's successors have fewer heads of keys than of queries. Exporters repeat the keys,
 //
 //   reshape(broadcast_to(k as [b, heads, 1, t, e], [b, heads, group, t, e]), [b, heads * group, t, e])
 //
-// which copies a cache several times over in every step. Queries as [b, heads, group, s, e] meet the keys as they are:
-// products broadcast over dims in front, and the views cost nothing.
+// which copies a cache several times over in every step. Queries as [b, heads, group, s, e] can use the keys as they
+// are: products broadcast over leading dims, and the views cost nothing.
 //
 // recognize_attention and its clean-ups come before, so that a repeat is next to the operator that reads it.
 #include <algorithm>

@@ -1,13 +1,13 @@
-// recognize_patterns.cpp: what exporters write out in small operators, as the operator that it means.
+// recognize_patterns.cpp: replaces what exporters write in small operators by the operator that it means.
 //
 // PyTorch writes GELU as five nodes, tf2onnx another five, and Keras folds a batch norm's scale into a layer norm. Each
-// spelling is a row of text below (op_pattern.h says how to read it); what it becomes is an operator whose definition
-// says the same, rounded no more often. So schedules see one form, softmax without its maximum cannot overflow, and
-// norms take their variance from distances and not from a difference of large numbers.
+// spelling is a row of text below (op_pattern.h describes the syntax) and is replaced by an operator with the same
+// definition, rounded no more often. So schedules see one form, softmax without its maximum cannot overflow, and norms
+// take their variance from distances instead of a difference of large numbers.
 //
-// A row counts only if nothing else reads what is inside, and if every hole broadcasts to the result: a mean that is
-// also an output stays a mean. Ops are visited in order, so rows may be made of what rows before them gave. Numbers
-// have to be constants by then: canonicalize_early and fold_constants_early run before.
+// A row matches only if nothing else reads inner values, and if every hole broadcasts to the result: a mean that is
+// also an output stays a mean. Ops are visited in order, so rows may use results of rows before them. Numbers must be
+// constants by then: canonicalize_early and fold_constants_early run before.
 //
 // Attention has too many orders of its parts for rows of text: recognize_attention.cpp. Rotary embeddings are made of
 // slices: recognize_rotary.cpp.

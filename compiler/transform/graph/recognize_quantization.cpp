@@ -1,23 +1,23 @@
-// recognize_quantization.cpp: quantized networks as networks of integers.
+// recognize_quantization.cpp: turns quantized networks into networks of integers.
 //
 // The problem: exporters write a quantized network in floats, each operator between a dequantization of its operands
 // and a quantization of its result. Computed as written it is slower than the float network.
 //
-// The method: a dequantization moves past what only moves elements or picks the largest; one that is quantized again
-// by the same numbers goes. Products with constant weights, of dequantized tensors or of integers less their zero
-// points (QLinearConv, MatMulInteger and the like), are written as sums of products of bytes with what the zero points
-// contribute added behind (integer_product.cpp). Everything else that is element-wise stays float arithmetic: fused
-// with its quantizations it reads and writes bytes, which is what it costs. A function of one quantized tensor that is
-// expensive to compute becomes a table of its 256 results (lookup_table.cpp).
+// The method: a dequantization moves past ops that only move elements or select the largest; one that is quantized
+// again by the same numbers is removed. Products with constant weights, of dequantized tensors or of integers less
+// their zero points (QLinearConv, MatMulInteger and the like), are written as sums of products of bytes, to which the
+// contributions of the zero points are added (integer_product.cpp). All other element-wise ops stay float arithmetic:
+// fused with its quantizations, an op reads and writes bytes, which is what it costs. A function of one quantized
+// tensor that is expensive to compute becomes a table of its 256 results (lookup_table.cpp).
 //
 // Products of floats by weights of few bits read them as they are stored (block_weights.cpp).
 //
-// Accuracy: sums are exact, so a product is off by the roundings of its scale alone: float32 of the sum, times the
-// scale, divided by that of the result. They are far below half a quantum, so a result differs from exact arithmetic
-// by at most one, and only next to a tie.
+// Accuracy: sums are exact, so a product only has the rounding errors of its scale: float32 of the sum, times the
+// scale, divided by that of the result. They are far below half a quantum, so a result differs from exact arithmetic by
+// at most one quantum, and only next to a tie.
 //
 // A requantization by a fixed-point multiplier and shift (Jacob et al., CVPR 2018) has the same error and costs more
-// than float32 in vectors; machines without them get it later (fixed_point_quantization.cpp).
+// than float32 in vectors; machines without vectors get it later (fixed_point_quantization.cpp).
 #include <algorithm>
 
 #include "compiler/transform/graph/dead_code.h"

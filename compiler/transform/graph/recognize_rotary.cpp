@@ -1,4 +1,4 @@
-// recognize_rotary.cpp: rotary embeddings, as the operator that they are.
+// recognize_rotary.cpp: replaces rotary embeddings by the operator for them.
 //
 // Exporters write them in two ways. Hugging Face's models exchange the halves of a head and add,
 //
@@ -9,12 +9,12 @@
 //
 //   concat(a * cos - b * sin, a * sin + b * cos)                    (opset 23 written out; Llama's original code)
 //
-// where a and b are slices, results of a split, or elements of a dim of two. Either way the concatenation keeps the
-// rest from being one kernel; the operator (ops/rotary.cpp) means the same without one.
+// where a and b are slices, results of a split, or elements of a dim of two. In both cases the concatenation prevents
+// one kernel for all of it; the operator (ops/rotary.cpp) computes the same without one.
 //
-// Tables that are computed of angles which were repeated along the halves are computed of one half instead.
+// If tables are computed from angles that are repeated along the halves, they are computed from one half instead.
 //
-// Rejected: rows of text as in recognize_patterns, which know no slices.
+// Rejected: rows of text as in recognize_patterns, which cannot express slices.
 #include <algorithm>
 #include <map>
 

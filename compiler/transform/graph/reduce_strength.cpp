@@ -1,8 +1,8 @@
-// reduce_strength.cpp: arithmetic with known numbers by cheaper operators.
+// reduce_strength.cpp: replaces arithmetic with known numbers by cheaper operators.
 //
-// A power is two polynomials and a table; exporters write squares and cubes with it (norms, the tanh form of GELU).
-// A product is as exact or more so: a square has one rounding. Dividing by a power of two is multiplying by its
-// inverse, to the bit. Other divisions stay, since 1 / c is rounded and a division is not much slower than it is exact.
+// A power is two polynomials and a table; exporters write squares and cubes with it (norms, the tanh form of GELU). A
+// product is at least as exact: a square has one rounding. Dividing by a power of two is multiplying by its inverse, to
+// the bit. Other divisions stay: 1 / c is rounded, and a product is not faster by as much as it is less exact.
 #include <cmath>
 
 #include "compiler/transform/graph/products/one_hot_product.h"

@@ -1,8 +1,8 @@
-// reorder_matmul_chain.cpp: a chain of matrix products in the order that multiplies least.
+// reorder_matmul_chain.cpp: orders chains of matrix products so that they multiply least.
 //
 // (x @ a) @ b and x @ (a @ b) are the same matrix, but with a wide and b narrow the second may be a hundredth of the
-// work, and where a and b are constant all of it is done when compiling. Linear attention, low-rank adapters and
-// products by vectors come in whatever order somebody wrote.
+// work, and if a and b are constant all of it is done when compiling. Linear attention, low-rank adapters and products
+// by vectors are written in arbitrary order.
 //
 // The method: the textbook's dynamic program over intervals of the chain (Godbole 1973), with multiplications as
 // polynomials of the symbols: an order counts as better only if it is proved to be, whatever the sizes. Two products

@@ -1,13 +1,13 @@
-// resolve_closures.cpp: no function is a value any more.
+// resolve_closures.cpp: removes functions as values.
 //
-// The problem: a call of a value jumps to wherever the value says. That needs a record at run time, memory for it, and
-// a call that no pass can see through.
+// The problem: a call of a value jumps to whatever function the value is. That needs a record at run time, memory for
+// it, and a call that no pass can see through.
 //
-// The method: when compiling it is known of every function value which lambda it is, or between which a condition
-// chose. Calls of it become calls of that function with the captured values as further arguments, or an If on the
-// condition. What is handed a function is copied for the lambda that it is handed; the copy takes the captured values.
-// A function that gives a closure gives the captured values instead, and its callers know the lambda. The copy is
-// chosen by the form of what is passed, so a recursion that hands its closure on calls the same copy and ends here.
+// The method: when compiling, it is known of every function value which lambda it is, or between which ones a condition
+// chooses. Calls of it become calls of that function with the captured values as further arguments, or an If on the
+// condition. A function that takes a function is copied for each lambda passed to it; the copy takes the captured
+// values. A function that returns a closure returns the captured values instead, and its callers know the lambda. The
+// copy is chosen by the form of its arguments, so a recursion that passes its closure on calls the same copy and ends.
 //
 // Rejected: closure records in the arena with an integer tag and one apply function (Reynolds), because captured
 // tensors of all sizes would have to live in them; inlining until no closure is left, because recursion does not end.

@@ -1,8 +1,8 @@
-// split_tuples.cpp: a tuple that crosses a branch or a loop becomes its parts.
+// split_tuples.cpp: passes tuples through branches and loops as their parts.
 //
-// Memory is planned for tensors; a tuple is only a way to speak of several. Where one is made in a branch, or carried
-// from one iteration to the next, its parts cross on their own and are put together again on the other side. There, who
-// takes a part gets the part. Nested tuples are taken apart to the last one.
+// Memory is planned for tensors; a tuple only groups several. If a branch yields one, or a loop carries one from one
+// iteration to the next, its parts are yielded or carried separately and put together again on the other side. There,
+// users of a part use the part itself. Nested tuples are taken apart down to their leaves.
 #include <algorithm>
 
 #include "compiler/transform/passes.h"

@@ -1,21 +1,21 @@
-// stream_rows.cpp: a network takes less memory than its tensors if the large ones are never there as a whole.
+// stream_rows.cpp: takes less memory than a network's large tensors, by never storing these as a whole.
 //
-// The problem: the first layers of an image network have few channels and many pixels, so that two of their tensors are
-// most of the memory that all of it takes. Each row of such a layer needs a few rows of the one before.
+// The problem: the first layers of an image network have few channels and many pixels, so that two of their tensors
+// take most of the network's memory. Each row of such a layer needs a few rows of the one before.
 //
 // The method: the layers of a chain run in turns, a few rows each. A layer keeps the last rows that its readers need
-// again, so that nothing is computed twice, and only the chain's first and last tensors are whole. The chains and their
-// paces are those by which the memory fits a budget (--ram-budget) with the fewest copies (choose_chains.h). Here, the
+// again, so that nothing is computed twice, and only the chain's first and last tensors are whole. Chains and numbers
+// of rows are chosen so that memory fits a budget (--ram-budget) with the fewest copies (choose_chains.h). Then the
 // operators of a chain are written out for the rows of each run (row_rewriter.h); fusion, the merging of equal kernels
-// and the planner make of that what they make of any program. It comes before fusion, which works on what it finds, and
-// after all that looks for patterns.
+// and the planner treat that like any program. The pass runs before fusion, which then works on its result, and after
+// all passes that look for patterns.
 //
-// Numbers keep their bits: maps, windows and products compute each element from the same ones in the same order, and
-// sums that are split are of integers. Open dims stay as they are: how many runs there are is known when compiling.
+// Results keep their bits: maps, windows and products compute each element from the same ones in the same order, and
+// sums that are split are of integers. Open dims stay as they are: the number of runs is known when compiling.
 //
 // Rejected: patches whose borders are computed again for each (MCUNetV2): layers of image classification of MLPerf Tiny
-// would compute rows of their first block up to 2.5 times to fit 24 KB. Loops of the host function in place of runs
-// written out: the first and last ones differ by their padding, and a call is about 40 bytes.
+// would compute rows of their first block up to 2.5 times to fit 24 KB. Loops of the host function instead of runs
+// written out: the first and last runs differ by their padding, and a call is about 40 bytes.
 #include "compiler/transform/graph/streaming/choose_chains.h"
 #include "compiler/transform/graph/streaming/row_rewriter.h"
 #include "compiler/transform/passes.h"

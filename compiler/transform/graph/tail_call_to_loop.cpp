@@ -1,11 +1,11 @@
-// tail_call_to_loop.cpp: functions that call themselves or each other last become loops.
+// tail_call_to_loop.cpp: turns functions that call themselves or each other in tail position into loops.
 //
-// Each call needs a frame, and their number is not known; but a call in tail position needs nothing of its
-// caller any more. So a cycle of functions that call each other last becomes one function with the number of the one
-// that runs (merge_mutual_tail_calls.cpp), and a function that calls itself last becomes a loop (tail_loop.cpp). Calls
-// in other places stay: what they need comes from the context's allocator (lower/host/recursion.cpp).
+// Each call needs a frame, and their number is not known; but a call in tail position needs nothing of its caller any
+// more. So a cycle of functions that tail-call each other becomes one function with the number of the one that runs
+// (merge_mutual_tail_calls.cpp), and a function that tail-calls itself becomes a loop (tail_loop.cpp). Calls in other
+// places stay: their memory comes from the context's allocator (lower/host/recursion.cpp).
 //
-// Rejected: lowering a jump to the function's begin (the planner would have to see through it), and `musttail`, which
+// Rejected: lowering a jump to the function's start (the planner would have to see through it), and `musttail`, which
 // not every target has.
 #include <map>
 

@@ -1,5 +1,5 @@
-// check_pattern.cpp: whether operators have the operands and attributes that a user's pattern gives them. What matches
-// a pattern takes for granted that they have.
+// check_pattern.cpp: checks that operators have the operands and attributes that a user's pattern gives them. Code that
+// matches a pattern relies on it.
 #include <algorithm>
 #include <cctype>
 #include <charconv>

@@ -1,8 +1,8 @@
 // external_call.cpp: binds the names of a row, checks its rules and makes its call.
 //
-// Numbers are expressions, since dims may be symbols. What a row asks for must be proved when compiling: a condition
-// that some sizes meet and others do not would need both versions of the code. Operands are passed as tensors, dims and
-// integers as int64, everything else as a constant tensor, as for custom operators (frontends/onnx/custom_op.cpp).
+// Numbers are expressions, since dims may be symbols. Conditions of a row must be proved when compiling: one that some
+// sizes meet and others do not would need both versions of the code. Operands are passed as tensors, dims and integers
+// as int64, everything else as a constant tensor, as for custom operators (frontends/onnx/custom_op.cpp).
 #include "compiler/transform/graph/external/external_call.h"
 
 #include <fmt/format.h>

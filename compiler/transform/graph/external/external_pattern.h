@@ -1,4 +1,4 @@
-// external_pattern.h: subgraphs that a function of a library computes, as rows of data.
+// external_pattern.h: subgraphs that functions of libraries compute, as rows of data.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@ namespace relaxc {
 
 /// One row of a pattern file (docs/external-codegen.md).
 struct ExternalPattern {
-  /// What an operand must be. Names in its dims get their value by their first use.
+  /// What an operand must be. A name in its dims is bound by its first use.
   struct Operand {
     std::string name;
     relax::RuleTensor rule;
   };
-  /// A value that is passed, or a tensor with its axes in another order: axis i of it is axis axes[i] of the operand.
+  /// A value to pass, or a tensor with permuted axes: axis i of it is axis axes[i] of the operand.
   struct Argument {
-    relax::RuleDim value;  ///< a name may also be an operand's or an attribute's
+    relax::RuleDim value;  ///< a name may also be that of an operand or an attribute
     std::vector<int64_t> axes;
   };
   struct Condition {
@@ -28,17 +28,17 @@ struct ExternalPattern {
     relax::RuleDim a, b;
   };
 
-  std::string name;  ///< also the Composite of functions that it stands for
+  std::string name;  ///< also the attribute Composite of functions that it replaces
   std::optional<PatternNode>
-      pattern;  ///< an operator, or alternatives that are; none: only functions of that name are meant
+      pattern;  ///< an operator, or alternatives of operators; none: only functions of that name are replaced
   std::vector<std::string> parameters;  ///< without a pattern: names of the function's parameters
   std::vector<Operand> operands;
   std::optional<relax::RuleTensor> result;
-  std::vector<Condition> conditions;      ///< all of them must be known to hold
-  std::optional<relax::RuleDim> scratch;  ///< bytes of memory that the function may use
-  std::string function;                   ///< in C
+  std::vector<Condition> conditions;      ///< must all be proved
+  std::optional<relax::RuleDim> scratch;  ///< bytes of scratch memory for the function
+  std::string function;                   ///< its name in C
   std::vector<Argument> arguments;
-  std::vector<int64_t> result_axes;  ///< not empty: axis i of the result is axis result_axes[i] of what is filled
+  std::vector<int64_t> result_axes;  ///< if not empty: axis i of the result is axis result_axes[i] of the filled tensor
 };
 
 struct ExternalPatterns {

@@ -10,8 +10,8 @@
 //     scratch 4 * m * k
 //     call mylib_dense_relu(x, w, b, m)
 //
-// A statement is a line, or several while a bracket is open. Places in messages are those of the file, so everything is
-// read from the whole text with positions in it.
+// A statement is a line, or several while a bracket is open. Positions in messages are those in the file, so statements
+// are read from the whole text by position.
 #include "compiler/transform/graph/external/pattern_file.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// pattern_file.h: files of --external-patterns.
+// pattern_file.h: reads files of --external-patterns.
 #pragma once
 
 #include <string>
@@ -9,22 +9,22 @@
 
 namespace relaxc {
 
-/// Reads the rows of a file.
+/// Reads the rows of a pattern file.
 /// \param sources  keeps the text, which messages point to
-/// Fails with a place in the text if it is no such file, a line is not what docs/external-codegen.md says, a pattern
-/// names an operator or an attribute that there is not, or a row uses a name that nothing in it gives.
+/// Reports an error at a place in the text if it is no such file, a line is not what docs/external-codegen.md says, a
+/// pattern names an unknown operator or attribute, or a row uses a name that nothing in it binds.
 Result<ExternalPatterns> read_external_patterns(std::string path, std::string text, const relax::OpTable& ops,
                                                 Sources& sources, Diagnostics& diag);
 
-/// The names that the holes of a pattern have.
+/// The names of a pattern's holes.
 struct HoleNames {
   std::vector<std::string> values, attrs;
 };
-/// Those of `pattern`, each once, in their order.
+/// Returns the names of holes in `pattern`, each once, in order.
 HoleNames holes_of(const PatternNode& pattern);
 
-/// Whether `pattern` calls operators of `ops` with attributes and numbers of operands that they have. Reports what does
-/// not fit; `place` gives a location for a byte of the pattern's text.
+/// Checks that `pattern` calls operators of `ops` with attributes and numbers of operands that they have. Reports what
+/// does not fit; `place` returns the location of a byte of the pattern's text.
 Status check_pattern(const PatternNode& pattern, const relax::OpTable& ops,
                      const std::function<Location(size_t at)>& place, Diagnostics& diag);
 

@@ -1,8 +1,8 @@
-// closure_resolver.cpp: one function without functions as values: its calls, branches and tuples.
+// closure_resolver.cpp: resolves the function values of one function: its calls, branches and tuples.
 //
-// A walk in the order of the ops. What is known of a value that is a function is beside the graph; ops that only
-// make or move such values are dead at the end. A branch that gives a function gives what it captured instead, and
-// zeros on the side that captured nothing of the kind.
+// A walk in the order of the ops. What is known of function values is kept beside the graph; ops that only make or move
+// such values are dead at the end. A branch that yields a function yields what it captured instead, and zeros on the
+// side that captured nothing of that kind.
 #include <algorithm>
 #include <set>
 #include <utility>

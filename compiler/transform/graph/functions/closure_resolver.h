@@ -1,4 +1,4 @@
-// closure_resolver.h: how functions as values become calls, function by function; resolve_closures.cpp says why.
+// closure_resolver.h: turns functions as values into calls, one function at a time; resolve_closures.cpp says why.
 #pragma once
 
 #include <deque>
@@ -14,10 +14,10 @@ namespace relaxc::closures {
 
 using namespace relax;
 
-/// A function as it is called when its function parameters are known.
+/// A function specialized for function arguments of known forms.
 struct Resolved {
   Function* function = nullptr;
-  std::vector<KnownRef> results;  ///< over values of `function`
+  std::vector<KnownRef> results;  ///< what is known of its results, over values of `function`
   bool done = false;
 };
 
@@ -31,8 +31,8 @@ class Resolver {
   Status run();
   Changed changed() const { return changed_; }
 
-  /// `callee` for arguments of these forms. It is resolved itself by then only if it gives functions, and if that is
-  /// not what is being done already; if it is, it waits.
+  /// Returns `callee` specialized for arguments of these forms. Its body is resolved at once only if it returns
+  /// functions and is not being resolved already; else it waits for that.
   Result<Resolved*> find(const std::string& callee, const std::vector<KnownRef>& args, Location call);
 
  private:
@@ -53,7 +53,7 @@ class FunctionResolver {
   FunctionResolver(Resolver& all, Resolved& into)
       : all_(all), into_(into), function_(*into.function), module_(all.module_), diag_(all.context_.diag) {}
 
-  /// Replaces the function parameters by parameters for what `args` hold.
+  /// Replaces function parameters by parameters for the values in `args`.
   void unpack_arguments(const std::vector<KnownRef>& args);
   Status run();
 
@@ -91,7 +91,7 @@ class FunctionResolver {
   Diagnostics& diag_;
   std::map<const Value*, KnownRef> known_;
   std::vector<Op*> dead_;
-  bool in_choice_ = false;  ///< the call being made is in a branch of an If
+  bool in_choice_ = false;  ///< the current call is in a branch of an If
 };
 
 }  // namespace relaxc::closures

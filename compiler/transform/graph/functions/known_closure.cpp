@@ -1,4 +1,4 @@
-// known_closure.cpp: trees of what is known of functions as values.
+// known_closure.cpp: builds and walks trees of known function values.
 #include "compiler/transform/graph/functions/known_closure.h"
 
 namespace relaxc {

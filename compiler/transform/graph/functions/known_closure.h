@@ -1,4 +1,4 @@
-// known_closure.h: what is known of a value that is a function or holds one, while closures are resolved.
+// known_closure.h: what is known of a value that is or holds a function, while closures are resolved.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace relaxc {
 struct Known;
 using KnownRef = std::shared_ptr<const Known>;
 
-/// A tree whose leaves are values of the program as it will be: no functions among them.
+/// A tree whose leaves are values of the rewritten program, none of them functions.
 struct Known {
   enum Kind : uint8_t {
     kPlain,    ///< `value`
@@ -32,11 +32,11 @@ KnownRef known_closure(std::string callee, std::vector<KnownRef> captured);
 KnownRef known_choice(relax::Value* condition, KnownRef yes, KnownRef no);
 KnownRef known_tuple(std::vector<KnownRef> fields);
 
-/// The form of a tree without its values: what a specialised function is chosen by.
+/// Returns the form of a tree without its values, by which a specialized function is chosen.
 std::string form_of(const Known& known);
-/// The values in order.
+/// Appends the values of the tree, in order.
 void add_values(const Known& known, std::vector<relax::Value*>& values);
-/// The same tree with other values, asked for in order.
+/// Returns the same tree with each value replaced by what `next` returns, in order.
 KnownRef with_values(const Known& known, const std::function<relax::Value*(relax::Value*)>& next);
 
 }  // namespace relaxc

@@ -1,4 +1,4 @@
-// merge_mutual_tail_calls.cpp: functions that call each other last become one function and calls of it.
+// merge_mutual_tail_calls.cpp: merges functions that tail-call each other into one function, which they call.
 //
 //     def circle(which, slots…):              def ping(x, k):
 //         if which < 1:                           return circle(0, x, k)
@@ -6,12 +6,12 @@
 //         else:                                   return circle(1, y, zeros)
 //             the body of pong
 //
-// with `circle(1, …)` where ping called pong last. A call hands the slots on that its callee does not use, so that
-// nothing is made for them; where the cycle is entered, zeros stand for them, of no elements where calls change their
+// with `circle(1, …)` where ping tail-called pong. A call passes slots on that its callee does not use, so that
+// nothing is made for them; where the cycle is entered, zeros fill them, with no elements if calls change their
 // dims.
 //
-// Rejected: to put one body into the place of the calls of it in the other, until calls of itself alone are left. That
-// needs no slots, but the code doubles with each member, and it was done anew for each member that is called from
+// Rejected: inlining one body into the calls of it in the other, until only self calls are left. That needs no
+// slots, but the code doubles with each member, and it was done again for each member that is called from
 // outside.
 #include "compiler/transform/graph/functions/merge_mutual_tail_calls.h"
 

@@ -1,9 +1,9 @@
-// merged_parameters.cpp: the parameters that functions which call each other last have together.
+// merged_parameters.cpp: finds the common parameters of functions that tail-call each other.
 //
-// Every number that stays the same must be seen to: a tensor whose dims a loop changes has no place in the arena that
-// is known before the run. So symbols are first put into classes by the calls, ping(x: (n,)) -> pong(y: (m,)) with a
-// tensor of n elements makes one class of n and m. A class is kept if no call puts anything but a member's own symbol
-// of the class in the place of another's.
+// Every symbol that never changes must be found: a tensor whose dims a loop changes has no place in the arena that is
+// known before the run. So symbols are first put into classes by the calls: ping(x: (n,)) -> pong(y: (m,)) with a
+// tensor of n elements makes one class of n and m. A class is kept if every call passes a member's own symbol of the
+// class for the callee's.
 #include "compiler/transform/graph/functions/merged_parameters.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// merged_parameters.h: the parameters that functions which call each other last have together.
+// merged_parameters.h: the common parameters of functions that tail-call each other.
 #pragma once
 
 #include <map>
@@ -8,9 +8,9 @@
 
 namespace relaxc {
 
-/// What one function that does the work of several carries. Parameters of different members share a slot where they
-/// are of one kind, dtype and rank. A symbol that every call in the cycle hands on as it is, is one symbol of the new
-/// function; what is counted or computed anew is one in each slot.
+/// The parameters of one function that does the work of several. Parameters of different members share a slot if they
+/// have one kind, dtype and rank. A symbol that every call in the cycle passes on unchanged is one symbol of the new
+/// function; any other number is a symbol of its slot.
 class MergedParameters {
  public:
   MergedParameters(relax::Module& module, const std::vector<relax::Function*>& members);
@@ -23,7 +23,7 @@ class MergedParameters {
   const std::vector<ParameterSlot>& slots() const { return slots_; }
   /// The slots of the leaves of a member's parameters, in order.
   const std::vector<size_t>& of(const relax::Function& member) const { return places_.at(&member); }
-  /// The symbol of the new function for one of a member that never changes.
+  /// Maps symbols of members that never change to those of the new function.
   const arith::Substitution& kept() const { return kept_; }
 
  private:

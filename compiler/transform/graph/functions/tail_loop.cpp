@@ -1,14 +1,14 @@
-// tail_loop.cpp: a function whose calls of itself are its last acts becomes a loop.
+// tail_loop.cpp: turns a function that calls itself in tail position into a loop.
 //
-// Where all that is before its Ifs may run twice, the function becomes
+// If all ops before its Ifs may run twice, the function becomes
 //
 //     loop carrying the parameters: the tree of Ifs, whose calling leaves give the next arguments, and whose others
 //                                   stop it
 //     the tree once more, without the leaves that call
 //
-// so that nothing has to stand for the results while they are not known. Otherwise (an external function was asked, or
-// the function itself, in another place) the loop carries the results too: they are zeros, of no elements where a call
-// changes their size, until a leaf that does not call gives them. Symbols of parameters that a call changes become
+// so that no values are needed for results that are not known yet. Otherwise (an external function was called, or the
+// function itself in another place) the loop carries the results too: they are zeros, with no elements if a call
+// changes their size, until a leaf that does not call computes them. Symbols of parameters that a call changes become
 // symbols that the loop carries.
 #include "compiler/transform/graph/functions/tail_loop.h"
 

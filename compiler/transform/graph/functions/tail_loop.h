@@ -1,4 +1,4 @@
-// tail_loop.h: a function whose calls of itself are its last acts becomes a loop.
+// tail_loop.h: turns tail recursion into a loop.
 #pragma once
 
 #include "compiler/transform/graph/functions/tail_tree.h"
@@ -6,14 +6,14 @@
 
 namespace relaxc {
 
-/// Calls of `function` by itself in tail position become one loop; those in other places stay calls. Changes nothing
-/// where there are none, or where results would have to be carried that have no first value (an R.Any).
-/// The body must have a path that ends.
+/// Turns calls of `function` by itself in tail position into one loop; those in other places stay calls. Changes
+/// nothing if there are none, or if results would have to be carried that have no placeholder (an R.Any). The body must
+/// have a path that ends.
 Result<Changed> make_tail_loop(relax::Module& module, relax::Function& function, PassContext& context);
 
-/// A value of `info`, a leaf whose dims are known, that is not used: zeros, at the end of `to`.
+/// Returns a value of `info`, a leaf of known dims, whose contents are not used: zeros, made at the end of `to`.
 Result<relax::Value*> placeholder(relax::Module& module, relax::Info info, relax::Block* to, PassContext& context);
-/// Whether there is such a value.
+/// Whether `placeholder` can make a value of `info`.
 bool has_placeholder(relax::Info info);
 
 }  // namespace relaxc

@@ -1,4 +1,4 @@
-// tail_tree.cpp: where a function calls itself last, and what precedes those calls.
+// tail_tree.cpp: finds the calls of a function by itself in tail position, and what precedes them.
 #include "compiler/transform/graph/functions/tail_tree.h"
 
 #include "compiler/relax/callable.h"

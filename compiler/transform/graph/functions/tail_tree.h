@@ -1,6 +1,6 @@
-// tail_tree.h: where a function calls itself last, and what precedes those calls.
+// tail_tree.h: the calls of a function by itself in tail position, and what precedes them.
 //
-// The body of such a function is a tree of Ifs whose leaves call again or give the results.
+// The body of such a function is a tree of Ifs whose leaves call it again or return the results.
 #pragma once
 
 #include <set>
@@ -11,7 +11,7 @@
 
 namespace relaxc {
 
-/// The calls of Relax functions in tail position: the last op of the body, or of a branch that is last.
+/// Returns the calls of Relax functions in tail position: the last op of the body, or of a branch that is last.
 std::vector<relax::Op*> tail_calls(const relax::Function& function);
 
 class TailTree {
@@ -19,15 +19,15 @@ class TailTree {
   TailTree(const relax::Module& module, const relax::Function& function);
 
   enum class Leaf : uint8_t { kCall, kTree, kExit };
-  /// What the ops of a region that is in tail position end with.
+  /// Returns what the ops of a region in tail position end with.
   Leaf kind(const std::vector<relax::Op*>& ops) const;
-  /// The calls of the function itself.
+  /// The calls of the function by itself.
   const std::vector<const relax::Op*>& calls() const { return calls_; }
-  /// Whether some path of `region` gives a result.
+  /// Whether some path of `region` returns a result.
   bool has_exit(const relax::Region& region) const;
-  /// Whether all that is before the Ifs may run once more after it ran, or gives nothing that is missed.
+  /// Whether all ops before the Ifs can run a second time, or have no results that a second run would need.
   bool runs_again(const relax::Region& region) const;
-  /// Whether the op may run once more.
+  /// Whether the op can run a second time without an effect.
   bool is_pure(const relax::Op& op) const;
 
  private:

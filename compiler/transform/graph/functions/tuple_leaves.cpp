@@ -1,4 +1,4 @@
-// tuple_leaves.cpp: tuples as the values that they are made of.
+// tuple_leaves.cpp: takes tuples apart and makes them again.
 #include "compiler/transform/graph/functions/tuple_leaves.h"
 
 #include "compiler/relax/callable.h"

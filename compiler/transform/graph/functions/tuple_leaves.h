@@ -1,4 +1,4 @@
-// tuple_leaves.h: tuples as the values that they are made of, for passes that carry those one by one.
+// tuple_leaves.h: tuples as lists of their leaves, for passes that carry these one by one.
 #pragma once
 
 #include <string>
@@ -8,22 +8,22 @@
 
 namespace relaxc {
 
-/// A new op at the end of `to`, without operands and results.
+/// Appends a new op without operands and results to `to`.
 relax::Op* append_op(relax::OpKind kind, relax::Block* to, Location location);
 
-/// What a value of `info` is made of: itself, or the leaves of its fields in order.
+/// Appends the leaves of a value of `info` in order: itself, or the leaves of its fields.
 void add_leaves(relax::Info info, std::vector<relax::Info>& leaves);
 std::vector<relax::Info> leaves_of(const std::vector<relax::Info>& infos);
 
-/// The leaves of `value`; what takes tuples apart is added to `to`.
+/// Appends the leaves of `value`; adds the ops that unpack tuples to `to`.
 void unpack_tuples(relax::Value* value, relax::Block* to, std::vector<relax::Value*>& leaves);
 
-/// A value of `info` made of `leaves`, from `next` on; what makes tuples is added to `to`.
+/// Returns a value of `info` made of `leaves`, from index `next` on; adds the ops that make tuples to `to`.
 relax::Value* pack_tuple(relax::Info info, const std::vector<relax::Value*>& leaves, size_t& next,
                          const std::string& name, relax::Block* to);
 
-/// Results of a function as values of the infos that its callers know: casts, added to `to`, where less is known.
-/// Symbols that are not the function's own are what `values` have in their place.
+/// Returns results of a function as values of the infos that callers know; adds casts to `to` where less is known.
+/// Symbols that are not the function's own get the numbers that `values` have in their place.
 std::vector<relax::Value*> as_declared(const std::vector<relax::Value*>& values,
                                        const std::vector<relax::Info>& declared, relax::Block* to);
 

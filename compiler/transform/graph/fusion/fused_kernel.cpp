@@ -1,12 +1,12 @@
-// fused_kernel.cpp: writing several prim funcs as one.
+// fused_kernel.cpp: writes several prim funcs as one.
 //
-// Every member is cloned with the caller's dims in place of its symbols, so that all members speak of the same
-// variables. A spatial last nest `y[i] = f(i)` is a function of its index: loads of y become f of the load's
-// subscripts, and the nest goes away. All such functions are of the same axes, so that in a chain of element-wise
-// members each is written down once, and not anew into every member behind it.
+// Every member is cloned with the caller's dims instead of its symbols, so that all members use the same variables. A
+// spatial last nest `y[i] = f(i)` is a function of its index: loads of y become f of the load's subscripts, and the
+// nest is removed. All such functions have the same axes, so that in a chain of element-wise members each is built once
+// instead of again in every member after it.
 //
-// What others use as well is a result of the kernel: it is written, and members behind it read it there, for the loop
-// that wrote it will be theirs.
+// A value with other users is a result of the kernel: it is stored, and members after it read it there, since they will
+// be in the loop that wrote it.
 #include "compiler/transform/graph/fusion/fused_kernel.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// grouping_rows.cpp: what is computed of the same rows, as one kernel.
+// grouping_rows.cpp: makes one kernel of what is computed from the same rows.
 //
-// Sums that reduce rows join what is computed of those rows with them (a norm, a softmax and what precedes
-// it), so that a row is read from memory once. A product whose rows a softmax reduces, and the product that the softmax
-// enters, are attention: joined, they need no memory for all scores, one for each pair of tokens.
+// Sums that reduce rows join what is computed from those rows with them (a norm, a softmax and the ops before it), so
+// that a row is read from memory once. A product whose rows a softmax reduces, and the product that the softmax feeds,
+// are attention: joined, they need no memory for all scores, of which there is one for each pair of tokens.
 #include <algorithm>
 
 #include "compiler/transform/graph/fusion/grouping.h"

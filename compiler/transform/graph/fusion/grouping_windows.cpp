@@ -1,11 +1,11 @@
-// grouping_windows.cpp: a pool and the convolution whose map it reads, as one kernel.
+// grouping_windows.cpp: makes one kernel of a pool and the convolution before it.
 //
-// A map of many channels over a large image leaves the cache before the pool behind it reads it, and a pool reads each
-// element about once: what it takes is memory. In one kernel a block of rows of the map is computed, and reduced while
-// it is in the cache (schedule/primitives/fused_conv_pool_tiling.h). There is nothing to be gained where the map stays
-// in the cache anyway, or its size is not known; where sums have so many terms that memory is a small part of their
-// time; and where windows overlap, since a block would compute again what the one before it had. A kernel of both would
-// then only hold what the convolution reads for longer.
+// A map of many channels over a large image leaves the cache before the pool after it reads it, and a pool reads each
+// element about once, so its time is that of memory. In one kernel, a block of rows of the map is computed, and reduced
+// while it is in the cache (schedule/primitives/fused_conv_pool_tiling.h). Nothing is gained if the map stays in the
+// cache anyway, or its size is not known; if sums have so many terms that memory is a small part of their time; or if
+// windows overlap, since a block would recompute rows of the one before it. A kernel of both would then only keep the
+// convolution's operands in memory for longer.
 #include <algorithm>
 
 #include "compiler/transform/graph/fusion/grouping.h"

@@ -1,4 +1,4 @@
-// kernel_merging.h: several kernels become one that their calls share.
+// kernel_merging.h: merges kernels into one that their calls share.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace relaxc {
 
-/// Merges kernels that are the same program but for numbers that cost nothing to be handed
-/// (parameterize_constants.h). Long dims become symbols first.
+/// Merges kernels that are equal except for constants that cost nothing as parameters (parameterize_constants.h). Long
+/// dims become symbols first.
 Changed merge_kernels(relax::Module& module, PassContext& context);
 
-/// Merges kernels that differ in extents as well, where the kernels that go are more code than what calls hand over.
-/// \param most  sizes that one kernel is handed
+/// Merges kernels that differ in extents as well, if the code that goes is more than the arguments that calls add.
+/// \param most  sizes that become parameters of one kernel
 Changed merge_kernels_of_sizes(relax::Module& module, PassContext& context, size_t most);
 
 }  // namespace relaxc

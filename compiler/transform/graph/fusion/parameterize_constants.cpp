@@ -1,13 +1,13 @@
 // parameterize_constants.cpp: see parameterize_constants.h.
 //
-// Every place is a variable of its own, though equal numbers are one node: 131 may be the same bound twice in one layer
-// and two bounds in the next. So expressions are walked as the trees that their text is.
+// Every occurrence gets a variable of its own, though equal numbers are one node: 131 may be the same bound twice in
+// one layer and two bounds in the next. So expressions are walked as trees, as in their text.
 //
-// Long dims: where a reshape takes its dims from data, a size is a sum of products of choices, of a hundred nodes. All
-// that is computed from such a tensor has it as a dim, and each kernel computed it anew from the symbols that it was
-// handed: of 91 slices of one tensor, which take 20 instructions each, that was a tenth of what LLVM compiled of an
-// SSD. The dim is one number to a kernel. Where the symbol leaves none of the dim's variables behind, nothing is lost
-// but the range of the number, which is a size.
+// Long dims: if a reshape takes its dims from data, a size is a sum of products of selects, of a hundred nodes. Every
+// tensor computed from it has it as a dim, and each kernel computed it again from the symbols that it got: for 91
+// slices of one tensor, which take 20 instructions each, that was a tenth of what LLVM compiled of an SSD. A kernel
+// needs the dim only as one number. If the symbol replaces all uses of the dim's variables, only the range of the
+// number is lost, which is a size.
 #include "compiler/transform/graph/fusion/parameterize_constants.h"
 
 #include <fmt/format.h>

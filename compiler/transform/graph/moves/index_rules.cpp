@@ -1,11 +1,11 @@
-// index_rules.cpp: takes and scatters at places that are known when compiling.
+// index_rules.cpp: takes and scatters at indices that are known when compiling.
 //
-// Exporters write `cache[:, :, 2:6] = x` as a scatter at a table of all the places, one tuple of indices for each
-// element, and `x[[2, 3]]` as a take. As slices and concatenations they need no table and no check of what is in it;
-// what is cut out of the result meets what was put in; and kernels write parts where the whole is.
+// Exporters write `cache[:, :, 2:6] = x` as a scatter with a table of all indices, one tuple for each element, and
+// `x[[2, 3]]` as a take. As slices and concatenations they need no table and no check of its contents; slices of the
+// result cancel with the updates; and kernels write parts directly into the whole.
 //
-// A table counts as a box if its tuples are the places of that box in the order in which they are. Rejected: boxes with
-// strides, for which concatenation would be of single elements.
+// A table counts as a box if its tuples are the indices of that box in order. Rejected: boxes with strides, for which
+// concatenation would be of single elements.
 #include "compiler/transform/graph/moves/index_rules.h"
 
 #include "compiler/transform/graph/moves/part_rules.h"

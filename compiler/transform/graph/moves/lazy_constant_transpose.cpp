@@ -1,9 +1,9 @@
-// lazy_constant_transpose.cpp: moves elements, tile by tile of the result.
+// lazy_constant_transpose.cpp: transposes constants, tile by tile of the result.
 //
-// The innermost axis of the result may jump in the source, so that a row reads a cache line for every element, which
-// the rows next to it need again. A tile is read along the axis that is in order there and written along the one that
-// is in order here. It is held between: extents are often powers of two, and lines that far apart would drive each
-// other out of the cache before they are full.
+// The innermost axis of the result may be strided in the source, so that a row reads a cache line for every element,
+// which the rows next to it need again. A tile is read along the axis that is contiguous in the source and written
+// along the one that is contiguous in the result. It is buffered in between: extents are often powers of two, and lines
+// that far apart would evict each other from the cache before they are full.
 #include "compiler/transform/graph/moves/lazy_constant_transpose.h"
 
 #include <fmt/format.h>

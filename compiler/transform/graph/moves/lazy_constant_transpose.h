@@ -1,5 +1,5 @@
-// lazy_constant_transpose.h: a constant in another order of its axes, whose bytes are made when the weights are
-// written.
+// lazy_constant_transpose.h: a constant with permuted axes, whose bytes are not stored but computed when the weights
+// are written.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace relaxc {
 
-/// Axis i of the result is axis axes[i] of `source`. Holds no bytes; with_bytes of the result makes them.
+/// Returns `source` with its axis axes[i] as axis i. The result holds no bytes; its with_bytes computes them.
 relax::ConstantRef lazy_constant_transpose(const relax::ConstantRef& source, const std::vector<size_t>& axes);
 
 }  // namespace relaxc

@@ -1,10 +1,10 @@
 // move_rules.cpp: see move_rules.h.
 //
 // Exporters put a transpose wherever their own layout meets that of an operator, and reshapes around them for heads and
-// groups. What computes should be next to what it belongs to: a scale next to the projection that can take it in, an
-// activation behind the convolution whose epilogue it is. So operators move up past what only moves elements, and the
-// moves collect where they meet each other, or a product that can read through them. No rule changes a bit, and none
-// makes a transpose larger than it was.
+// groups. Ops should be next to what they can be merged with: a scale next to the projection whose weights can absorb
+// it, an activation after the convolution whose epilogue it is. So operators move up past ops that only move elements,
+// and these collect where they meet each other, or a product that can read through them. No rule changes a bit, and
+// none makes a transpose larger.
 #include "compiler/transform/graph/moves/move_rules.h"
 
 #include <algorithm>

@@ -1,26 +1,26 @@
-// move_rules.h: rules of canonicalize about values that only change their place: transposes, views, broadcasts.
+// move_rules.h: rules of canonicalize for ops that only move elements: transposes, views, broadcasts.
 #pragma once
 
 #include "compiler/transform/graph/rewriting/rewrite.h"
 
 namespace relaxc {
 
-/// f(move(x)) is move(f(x)): element-wise operators are in front of transposes and views without other readers.
+/// Moves element-wise operators before transposes and views without other readers: f(move(x)) -> move(f(x)).
 relax::Value* elementwise_behind_move(const Site& s);
-/// An element-wise operator broadcasts by itself.
+/// Removes broadcasts of operands of an element-wise operator, which broadcasts them itself.
 relax::Value* elementwise_of_broadcast(const Site& s);
-/// Dims of 1 come and go in front of a transpose without other readers.
+/// Moves views that add or remove dims of 1 before a transpose without other readers.
 relax::Value* unit_dims_of_transpose(const Site& s);
-/// (a^T b^T)^T is b a.
+/// Replaces (a^T b^T)^T by b a.
 relax::Value* transpose_of_product(const Site& s);
-/// The same permutation in front of every operand is one behind.
+/// Moves a permutation that all operands of a concatenation share behind it.
 relax::Value* concat_of_transposes(const Site& s);
-/// Rows whose elements are apart are a vector's worth of rows side by side, and whole only after the move.
+/// Moves a softmax before a transpose if its axis is not the last one there: vectors then hold neighbouring rows.
 relax::Value* softmax_of_transpose(const Site& s);
-/// Cut first, then move what is left.
+/// Moves a slice before a transpose, so that less is transposed.
 relax::Value* part_of_transpose(const Site& s);
 
-/// The permutation of a permute_dims, its axes counted from the front.
+/// Returns the permutation of a permute_dims, with axes counted from the front.
 std::vector<int64_t> permutation(const relax::Op& op);
 
 }  // namespace relaxc

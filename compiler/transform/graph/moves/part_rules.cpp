@@ -1,9 +1,9 @@
 // part_rules.cpp: slices, concatenations and pads that undo or follow each other.
 //
-// Exporters write slices in two forms and cut tensors that they have just put together. A slice is understood here as a
-// range along one axis, whatever operator wrote it; only ranges whose numbers are known when compiling take part, so
-// that no rule brings in a guard that the program did not have. Channels that are shuffled and then divided (reshape,
-// transpose, reshape, and a slice or a take of each half) end as a slice with a stride of what was shuffled.
+// Exporters write slices in two forms and slice tensors that they have just concatenated. Here a slice is a range along
+// one axis, whatever operator wrote it; only ranges whose numbers are known when compiling take part, so that no rule
+// brings in a guard that the program did not have. Channels that are shuffled and then divided (reshape, transpose,
+// reshape, and a slice or a take of each half) become a slice with a stride of the unshuffled tensor.
 #include "compiler/transform/graph/moves/part_rules.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// part_rules.h: rules of canonicalize about slices, concatenations and pads.
+// part_rules.h: rules of canonicalize for slices, concatenations and pads.
 #pragma once
 
 #include "compiler/transform/graph/rewriting/rewrite.h"
@@ -6,24 +6,24 @@
 
 namespace relaxc {
 
-/// The part of `x`, or `x` where that is all of it.
+/// Returns the part of `x`, or `x` if the part is all of it.
 relax::Value* make_part(const Site& s, relax::Value* x, const Part& part);
 
-/// A slice of everything is what it slices.
+/// Removes a slice of everything.
 relax::Value* part_without_effect(const Site& s);
-/// A slice of a view of a transpose, along an axis that the view kept, is a view of a slice of the transpose.
+/// Moves a slice before a view of a transpose, if the view keeps the sliced axis.
 relax::Value* part_of_viewed_transpose(const Site& s);
-/// An axis that is split in two, and cut to one place along the inner, is every n-th element along the axis.
+/// Replaces an axis that is split in two and sliced to one index of the inner one by a slice with a stride.
 relax::Value* one_of_neighbours(const Site& s);
-/// A slice of a slice along the same axis is one slice.
+/// Joins two slices along the same axis.
 relax::Value* part_of_part(const Site& s);
-/// A slice that is in one operand of a concatenation is a slice of that operand, or the operand.
+/// Replaces a slice within one operand of a concatenation by a slice of that operand, or by the operand.
 relax::Value* part_of_concat(const Site& s);
-/// Operands that are concatenations along the same axis give their operands; those without elements go.
+/// Joins nested concatenations along the same axis, and removes operands without elements.
 relax::Value* concat_of_concats(const Site& s);
-/// A concatenation of all parts of one tensor, in order, is the tensor; neighbouring parts are one part.
+/// Joins neighbouring slices of a tensor in a concatenation; all of its slices, in order, are the tensor.
 relax::Value* concat_of_parts(const Site& s);
-/// A pad of zero elements everywhere is what it pads.
+/// Removes a pad of zero elements on all sides.
 relax::Value* pad_by_nothing(const Site& s);
 
 }  // namespace relaxc

@@ -1,8 +1,8 @@
-// transpose_sinking.cpp: moving permutations of dims towards the results.
+// transpose_sinking.cpp: moves permutations of dims towards the results.
 //
-// A kernel that wants its channels last gets them by a permutation before and one behind. What follows it mostly does
-// not care about the order of dims, and the next such kernel permutes back; so the permutation behind one moves down
-// until it meets the one before the next, where canonicalize takes both away.
+// A kernel that wants its channels last gets them by a permutation before and one after. Most ops after it work in any
+// order of dims, and the next such kernel permutes back; so the permutation after one kernel moves down until it meets
+// the one before the next, where canonicalize removes both.
 //
 // An operator with several operands moves if all of them are permuted alike or small: one number, or a list along one
 // dim, whose permutation is a view.

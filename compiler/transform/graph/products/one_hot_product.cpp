@@ -1,9 +1,9 @@
-// one_hot_product.cpp: products that only choose rows.
+// one_hot_product.cpp: replaces products that only select rows.
 //
 // JAX and TensorFlow write embeddings as one_hot(i) @ w, which multiplies every row of w by zero but one: 257 times the
-// work of a look-up for an embedding of bytes. Indices that name no row give zeros, so the matrix gets a row of those
-// at either end, and an index is held between them: nothing is to be checked. A weight that is not a number would have
-// come through a product with zero, so all must be finite; and one that is -0 came out of the sum as 0.
+// work of a lookup for an embedding of bytes. Indices that name no row give zeros, so the matrix gets a row of zeros at
+// either end, and indices are clamped to these: no check is needed. A NaN or infinite weight would have made sums NaN
+// even when multiplied by zero, so all weights must be finite; and one that is -0 came out of the sum as 0.
 #include "compiler/transform/graph/products/one_hot_product.h"
 
 #include <cmath>

@@ -1,13 +1,13 @@
 // subpixel_transposed_conv.cpp: transposed convolutions without the zeros between elements.
 //
-// The problem: y[o] sums x[(o + pad - k) / stride] * w[k] over the taps k for which the division leaves nothing. One
-// tap of `stride` does; the others are multiplied by zero, which neighbours in a vector do at different taps.
+// The problem: y[o] sums x[(o + pad - k) / stride] * w[k] over the taps k for which the division leaves no remainder.
+// That is one in `stride` taps; the others are multiplied by zero, and neighbours in a vector use different taps.
 //
-// The method: results whose o + pad leave the same rest r see the same taps, r, r + stride, …, so they are a plain
-// convolution by those. All rests together are one convolution with stride * … times the channels, whose weights are
-// put in order when compiling (with zeros where a rest has a tap less than others), and its channels are then put
-// between each other along the axes that have strides (Shi et al. 2016, sub-pixel convolution). A weight of zero that
-// meets what is not a number shows in results that would not have read it.
+// The method: results whose o + pad have the same remainder r use the same taps, r, r + stride, …, so they are a plain
+// convolution by those. All remainders together are one convolution with stride * … times the channels, whose weights
+// are reordered when compiling (with zeros where a remainder has a tap less than others), and its channels are then
+// interleaved along the axes that have strides (Shi et al. 2016, sub-pixel convolution). A weight of zero times NaN or
+// infinity shows in results that would not have read that element.
 #include "compiler/transform/graph/products/subpixel_transposed_conv.h"
 
 #include <algorithm>

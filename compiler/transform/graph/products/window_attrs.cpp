@@ -1,4 +1,4 @@
-// window_attrs.cpp: programs may write less than a number for each dim and side.
+// window_attrs.cpp: fills in numbers that programs may leave out.
 #include "compiler/transform/graph/products/window_attrs.h"
 
 namespace relaxc {

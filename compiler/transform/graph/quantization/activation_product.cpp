@@ -1,8 +1,8 @@
 // activation_product.cpp: products of two quantized tensors, neither of them constant.
 //
 // sum (a - za) (b - zb) = sum a b' - zb' sum a - za sum (b - zb), where b' are the bytes of b as signed ones and zb' is
-// the zero point of those: the dot product of bytes, and what it lacks as sums over rows of a and columns of b. Where a
-// zero point is 0, its sum is not made.
+// their zero point: the dot product of bytes, and corrections by sums over rows of a and columns of b. If a zero point
+// is 0, its sum is not computed.
 #include "compiler/transform/graph/quantization/integer_product.h"
 
 namespace relaxc {

@@ -1,8 +1,8 @@
 // block_weights.cpp: see block_weights.h.
 //
-// Language models are often quantized in their weights alone. Computed as written, all weights become floats in memory
-// on every run, four or eight times what was stored. The constants are packed when their bytes are written, not here:
-// such models have gigabytes of them.
+// Language models are often quantized in their weights alone. Computed as written, all weights would become floats in
+// memory on every run, four or eight times what is stored. The constants are packed when their bytes are written, not
+// here: such models have gigabytes of them.
 #include "compiler/transform/graph/quantization/block_weights.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // byte_softmax.cpp: the softmax of a quantized tensor in integers.
 //
-// exp((q - top) * scale) of the 256 differences q - top is a table of whole numbers, as large as
-// the sum of a row allows in 31 bits. A result is the quotient of two of these numbers by the scale of the result,
-// whose numerator has room for it where that is at most 256 steps to 1. What is rounded is the table: each number is
-// off by half, so that a row of 1,024 leaves 21 bits and 256 steps are off by a thousandth of one.
+// exp((q - top) * scale) of the 256 differences q - top is a table of integers, as large as the sum of a row allows in
+// 31 bits. A result is the quotient of two of these integers, divided by the scale of the result; the numerator has
+// room for that if there are at most 256 steps to 1. Only the table is rounded: each entry is off by at most a half, so
+// that a row of 1,024 leaves 21 bits and 256 steps are off by a thousandth of one.
 #include <algorithm>
 #include <cmath>
 

@@ -1,9 +1,9 @@
 // fixed_point.cpp: quantizations of sums, of sums of two tensors and of means, as multiplications and shifts.
 //
-// A requantization of an int32 sum is a non-decreasing function of it, so multiply_shift.h gives the form and says
-// whether it is the same function. Constants that are added before it go into its addend. Two dequantized bytes that
-// are added have 65,536 pairs of values, and the integers are compared with float32 at each. A mean of stored values is
-// a function of their sum.
+// A requantization of an int32 sum is a non-decreasing function of it, so multiply_shift.h finds the form and says
+// whether it is the same function. Constants that are added before it become part of its addend. The sum of two
+// dequantized bytes has 65,536 pairs of values, and the integers are compared with float32 at each. A mean of stored
+// values is a function of their sum.
 #include "compiler/transform/graph/quantization/fixed_point.h"
 
 #include <algorithm>

@@ -1,11 +1,11 @@
-// high_product.cpp: products of which the upper half is kept, in 32 bits.
+// high_product.cpp: products of which only the upper half is kept, in 32 bits.
 //
 // The problem: TFLite scales a sum x by a mantissa m of 31 bits as x * m / 2^31, rounded. Half a unit of the result is
 // bit 30 of the product, so code adds to a number of 64 bits and shifts both of its halves, and vectors of 32-bit lanes
-// become single numbers.
+// are split into single numbers.
 //
 // The method: 2x * m / 2^32 is the same number, and machines round the upper half of a product in one instruction
-// (smmulr, Helium's vrmulh). x has to be known to have a bit to spare, which weights that are constant tell.
+// (smmulr, Helium's vrmulh). x must have a bit to spare, which is known from constant weights.
 #include "compiler/relax/op_def.h"
 #include "compiler/transform/graph/quantization/fixed_point.h"
 #include "compiler/transform/graph/quantization/integer_range.h"

@@ -1,8 +1,8 @@
 // integer_chain.cpp: see integer_chain.h.
 //
 // Sums of non-decreasing functions are non-decreasing, and so are products with constants that are not negative,
-// shifts, minima and maxima. What such a function gives between two numbers is between its results there, so that
-// nothing wraps anywhere if nothing wraps at the ends of the range.
+// shifts, minima and maxima. The results of such a function on a range are between those at its ends, so that nothing
+// wraps in the range if nothing wraps at its ends.
 #include "compiler/transform/graph/quantization/integer_chain.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// integer_chain.h: operators on integers, one after the other, as a function of the number that the first one takes.
+// integer_chain.h: a chain of integer operators as a function of the number that the first one takes.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace relaxc {
 
-/// Operators that are non-decreasing in one int32 tensor; their other operands are constants.
+/// A chain of operators that is non-decreasing in one int32 tensor; other operands are constants.
 class IntegerChain {
  public:
-  /// The chain that ends with `op`; nothing if there is none, it is not known to be non-decreasing, or some result on
-  /// the way might wrap.
+  /// Returns the chain that ends with `op`; nothing if there is none, it is not known to be non-decreasing, or an
+  /// intermediate result might wrap.
   static std::optional<IntegerChain> ending_with(const relax::Op& op);
 
   relax::Value* input() const { return input_; }
-  /// Whether there are numbers of 64 bits on the way.
+  /// Whether there are intermediate results of 64 bits.
   bool is_wide() const { return wide_; }
-  /// How many functions there are, and along which axis: the channels of constants and of the input's range.
+  /// The number of functions, and the axis along which they differ: the channels of constants and of the input's range.
   size_t channels() const { return channels_; }
   size_t from_end() const { return from_end_; }
-  /// Channel c as a function of the numbers that the input can have. Must not outlive the chain.
+  /// Returns channel c as a function of the numbers that the input can have. Must not outlive the chain.
   Staircase channel(size_t c) const;
 
  private:
@@ -33,25 +33,25 @@ class IntegerChain {
   struct Step {
     Kind kind = Kind::kInput;
     DType dtype;
-    size_t a = 0, b = 0;          ///< steps before
-    std::vector<int64_t> values;  ///< of a constant: one, or by channel
+    size_t a = 0, b = 0;          ///< operands: indices of earlier steps
+    std::vector<int64_t> values;  ///< of a constant: one, or one for each channel
   };
 
-  /// The place in steps_ of what computes `value`; nothing: no chain.
+  /// Returns the index in steps_ of what computes `value`; nothing if that is no chain.
   std::optional<size_t> step_of(relax::Value* value, const relax::Op& last);
   std::optional<size_t> step_of_op(const relax::Op& op, Kind kind, const relax::Op& last);
   std::optional<size_t> constant_step(const relax::Value& value);
   bool take_axis(size_t count, size_t from_end);
   bool operands_fit(const Step& step) const;
   size_t added(Step step);
-  /// The last result; nothing if one wraps.
+  /// Returns the last result; nothing if a result wraps.
   std::optional<int64_t> checked(int64_t x, size_t channel) const;
   int64_t at(int64_t x, size_t channel) const;
-  /// About what the steps give: shifts do not round, and nothing is cut.
+  /// Returns about what the steps compute, without rounding of shifts and without clamps.
   double line(double x, size_t channel) const;
 
   std::vector<Step> steps_;
-  std::map<const relax::Value*, size_t> places_;  ///< of values in steps_; looked up, never walked
+  std::map<const relax::Value*, size_t> places_;  ///< indices in steps_ by value; never iterated
   relax::Value* input_ = nullptr;
   std::optional<IntegerRange> range_;
   size_t channels_ = 1, from_end_ = 0;

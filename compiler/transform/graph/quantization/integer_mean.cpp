@@ -1,14 +1,14 @@
 // integer_mean.cpp: see integer_mean.h.
 //
 // The problem: a mean of stored values is often a tie. Exporters give the result of an average pool the scale of its
-// operand, so a mean of 64 values is one in 64 times exactly between two stored numbers. Summed as real numbers, the
-// roundings of float32 decide where it goes, and with them the order of the sum, that is the vector length.
+// operand, so a mean of 64 values is one in 64 times exactly between two stored numbers. In real numbers, the roundings
+// of float32 decide where it goes, and with them the order of the sum, that is the vector length.
 //
-// The method: mean(dequantize(q, s, z)) is mean(dequantize(q, 1, z)) * s. Sums of stored values are whole numbers,
-// which float32 holds exactly up to 2^24 in any order. The multiplication by s moves down through the division by the
-// number of elements and through views, and the quantization behind it divides by its own scale over s, which is
-// exactly 1 where the two scales are equal. A pool with one window, which is the whole image, is a sum over its dims:
-// that has no order of dims, so a convolution before it gives its channels last, as it likes best.
+// The method: mean(dequantize(q, s, z)) is mean(dequantize(q, 1, z)) * s. Sums of stored values are integers, which
+// float32 holds exactly up to 2^24 in any order. The multiplication by s moves down through the division by the number
+// of elements and through views, and the quantization after it divides by its own scale over s, which is exactly 1 if
+// the two scales are equal. A pool with one window, the whole image, becomes a sum over its dims, which has no order of
+// dims: so a convolution before it may write its channels last, as it likes best.
 #include "compiler/transform/graph/quantization/integer_mean.h"
 
 #include <algorithm>

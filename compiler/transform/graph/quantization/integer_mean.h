@@ -1,4 +1,4 @@
-// integer_mean.h: sums and means of quantized tensors, in units of what is stored.
+// integer_mean.h: sums and means of quantized tensors as sums of stored integers.
 #pragma once
 
 #include <map>
@@ -7,11 +7,11 @@
 
 namespace relaxc {
 
-/// Takes the scale of a quantized tensor out of its sums, means and average pools, down to the next quantization.
-/// Called for each operator in the order of the program.
+/// Moves the scale of a quantized tensor out of its sums, means and average pools, down to the next quantization.
+/// `rewrite` is called for each operator in the order of the program.
 class IntegerMeans {
  public:
-  /// What can stand for the operator's result; null if nothing better is known.
+  /// Returns a value that replaces the operator's result; null if nothing better is known.
   Result<relax::Value*> rewrite(relax::GraphBuilder& b, const relax::Op& op);
 
  private:
@@ -24,7 +24,7 @@ class IntegerMeans {
   Result<relax::Value*> sum_stored(relax::GraphBuilder& b, const relax::Op& op);
   Result<relax::Value*> scaled(relax::GraphBuilder& b, const relax::Op& op, relax::Value* whole, double scale);
 
-  std::map<const relax::Value*, Scaled> scaled_;  // asked by key only
+  std::map<const relax::Value*, Scaled> scaled_;  // never iterated
 };
 
 }  // namespace relaxc

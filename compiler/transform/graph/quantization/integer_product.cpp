@@ -1,15 +1,15 @@
 // integer_product.cpp: the arithmetic behind recognize_quantization.
 //
-// With weights w of a column, sum (x - zx) (w - zw) = sum x w' - zx sum w' + rest (sum x - K zx), where w' = w - zw -
-// rest is what int8 holds. The second term is a constant if zx is one; the third vanishes wherever w - zw fits into
-// int8, which it does for symmetric weights; in groups, which are small, w - zw is held in int16 instead. All of it is
-// exact modulo 2^32, so the order does not matter, and the result is the true one where that fits into int32. Signed
-// data is shifted by 128 into uint8, and its zero point with it; for targets that multiply bytes of one sign best, data
-// of uint8 becomes int8.
+// With weights w of a column, sum (x - zx) (w - zw) = sum x w' - zx sum w' + rest (sum x - K zx), where w' = w - zw
+// - rest fits int8. The second term is a constant if zx is one; the third vanishes if w - zw fits int8, which it
+// does for symmetric weights; in groups, which are small, w - zw is stored as int16 instead. All of it is exact
+// modulo 2^32, so the order does not matter, and the result is correct if it fits int32. Signed data is shifted by
+// 128 into uint8, and its zero point with it; for targets that multiply bytes of one sign best, data of uint8
+// becomes int8.
 //
-// What pads data is its zero point, which contributes nothing; so data is padded before. For targets whose vectors take
-// four products of bytes at a time, channels (and the inner dim of a matrix product) are padded to whole words with
-// weights of 0; elsewhere that would be more work for nothing.
+// Data is padded with its zero point, which contributes nothing, so data is padded before the product. For targets
+// whose vectors take four products of bytes at a time, channels (and the inner dim of a matrix product) are padded to
+// whole words with weights of 0; elsewhere that would only add work.
 #include "compiler/transform/graph/quantization/integer_product.h"
 
 #include <algorithm>

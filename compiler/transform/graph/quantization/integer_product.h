@@ -9,38 +9,38 @@
 
 namespace relaxc {
 
-/// Writes matmul and nn.conv of a quantized tensor and constant weights, and matmul of two quantized tensors, anew, by
-/// bytes alone.
+/// Rewrites matmul and nn.conv of a quantized tensor by constant weights, and matmul of two quantized tensors, as
+/// products of bytes.
 class IntegerProducts {
  public:
-  /// What the target multiplies best.
+  /// The form of operands that the target multiplies fastest.
   struct Form {
     bool whole_words = false;  ///< channels are padded to whole words, for dot products of vectors
-    DType data = DType::u(8);  ///< what is multiplied by int8 weights
+    DType data = DType::u(8);  ///< dtype of the data, which is multiplied by int8 weights
   };
   IntegerProducts(relax::Module& module, const relax::OpTable& ops, Diagnostics& diag, Form form)
       : module_(module), ops_(ops), diag_(diag), form_(form) {}
 
-  /// What can stand for the result of `op`; null where `op` is none of these products. `transposed` gets every
-  /// permute_dims from channels last to channels second that was made.
+  /// Returns a value that replaces the result of `op`; null if `op` is none of these products. Adds each permute_dims
+  /// from channels last to channels second that it makes to `transposed`.
   Result<relax::Value*> rewrite(relax::Op& op, std::vector<relax::Op*>& transposed);
 
  private:
-  /// stored - zero as numbers plus a rest that is the same for all weights of one output. With the rest taken off they
-  /// fit into int8; in groups, where there is no rest, they may need int16.
+  /// stored - zero, as `values` plus a `rest` that is the same for all weights of one output. Without the rest they fit
+  /// into int8; in groups, which have no rest, they may need int16.
   struct Weights {
     std::vector<int64_t> shape;  ///< [window…, C/groups, O], for a matrix [K, N]
     std::vector<int16_t> values;
-    std::vector<int64_t> rest;  ///< by output; empty: all 0
+    std::vector<int64_t> rest;  ///< for each output; empty: all 0
     relax::Value* scale = nullptr;
     int64_t outputs() const { return shape.back(); }
     int64_t per_output() const { return static_cast<int64_t>(values.size()) / shape.back(); }
   };
-  /// A quantized tensor whose stored values are bytes of the sign that is asked for.
+  /// A quantized tensor whose stored values are bytes of the requested sign.
   struct Data {
     relax::Value* stored = nullptr;
     std::optional<int64_t> zero;
-    relax::Value* zero_value = nullptr;  ///< int32, where it is known at run time only
+    relax::Value* zero_value = nullptr;  ///< int32, if it is known only at run time
     relax::Value* scale = nullptr;
   };
 
@@ -66,11 +66,11 @@ class IntegerProducts {
   const relax::OpTable& ops_;
   Diagnostics& diag_;
   Form form_;
-  std::map<relax::Value*, relax::Value*> siblings_;  // of the other sign; looked up, never walked
+  std::map<relax::Value*, relax::Value*> siblings_;  // of the other sign; never iterated
 };
 
-/// What can stand for the sums of products of int8 data by constant int8 weights, `op`: those of the data as uint8,
-/// less a constant. Null where `op` is no such product.
+/// Returns a value that replaces sums of products of int8 data by constant int8 weights, `op`: sums of products of the
+/// data as uint8, less a constant. Null if `op` is no such product.
 Result<relax::Value*> as_unsigned_product(relax::GraphBuilder& b, const relax::Op& op);
 
 }  // namespace relaxc

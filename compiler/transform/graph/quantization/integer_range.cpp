@@ -1,8 +1,8 @@
 // integer_range.cpp: see integer_range.h.
 //
-// A sum of products by constant weights is largest where data is largest at positive weights and smallest at negative
-// ones; that bounds it by channel, and usually far below what the number of terms would. Sums are exact modulo 2^32, so
-// only the bounds of a whole expression have to fit, not those of its parts.
+// A sum of products by constant weights is largest if data is largest at positive weights and smallest at negative
+// ones; that bounds it for each channel, usually far below what the number of terms would. Sums are exact modulo 2^32,
+// so only the bounds of a whole expression have to fit, not those of its parts.
 #include "compiler/transform/graph/quantization/integer_range.h"
 
 #include <algorithm>

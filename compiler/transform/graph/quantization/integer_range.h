@@ -1,4 +1,4 @@
-// integer_range.h: between which numbers the elements of an integer tensor are.
+// integer_range.h: bounds of the elements of an integer tensor.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace relaxc {
 
-/// Bounds of a tensor's elements, for the whole tensor or for each place along one of its axes.
+/// Bounds of a tensor's elements, for all of them or for each index along one axis.
 struct IntegerRange {
-  std::vector<int64_t> low, high;  ///< of each place; one element: for all of them
+  std::vector<int64_t> low, high;  ///< for each index; of size one: for all elements
   size_t from_end = 0;             ///< the axis, counted from the last
 
   bool is_single() const { return low.size() == 1; }
@@ -19,11 +19,11 @@ struct IntegerRange {
   int64_t high_at(size_t place) const { return high[is_single() ? 0 : place]; }
 };
 
-/// What is known of an integer tensor from its dtype, the bounds of quantizations, and the constant weights of the
-/// products that it is a sum of; nothing if sums might wrap or the tensor is computed in another way.
+/// Returns bounds that follow from the tensor's dtype, the clamps of quantizations, and constant weights of the
+/// products that it sums; nothing if sums might wrap or the tensor is computed in another way.
 std::optional<IntegerRange> integer_range(const relax::Value* value);
 
-/// A constant of integers or floats that is one number, or one for each place along one axis.
+/// A constant of integers or floats: one number, or one for each index along one axis.
 struct ChannelNumbers {
   std::vector<double> values;
   size_t from_end = 0;

@@ -1,4 +1,4 @@
-// integer_steps.cpp: forms of multiply_shift.h as operators on tensors, which fusion makes part of the kernel before.
+// integer_steps.cpp: builds forms of multiply_shift.h as operators on tensors, which fusion adds to the kernel before.
 #include <algorithm>
 #include <cstring>
 

@@ -1,12 +1,12 @@
 // lookup_table.cpp: see lookup_table.h.
 //
-// A quantized exp, or a GELU that an exporter has quantized after each of its steps, gives one of 256 results, whatever
-// it computes between. From its last quantization the program is walked up, the latest operator first, so that all ways
-// that part have met again when one value alone is left to be computed: if that is a tensor of bytes, it decides the
-// result. The farthest one counts. The table is made of the very operators, so it has their bits.
+// A quantized exp, or a GELU that an exporter has quantized after each of its steps, has one of 256 results, whatever
+// it computes in between. From its last quantization the program is walked upwards, the latest operator first, so that
+// all paths have joined again when only one value is left to visit: if that is a tensor of bytes, it determines the
+// result. The farthest one is used. The table is computed by the same operators, so it has their bits.
 //
-// An operator that others need too stays where it is: what is looked up is computed once more for them. Arithmetic
-// alone is no reason for a table: next to others it takes an instruction for many bytes.
+// An operator with other users stays where it is, and computes for them what the table holds. Arithmetic alone is no
+// reason for a table: fused with others, it takes one instruction for many bytes.
 #include "compiler/transform/graph/quantization/lookup_table.h"
 
 #include <algorithm>

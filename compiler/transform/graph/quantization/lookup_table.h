@@ -1,4 +1,4 @@
-// lookup_table.h: expensive functions of quantized tensors as tables.
+// lookup_table.h: replaces expensive functions of quantized tensors by tables.
 #pragma once
 
 #include "compiler/relax/module.h"
@@ -6,8 +6,8 @@
 
 namespace relaxc {
 
-/// Replaces each `quantize` that ends a function of one tensor of bytes, with something expensive in it (exp, erf, …),
-/// by a look into a table of its 256 results, which is left to fold_constants. Other quantizations may be between.
+/// Replaces each `quantize` that ends a function of one tensor of bytes with something expensive in it (exp, erf, …) by
+/// a lookup in a table of its 256 results, which fold_constants evaluates. Other quantizations may be in between.
 Result<Changed> look_up_expensive_functions(relax::Module& module, relax::Function& function, PassContext& context);
 
 }  // namespace relaxc

@@ -1,17 +1,17 @@
 // multiply_shift.cpp: see multiply_shift.h.
 //
-// A non-decreasing function with results from low to high is given by its thresholds: the least x that gives k or more,
-// for each k. A multiplier m and an addend a give the same function if for each threshold t of k
+// A non-decreasing function with results from low to high is given by its thresholds: for each k, the least x with a
+// result of k or more. A multiplier m and an addend a give the same function if for each threshold t of k
 //
-//   (t * m >> s) + a  >=  k << r   and   (t - 1) * m >> s) + a  <  k << r
+//   (t * m >> s) + a  >=  k << r   and   ((t - 1) * m >> s) + a  <  k << r
 //
-// so for a given m the addends that do are an interval, whose length is a concave function of m except for rounding.
-// The multiplier that rounds the slope is tried first, then those beside it, by ternary search. Where float32 decided
-// otherwise than the line at some threshold, and no line does what it did, the interval is empty, and its middle is
-// what errs least on either side: by x that float32 itself has rounded across a tie.
+// so for a given m the addends that work are an interval, whose length is a concave function of m except for rounding.
+// The multiplier that rounds the slope is tried first, then those next to it, by ternary search. If float32 differs
+// from the line at some threshold, and no line gives its results, the interval is empty, and its middle has the least
+// error on either side: only for x that float32 itself has rounded across a tie.
 //
-// Exact ties, as scales that are powers of two have them, go to the even neighbour, to the odd one where the zero point
-// is odd, which no line does; for them bit r of the sum decides. That is tried where the line fails.
+// Exact ties, which scales that are powers of two have, are rounded to the even neighbour (to the odd one if the zero
+// point is odd), which no line does; for them bit r of the sum decides. That is tried if the line fails.
 //
 // Rejected: TFLite's mantissa and shift for each channel (Jacob et al., CVPR 2018), which rounds twice and needs a
 // shift by a register.

@@ -1,11 +1,11 @@
 // narrow_factor.cpp: products of 64 bits whose factors have 32.
 //
-// The problem: TFLite scales a sum by a mantissa of 31 bits, and the product has 64. Of a factor that is loaded as 64
-// bits no code generator knows that its upper half is a sign: that product takes three multiplications on AVX2 and on
+// The problem: TFLite scales a sum by a mantissa of 31 bits, and the product has 64. If a factor is loaded as 64 bits,
+// no code generator knows that its upper half is a sign: the product takes three multiplications on AVX2 and on
 // Armv7-M, where a product of 32 by 32 bits is one instruction (vpmuldq, smull).
 //
-// The method: the factor is stored in int32 and widened where it is read. This is after the last folding of constants,
-// which would widen the factor again.
+// The method: the factor is stored as int32 and widened where it is read. This runs after the last folding of
+// constants, which would widen the factor again.
 #include "compiler/transform/graph/quantization/fixed_point.h"
 #include "compiler/transform/graph/quantization/integer_range.h"
 #include "compiler/transform/graph/quantization/quantized_operand.h"

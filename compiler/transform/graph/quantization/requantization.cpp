@@ -1,8 +1,8 @@
 // requantization.cpp: see requantization.h.
 //
-// Behind a product are a multiplication by the scales of its operands, a bias, perhaps a relu, and the quantization's
-// division by the scale of the result. Divided by that scale once and for all, they are one multiplication and one
-// addition; a bound c of a relu or a clip is the stored value of c, for rounding is monotone.
+// After a product follow a multiplication by the scales of its operands, a bias, perhaps a relu, and the quantization's
+// division by the scale of the result. Divided by that scale when compiling, they are one multiplication and one
+// addition; a bound c of a relu or a clip is the stored value of c, since rounding is monotone.
 #include "compiler/transform/graph/quantization/requantization.h"
 
 #include <algorithm>

@@ -8,11 +8,11 @@
 
 namespace relaxc {
 
-/// Scale and zero point of a quantize or dequantize, if they are numbers for the whole tensor.
+/// Returns scale and zero point of a quantize or dequantize if both are one known number for the whole tensor.
 std::optional<std::pair<double, int64_t>> quantization_parameters(const relax::Op& op);
 
-/// What can stand for a `quantize` whose operand comes from integers: a `requantize` of their sum, with biases, relus
-/// and clips between them taken in. Null for every other op.
+/// Returns a `requantize` that replaces a `quantize` of a result computed from integers, with scales, biases, relus and
+/// clips before it taken in; null for every other op.
 Result<relax::Value*> as_requantization(relax::GraphBuilder& b, const relax::Op& op);
 
 }  // namespace relaxc

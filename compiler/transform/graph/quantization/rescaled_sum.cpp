@@ -1,10 +1,10 @@
 // rescaled_sum.cpp: sums that a model scales by integers of 64 bits, by one product of 32 bits and one shift.
 //
-// TFLite scales a sum by a mantissa and a shift for each channel and rounds after either, which is a non-decreasing
-// function of the sum. Where the result is cut at its zero point, as by a relu, rounding twice is the same as rounding
-// a line once that lies a little higher, and multiply_shift.h finds it for nearly all layers: the shift is then common
-// to all channels, and the bias and the zero point are part of the addend. Negative sums are rounded by another line,
-// so that no form is found for results of both signs, and the integers of the model stay.
+// TFLite scales a sum by a mantissa and a shift for each channel and rounds after each, which is a non-decreasing
+// function of the sum. If the result is clamped at its zero point, as by a relu, rounding twice is the same as rounding
+// a slightly higher line once, and multiply_shift.h finds it for nearly all layers: the shift is then common to all
+// channels, and the bias and the zero point are part of the addend. Negative sums are rounded by another line, so that
+// no form is found for results of both signs, and the integers of the model stay.
 #include <algorithm>
 
 #include "compiler/relax/op_def.h"

@@ -1,11 +1,11 @@
 // signed_product.cpp: products of signed data by constant bytes, as products of unsigned data.
 //
-// The problem: models of TFLite multiply int8 by int8. The dot products of many targets, and the tiles of bytes of
-// those without, take unsigned data; sdot, smmla and Helium's vmladava take signed data, and nothing is done for them.
+// The problem: models of TFLite multiply int8 by int8. The dot products of many targets, and the byte tiles of those
+// without, take unsigned data; sdot, smmla and Helium's vmladava take signed data, and need no change.
 //
-// The method: x + 128 is a byte without a sign, and 128 times the sum of an output's weights is a constant, so that
-// sum x w = sum (x + 128) w - 128 sum w, exact modulo 2^32. What made x adds the 128 before it stores a byte, and what
-// pads x is moved by as much.
+// The method: x + 128 is an unsigned byte, and 128 times the sum of an output's weights is a constant, so that sum x w
+// = sum (x + 128) w - 128 sum w, exact modulo 2^32. The op that computes x adds the 128 before it stores a byte, and
+// the value that pads x is moved by as much.
 #include <cstring>
 
 #include "compiler/relax/op_def.h"

@@ -1,8 +1,8 @@
-// op_pattern.cpp: reading, matching and building patterns.
+// op_pattern.cpp: reads, matches and builds patterns.
 //
-// Matching goes from the root down and tries every order of operands that commute and every alternative: what is left
-// to match is a function that says whether it matches, so that a choice which turns out wrong is undone. Patterns are a
-// dozen nodes, so nothing cleverer is needed; recursion is as deep as a pattern.
+// Matching goes from the root down and tries every order of commutative operands and every alternative: the rest of the
+// match is a function that returns whether it matches, so that a wrong choice is undone. Patterns are a dozen nodes, so
+// nothing cleverer is needed; recursion is as deep as a pattern.
 #include "compiler/transform/graph/rewriting/op_pattern.h"
 
 #include <algorithm>

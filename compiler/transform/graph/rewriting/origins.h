@@ -1,4 +1,4 @@
-// origins.h: what an op that stands for several was written as.
+// origins.h: the source locations of an op that replaces several.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace relaxc {
 
-/// Adds what `all` does not hold yet.
+/// Adds the locations of `more` that `all` does not have yet.
 void add_origins(std::vector<Location>& all, const std::vector<Location>& more);
-/// `made` comes from all nodes of `ops`: messages, traces and debug information name them.
+/// Records that `made` comes from all of `ops`, so that messages, traces and debug information name them.
 void mark_origins(relax::Value& made, const std::vector<const relax::Op*>& ops);
 
 }  // namespace relaxc

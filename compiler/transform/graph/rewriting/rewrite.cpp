@@ -1,7 +1,7 @@
-// rewrite.cpp: a work list of ops, and what rules ask of values.
+// rewrite.cpp: a work list of ops, and queries that rules use.
 //
-// An op is looked at once, and again when an operand of it was replaced, or when it became the only reader of one;
-// since no rule makes the graph larger for ever, the list ends. Rules never see an op that was dropped.
+// An op is visited once, and again if an operand of it was replaced or it became the only reader of one; since no rule
+// makes the graph larger for ever, the list ends. Rules never see an op that was removed.
 #include "compiler/transform/graph/rewriting/rewrite.h"
 
 #include <algorithm>

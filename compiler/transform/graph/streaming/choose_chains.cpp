@@ -1,9 +1,9 @@
-// choose_chains.cpp: a shortest path over the places where a block can be cut.
+// choose_chains.cpp: finds a shortest path over the places where a block can be cut.
 //
-// Between two cuts is one stage as a whole, or a chain that streams at some pace. What is in
-// memory around it does not depend on the other cuts, so the cheapest way to each cut is found from those before it:
-// with all edges that fit the budget, or, if no way does, by the largest edge of a way first. Rows are tried as powers
-// of two and halves between them: what is saved by the rows between is less than what the count of memory is off.
+// Between two cuts is one stage as a whole, or a chain that streams at some pace. The memory around it does not depend
+// on other cuts, so the cheapest path to each cut is found from those before it: with all edges that fit the budget,
+// or, if no path does, by the largest edge of a path first. Rows are tried as powers of two and halves between them:
+// rows in between would save less than the error of the estimated memory.
 #include "compiler/transform/graph/streaming/choose_chains.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// choose_chains.h: which chains of stages run a few rows at a time, so that a budget holds.
+// choose_chains.h: chooses the chains of stages that run a few rows at a time to meet a budget of memory.
 #pragma once
 
 #include <vector>
@@ -12,9 +12,9 @@ struct ChosenChain {
   Pace pace;
 };
 
-/// The chains, in order, by which a block takes at most `budget` bytes and the fewest cycles more than without; the
-/// ones by which it takes least if that is more than the budget. What is counted are the values that stages make;
-/// scratch memory of kernels and gaps between values come on top.
+/// Returns the chains, in order, with which a block takes at most `budget` bytes and the fewest additional cycles; if
+/// no choice fits the budget, those with which it takes least. This counts the values that stages make; scratch memory
+/// of kernels and gaps between values come on top.
 std::vector<ChosenChain> choose_chains(const Stages& stages, int64_t budget);
 
 }  // namespace relaxc::streaming

@@ -1,4 +1,4 @@
-// row_op.cpp: what operators do to rows, by their attributes where these count rows, and else by their definition.
+// row_op.cpp: how operators compute rows, from their attributes if these count rows, and else from their definition.
 //
 // Any operator whose definition maps elements, as analysis/pattern.h reads it, is a map; so quantization and
 // activations need no list. Sums are split where they are of integers, since those add up to the same bits in any

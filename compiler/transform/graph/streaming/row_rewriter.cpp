@@ -1,7 +1,7 @@
 // row_rewriter.cpp: see row_rewriter.h.
 //
-// A stage makes as many rows in nearly all of its runs, so deduplicate_kernels leaves one kernel for them, and one for
-// what is left at the end. Rows of a pad that hold no data are filled.
+// A stage computes the same number of rows in nearly all of its runs, so deduplicate_kernels leaves one kernel for
+// them, and one for the rest at the end. Rows of a pad that hold no data are filled.
 #include "compiler/transform/graph/streaming/row_rewriter.h"
 
 #include <algorithm>

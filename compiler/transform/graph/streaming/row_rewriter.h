@@ -1,4 +1,4 @@
-// row_rewriter.h: a chain of stages, written out as operators on a few rows each.
+// row_rewriter.h: writes a chain of stages out as operators on a few rows each.
 #pragma once
 
 #include <map>
@@ -10,17 +10,17 @@
 
 namespace relaxc::streaming {
 
-/// Appends what a chain computes to a block, run by run.
+/// Appends the operators that compute a chain to a block, run by run.
 ///
-/// The rows of a value that are in memory are one tensor: the last rows of the tensor before it, which are copied, and
-/// the new ones, which their kernels write there, since it is a concatenation in place. Readers get slices, which are
-/// views. Results that are read behind the chain are such concatenations too, of all rows.
+/// The rows of a value that are in memory are one tensor: a copy of the last rows of its previous tensor, followed by
+/// the new rows, which their kernels write there, since it is a concatenation in place. Readers get slices, which are
+/// views. Results that are read after the chain are such concatenations of all rows, too.
 class RowRewriter {
  public:
   RowRewriter(relax::GraphBuilder& builder, const Stages& stages, Chain chain, const RowSchedule& schedule)
       : b_(builder), stages_(stages), chain_(chain), schedule_(schedule) {}
 
-  /// Replaces the uses of results behind the chain, and takes its operators out of the graph. Fails as deduction does.
+  /// Replaces uses of the chain's results after it, and detaches its operators. Fails if deduction of a type does.
   Status run();
 
  private:
@@ -28,8 +28,8 @@ class RowRewriter {
   struct Kept {
     Rows rows;
     relax::Value* value = nullptr;
-    Rows made;                      ///< by the last run
-    relax::Value* fresh = nullptr;  ///< these alone
+    Rows made;                      ///< those that the last run computed
+    relax::Value* fresh = nullptr;  ///< these rows alone
   };
   using Made = std::map<const relax::Value*, relax::Value*>;
 
@@ -49,11 +49,11 @@ class RowRewriter {
   const Stages& stages_;
   const Chain chain_;
   const RowSchedule& schedule_;
-  std::map<const relax::Value*, Kept> kept_;                                // looked up only
-  std::map<const relax::Value*, std::vector<relax::Value*>> results_;       // of all runs; looked up only
-  std::map<const relax::Value*, relax::Value*> sums_;                       // looked up only
+  std::map<const relax::Value*, Kept> kept_;                                // never iterated
+  std::map<const relax::Value*, std::vector<relax::Value*>> results_;       // of all runs; never iterated
+  std::map<const relax::Value*, relax::Value*> sums_;                       // never iterated
   std::map<std::tuple<uint32_t, int64_t, int64_t>, relax::Value*> slices_;  ///< by id of the value and rows
-  std::vector<relax::Value*> filters_;                                      ///< rows of filters that were made
+  std::vector<relax::Value*> filters_;                                      ///< constants with some rows of filters
 };
 
 }  // namespace relaxc::streaming

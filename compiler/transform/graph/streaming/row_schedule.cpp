@@ -1,10 +1,10 @@
 // row_schedule.cpp: see row_schedule.h.
 //
-// The method is that of sliding windows in Halide (Ragan-Kelley et al., PLDI 2013), as late as can be: a stage makes
-// rows when a reader needs them, few at a time, so that no stage has more of them waiting than its readers' windows
-// hold. MCUNetV2 (Lin et al., NeurIPS 2021) computes patches instead whose borders overlap, and these again for each
-// patch, which is half as much work again for some networks; keeping the last rows of a stage takes no more memory and
-// a copy of them.
+// The method is that of sliding windows in Halide (Ragan-Kelley et al., PLDI 2013), as late as possible: a stage
+// computes rows when a reader needs them, few at a time, so that no stage has more rows waiting than its readers'
+// windows hold. MCUNetV2 (Lin et al., NeurIPS 2021) instead computes patches whose borders overlap and are recomputed
+// for each patch, which is half as much work again for some networks; keeping the last rows of a stage takes no more
+// memory and a copy of them.
 #include "compiler/transform/graph/streaming/row_schedule.h"
 
 #include <algorithm>

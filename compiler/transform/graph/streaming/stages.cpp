@@ -1,11 +1,11 @@
-// stages.cpp: which operators will be one kernel, guessed as fuse_ops decides it.
+// stages.cpp: predicts which operators fuse_ops will put into one kernel.
 //
-// A map joins the last stage that makes one of its operands; all else begins a stage. So a stage reads earlier ones
-// only, and a value is in memory if another stage reads it. That is what fuse_ops makes of convolutions with their
-// requantization and of residual sums; where it fuses more, less memory is needed than is counted here.
+// A map joins the last stage that computes one of its operands; every other op begins a stage. So a stage reads earlier
+// ones only, and a value is in memory if another stage reads it. That is what fuse_ops does with convolutions and their
+// requantization and with residual sums; if it fuses more, less memory is needed than is counted here.
 //
-// What is between two stages should be narrow: the maps by which a residual sum widens its first operand, which waits
-// for the second, go to the stage of the sum, so that bytes wait.
+// Values between two stages should be narrow: maps by which a residual sum widens its first operand, which waits for
+// the second, move to the stage of the sum, so that the waiting tensor has bytes.
 #include "compiler/transform/graph/streaming/stages.h"
 
 #include <algorithm>

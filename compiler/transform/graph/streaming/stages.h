@@ -1,4 +1,4 @@
-// stages.h: a block as the kernels that fusion will make of it, with the rows that they read of each other.
+// stages.h: the kernels that fusion is expected to make of a block, and the rows that they read of each other.
 #pragma once
 
 #include <cstddef>
@@ -11,26 +11,26 @@
 
 namespace relaxc::streaming {
 
-/// Whether a constant is only cast; what reads it has that done in its kernel.
+/// Whether the value is a cast of a constant; kernels that read it compute the cast themselves.
 bool is_cast_of_constant(const relax::Value& value);
 
-/// Operators that will be one kernel: one of any kind and the maps behind it.
+/// Operators that are expected to become one kernel: one of any kind, and the maps after it.
 struct Stage {
-  /// What it reads of a value that another stage, or no stage, makes.
+  /// What it reads of a value that another stage, or none, computes.
   struct Read {
     relax::Value* value = nullptr;
-    int64_t stage = -1;  ///< that makes it; -1: an argument or a constant
+    int64_t stage = -1;  ///< that computes it; -1: an argument or a constant
     RowRead rows;
   };
 
   std::vector<relax::Op*> ops;
-  std::vector<RowOp> row_ops;                      ///< the same, if all rows are known
-  bool streams = false;                            ///< it can be computed a few rows at a time
-  bool accumulates = false;                        ///< it has no rows as a result
-  int64_t rows = 0;                                ///< of all of its results; of what it accumulates
-  std::vector<Read> reads;                         ///< by rows
-  std::vector<relax::Value*> wholes;               ///< read otherwise: weights, and all operands if it does not stream
-  std::vector<relax::Value*> results;              ///< that something else reads
+  std::vector<RowOp> row_ops;                      ///< how `ops` compute rows, if all rows are known
+  bool streams = false;                            ///< whether it can be computed a few rows at a time
+  bool accumulates = false;                        ///< whether it adds up rows, so that its result has none
+  int64_t rows = 0;                                ///< of all its results; if it accumulates, of its operand
+  std::vector<Read> reads;                         ///< operands that are read by rows
+  std::vector<relax::Value*> wholes;               ///< operands that are not: weights, or all if it does not stream
+  std::vector<relax::Value*> results;              ///< values that something else reads
   int64_t first_user = INT64_MAX, last_user = -1;  ///< stages that read a result; INT64_MAX: the function returns it
 };
 
@@ -42,9 +42,9 @@ class Stages {
   const std::vector<Stage>& all() const { return stages_; }
   size_t size() const { return stages_.size(); }
   const Stage& operator[](size_t i) const { return stages_[i]; }
-  /// The stage that makes the value; -1: none does.
+  /// Returns the stage that computes the value; -1 if none does.
   int64_t maker(const relax::Value& value) const;
-  /// Operations that can be in front of all others: constants, shapes and scalars without symbols.
+  /// Ops that can run before all others: constants, shapes and scalars without symbols.
   const std::vector<relax::Op*>& free_ops() const { return free_ops_; }
 
  private:
@@ -60,7 +60,7 @@ class Stages {
   arith::Context& context_;
   std::vector<Stage> stages_;
   std::vector<relax::Op*> free_ops_;
-  std::map<const relax::Op*, int64_t> stage_of_;  // looked up only
+  std::map<const relax::Op*, int64_t> stage_of_;  // never iterated
 };
 
 }  // namespace relaxc::streaming
