@@ -1,7 +1,7 @@
 // donors.cpp: outputs as scratch: an output whose memory is used before its own contents are written is a donor.
 //
-// The problem: a network that gives images or sequences is handed large outputs, which are idle until the last kernels
-// write them, while the arena holds activations of the same size.
+// The problem: a network that computes images or sequences gets large outputs from its caller, which are idle until the
+// last kernels write them, while the arena holds activations of the same size.
 //
 // The method: one donor after the other, the largest first. It takes the pieces that end before its own contents begin,
 // the largest first, each at the lowest offset where it fits beside pieces that are needed at the same time; then the

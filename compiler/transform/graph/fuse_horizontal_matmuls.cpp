@@ -1,7 +1,7 @@
 // fuse_horizontal_matmuls.cpp: merges products of one tensor by several weights into one product.
 //
 // Queries, keys and values, and the branches of an inception, read the same data. One product by all their weights
-// reads it once, fills tiles that each alone leaves half empty, and is one parallel loop where there were several.
+// reads it once, fills tiles that each product alone leaves half empty, and is one parallel loop instead of several.
 //
 //   x @ w0, x @ w1, …        ->  x @ [w0 | w1 | …]   where x is one row: the products are one behind the other
 //                            ->  x @ stack(w0, w1, …)  for rows in any number, if all weights have one shape

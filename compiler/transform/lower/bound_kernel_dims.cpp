@@ -1,9 +1,9 @@
 // bound_kernel_dims.cpp: gives kernels the ranges that callers know of their dims.
 //
 // An index is an int64 by the ABI. On a Cortex-M a counter of 64 bits takes two registers, each addition two
-// instructions and each comparison three, in loops whose body has five. Backends use 32 bits where the range of a value
+// instructions and each comparison three, in loops whose body has five. Backends use 32 bits if the range of a value
 // allows it (compiler/tir/index_widths.h). An entry's guards keep every input and output within the address space, so
-// its dims have ranges; this pass hands them down to the kernels that it calls, for machines where that matters.
+// its dims have ranges; on 32-bit machines this pass gives them to the kernels that are called.
 //
 // Kernels keep taking their dims as int64: it is what generic calls pass, and costs nothing in a loop.
 #include <algorithm>

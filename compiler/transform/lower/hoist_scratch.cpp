@@ -8,8 +8,8 @@
 // tasks share any, whatever their number.
 //
 // Temporaries of different parts of a kernel (whole blocks of rows, then the remaining rows) are not needed at one
-// time, which the caller cannot see. So they share a parameter if one is proved to be as large as the other.
-// Temporaries that are needed at one time stay apart: compiled loops rely on parameters that do not overlap.
+// time, which the caller cannot see. So they share a parameter if one is proved to be at least as large as the other.
+// Temporaries needed at one time stay apart: compiled loops rely on parameters that do not overlap.
 //
 // Scratch that only a loop over a symbol uses (the images of a batch) is not needed if the symbol is 0. Its size is 0
 // then, since planning compares sizes for all values of the symbols: such scratch fits where one image fits.

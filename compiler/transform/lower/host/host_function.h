@@ -13,7 +13,7 @@ class HostFunction {
   HostFunction(Shared& shared, relax::Function& function, Form form) : parts_(shared, function, form) {}
 
   /// Adds the prim funcs to the module and, for a public function, the entry to the object. A public function that
-  /// needs the heap has two forms; after the kShared one `entry_is_missing` is true, and the kEntry one adds the entry.
+  /// others call and that needs the heap has two forms; `entry_is_missing` says that this one has no entry.
   Status run();
   /// Tells callers what they need to know of a function that calls itself, before any of its cycle is lowered.
   Status announce();

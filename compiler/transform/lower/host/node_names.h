@@ -1,7 +1,7 @@
 // node_names.h: names of calls of kernels, assertions and guards in messages and traces.
 //
-// NodeNames is the table; Origins fills it while a function is lowered. Origins owns the current op, and the table
-// unless functions that call each other share one. Uses no other part of the host function.
+// NodeNames is the table; Origins fills it while a function is lowered. Origins owns the current op, and the table if
+// the function's entry runs no other function. Uses no other part of the host function.
 #pragma once
 
 #include <map>
@@ -39,7 +39,7 @@ class NodeNames {
 /// The op that is being lowered, and its name in messages of the compiled program.
 class Origins {
  public:
-  /// `shared`: the table of all functions that call each other; null: this function has its own.
+  /// `shared`: the table of functions that call others or are called; null: this function has its own.
   Origins(NodeNames* shared, const relax::Function& function)
       : function_(function), nodes_(shared != nullptr ? *shared : own_) {}
   Origins(const Origins&) = delete;

@@ -56,7 +56,7 @@ struct Shared {
   interface::Object& object;
   WeightLayout weights = {};
   std::map<std::string, HostCallee> callees = {};        ///< by names of Relax functions
-  NodeNames nodes = {};                                  ///< shared by functions that call each other
+  NodeNames nodes = {};                                  ///< of functions that call others or are called
   std::map<std::string, std::string> copies = {};        ///< names of copying prim funcs, by dtype and dims
   std::set<std::string> recursive = {};                  ///< functions that call themselves, directly or not
   std::map<std::string, std::string> bodies = {};        ///< of recursive functions: names of their bodies' prim funcs
