@@ -11,10 +11,11 @@
 // float32 stays, unless the option `everywhere` asks for integers. Targets with vectors keep float32, which they
 // compute for all lanes.
 //
-// Models of TFLite say by which integers they are scaled. These rules keep every bit of that: one product and one shift
-// if such a form gives the same (rescaled_sum.cpp), else multiplications become those of an instruction that rounds the
-// upper half of a product (high_product.cpp). Helium has both for vectors. The remaining products get factors of 32
-// bits on all targets (narrow_factor.cpp).
+// Models of TFLite say by which integers they are scaled. These rules keep every bit of that: sums of two tensors of
+// bytes become two products and one shift on all targets (rescaled_pair.cpp), scaled sums of products one product and
+// one shift if such a form gives the same (rescaled_sum.cpp), else multiplications become those of an instruction that
+// rounds the upper half of a product (high_product.cpp). Helium has both for vectors. The remaining products get factors
+// of 32 bits on all targets (narrow_factor.cpp).
 //
 // Rejected: float32 arithmetic in integers to the bit, which needs counting of leading zeros for each rounding.
 #include <algorithm>
@@ -78,15 +79,18 @@ Result<Changed> replace_ops(relax::Module& module, PassContext& context, const R
 Result<Changed> fixed_point_quantization(relax::Module& module, PassContext& context) {
   const bool scalars = context.target.lanes(32) <= 1, rounds = has_rounding_high_multiply(context.target);
   const FixedPointRules rules = rules_for(context);
-  Changed changed = Changed::kNo;
+  RELAXC_TRY(Changed changed, replace_ops(module, context, [](GraphBuilder& b, const Op& op) -> Result<Value*> {
+               return rescaled_pair_by_line(b, op);
+             }));
   if (scalars || rounds) {
-    RELAXC_TRY(changed, replace_ops(module, context, [&](GraphBuilder& b, const Op& op) {
+    RELAXC_TRY(const Changed sums, replace_ops(module, context, [&](GraphBuilder& b, const Op& op) {
                  return rescaled_in_one_product(b, op, rules.multiplication);
                }));
     RELAXC_TRY(const Changed others, replace_ops(module, context, [&](GraphBuilder& b, const Op& op) -> Result<Value*> {
                  Value* product = rounds ? as_high_product(b, op) : nullptr;
                  return product != nullptr || !scalars ? product : in_integers(b, op, rules);
                }));
+    changed |= sums;
     changed |= others;
   }
   RELAXC_TRY(const Changed narrowed, replace_ops(module, context, [](GraphBuilder& b, const Op& op) -> Result<Value*> {

@@ -2,8 +2,8 @@
 //
 // A requantization of an int32 sum is a non-decreasing function of it, so multiply_shift.h finds the form and says
 // whether it is the same function. Constants that are added before it become part of its addend. The sum of two
-// dequantized bytes has 65,536 pairs of values, and the integers are compared with float32 at each. A mean of stored
-// values is a function of their sum.
+// dequantized bytes has 65,536 pairs of values, and pair_line.h finds a line for all of them. A mean of stored values
+// is a function of their sum.
 #include "compiler/transform/graph/quantization/fixed_point.h"
 
 #include <algorithm>
@@ -152,52 +152,18 @@ std::optional<Requantize> requantize_of(const Op& op) {
 }
 
 /// A quantization of the sum of two dequantized tensors of bytes.
-class SumOfTwo {
- public:
-  SumOfTwo(const Bytes& a, const Bytes& b, const Requantize& requantize) : a_(a), b_(b), requantize_(requantize) {}
-
-  Result<Value*> run(GraphBuilder& b, const FixedPointRules& rules) {
-    const Storing& storing = requantize_.storing;
-    if (!choose_numbers()) return nullptr;
-    if (rules.floats == FloatCost::kCheap && !is_exact()) return nullptr;
-    const IntegerSteps steps(b);
-    const DType i32 = DType::i(32);
-    Value* left = steps.call("multiply", steps.cast(a_.stored, i32), static_cast<double>(a_multiplier_));
-    Value* right = steps.call("multiply", steps.cast(b_.stored, i32), static_cast<double>(b_multiplier_));
-    Value* y = steps.shifted(form_, steps.call("add", left, right), 0);
-    return steps.stored(y, storing.low, storing.high, storing.dtype);
-  }
-
- private:
-  bool choose_numbers() {
-    const double slope = requantize_.slope(), a = slope * a_.scale, b = slope * b_.scale;
-    const double intercept = requantize_.addend / requantize_.divisor + static_cast<double>(requantize_.storing.zero) -
-                             a * static_cast<double>(a_.zero) - b * static_cast<double>(b_.zero);
-    const double most = 256 * (a + b) + std::abs(intercept) + 257;
-    if (!(slope > 0) || !(most < 1 << 16)) return false;
-    form_.right = 29 - std::ilogb(most);
-    a_multiplier_ = std::llround(std::ldexp(a, form_.right));
-    b_multiplier_ = std::llround(std::ldexp(b, form_.right));
-    const double half = std::ldexp(0.5, form_.right);
-    form_.addends = {std::llround(std::ldexp(intercept, form_.right) + half)};
-    return true;
-  }
-
-  bool is_exact() const {
-    const Storing& storing = requantize_.storing;
-    for (int64_t a = a_.low; a <= a_.high; ++a)
-      for (int64_t b = b_.low; b <= b_.high; ++b) {
-        const int64_t sum = (a * a_multiplier_ + b * b_multiplier_ + form_.addends[0]) >> form_.right;
-        if (std::clamp(sum, storing.low, storing.high) != requantize_.stored(a_.real(a) + b_.real(b))) return false;
-      }
-    return true;
-  }
-
-  const Bytes a_, b_;
-  const Requantize requantize_;
-  MultiplyShift form_;
-  int64_t a_multiplier_ = 0, b_multiplier_ = 0;
-};
+Result<Value*> sum_of_two_in_fixed_point(GraphBuilder& b, const Bytes& left, const Bytes& right,
+                                         const Requantize& requantize, const FixedPointRules& rules) {
+  const Storing& storing = requantize.storing;
+  PairFunction f{left.low, left.high, right.low, right.high, storing.low, storing.high, 1, 1, 0, {}};
+  f.a_slope = requantize.slope() * left.scale, f.b_slope = requantize.slope() * right.scale;
+  f.intercept = requantize.addend / requantize.divisor + static_cast<double>(storing.zero) -
+                f.a_slope * static_cast<double>(left.zero) - f.b_slope * static_cast<double>(right.zero);
+  f.at = [&](int64_t x, int64_t y) { return requantize.stored(left.real(x) + right.real(y)); };
+  const auto line = pair_line_of(f);
+  if (!line || (!line->exact && rules.floats == FloatCost::kCheap)) return nullptr;
+  return IntegerSteps(b).line(*line, left.stored, right.stored, storing.low, storing.high, storing.dtype);
+}
 
 /// A quantization of a sum of stored values, divided by a number or multiplied by one: a mean (integer_mean.cpp).
 Result<Value*> mean_in_fixed_point(GraphBuilder& b, const Op& op, const Requantize& requantize,
@@ -243,7 +209,7 @@ Result<Value*> in_fixed_point(GraphBuilder& b, const Op& op, const FixedPointRul
   if (const Op* sum = producer_of(op.operand(0), "add")) {
     const auto a_bytes = bytes_of(sum->operand(0)), b_bytes = bytes_of(sum->operand(1));
     if (a_bytes && b_bytes && same_shape(*sum->operand(0), *sum->operand(1)))
-      return SumOfTwo(*a_bytes, *b_bytes, *requantize).run(b, rules);
+      return sum_of_two_in_fixed_point(b, *a_bytes, *b_bytes, *requantize, rules);
     return nullptr;
   }
   return mean_in_fixed_point(b, op, *requantize, rules);

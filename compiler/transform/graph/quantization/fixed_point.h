@@ -3,6 +3,7 @@
 
 #include "compiler/relax/builder.h"
 #include "compiler/transform/graph/quantization/multiply_shift.h"
+#include "compiler/transform/graph/quantization/pair_line.h"
 #include "targets/target.h"
 
 namespace relaxc {
@@ -30,6 +31,10 @@ relax::Value* as_high_product(relax::GraphBuilder& b, const relax::Op& op);
 /// bits, by one product of 32 bits and one shift; null if there is no such form (multiply_shift.h).
 Result<relax::Value*> rescaled_in_one_product(relax::GraphBuilder& b, const relax::Op& op, Multiplication how);
 
+/// Returns a value equal to the result of `op`, the last of operators that scale two tensors of bytes by integers of 64
+/// bits and add them, by two products of 32 bits and one shift; null if there is no such line (pair_line.h).
+relax::Value* rescaled_pair_by_line(relax::GraphBuilder& b, const relax::Op& op);
+
 /// Returns the same product of int64 as `op`, with its constant factor, which fits int32, stored as int32; null if `op`
 /// is none, or its other factor is not a widened int32.
 relax::Value* with_narrow_factor(relax::GraphBuilder& b, const relax::Op& op);
@@ -47,6 +52,9 @@ class IntegerSteps {
   relax::Value* call(relax::OpName op, relax::Value* x, double y) const { return call(op, x, number(y, x->dtype())); }
   /// Clamps x to low..high and casts it to `dtype`, that of stored numbers.
   relax::Value* stored(relax::Value* x, int64_t low, int64_t high, DType dtype) const;
+  /// Applies the line to two tensors of bytes, and clamps it to low..high.
+  relax::Value* line(const PairLine& line, relax::Value* a, relax::Value* b, int64_t low, int64_t high,
+                     DType dtype) const;
   /// Applies the form to x, of int32, whose values have `bits` bits.
   relax::Value* apply(const MultiplyShift& form, relax::Value* x, int bits, size_t from_end, Multiplication how) const;
   /// Returns the first part of the form: the product, shifted right by `product_shift`.

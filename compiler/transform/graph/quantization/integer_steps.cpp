@@ -44,6 +44,15 @@ Value* IntegerSteps::stored(Value* x, int64_t low, int64_t high, DType dtype) co
   return cast(x, dtype);
 }
 
+Value* IntegerSteps::line(const PairLine& line, Value* a, Value* b, int64_t low, int64_t high, DType dtype) const {
+  const auto times = [&](Value* bytes, int64_t multiplier) {
+    return call("multiply", cast(bytes, DType::i(32)), static_cast<double>(multiplier));
+  };
+  Value* sum = call("add", times(a, line.a_multiplier), times(b, line.b_multiplier));
+  sum = call("add", sum, static_cast<double>(line.addend));
+  return stored(call("right_shift", sum, line.right), low, high, dtype);
+}
+
 Value* IntegerSteps::product_in_parts(const MultiplyShift& form, Value* x, int bits, size_t from_end) const {
   const int part = 31 - bits, below = form.product_shift > part ? form.product_shift / 2 : 0;
   const int above = form.product_shift - below;
