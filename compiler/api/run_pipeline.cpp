@@ -196,6 +196,9 @@ Status run_pipeline(const CompileOptions& options, const PassNumbers& numbers, c
   passes.prepare = [&](std::string_view pass, relax::Module& now, PassContext& own) -> Status {
     RELAXC_DO(check_not_cancelled(options, diag));
     if (options.passes.prepare) RELAXC_DO(options.passes.prepare(pass, now, own));
+    // What later passes add, such as copies and a kernel that two others share, is seen before functions are expanded.
+    if (observed != nullptr && (pass == "schedule_kernels" || pass == "lower_scalar_math"))
+      for (const tir::PrimFunc* kernel : now.prim_funcs()) observed->definitions.try_emplace(kernel->name, *kernel);
     if (pass != "schedule_kernels") return Done{};
     scheduled = true;
     if (observed != nullptr && !options.write_schedules.empty()) note_kernels(observed->schedules, now, target);

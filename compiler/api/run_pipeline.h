@@ -32,6 +32,8 @@ struct Observations {
   std::map<std::string, std::string> explanations;
   ScheduleFile schedules;  ///< of all kernels that strategies or steps have changed
   std::vector<proof::ScheduledKernel> scheduled_kernels;
+  /// Kernels as they are defined, before they are scheduled and before functions such as exp become polynomials.
+  std::map<std::string, tir::PrimFunc> definitions;
 };
 
 /// A note on dims that the user could bound, as soon as memory is planned.

@@ -12,6 +12,8 @@
 #include "compiler/driver/progress.h"
 #include "compiler/driver/report/bounds_note.h"
 #include "compiler/driver/report/print_contents.h"
+#include "compiler/driver/report/proofs.h"
+#include "compiler/driver/report/safety.h"
 #include "compiler/driver/report/summary.h"
 #include "compiler/relax/print.h"
 #include "compiler/support/quote.h"
@@ -56,13 +58,27 @@ class Run {
     RELAXC_TRY(std::unique_ptr<Artifact> made, api::compile(options_, goal, outputs_, diag, watch()));
     progress_.clear();
     if (mode_ == Mode::kInspect && !options_.tool.explain.empty()) RELAXC_DO(print_explanations(options_, *made, diag));
-    if (mode_ == Mode::kInspect && !options_.tool.prove.empty() && options_.passes.stop_after.empty())
-      refuted_ = !print_proofs(options_, *made);
+    if (mode_ == Mode::kInspect && options_.passes.stop_after.empty()) answer_proofs_and_safety(*made);
     if (goal == Goal::kModule) return Done{};
     if (options_.warnings_are_errors && !diag.all().empty()) return Done{};
     RELAXC_DO(commit(*made, outputs_, diag));
     for (const std::string& path : outputs_.paths()) say("wrote {} ({} bytes)", path, size_of(path));
     return Done{};
+  }
+
+  /// What `inspect --prove` and `--safety` print.
+  void answer_proofs_and_safety(const Artifact& made) {
+    const std::string& safety = options_.tool.safety;
+    std::optional<Proofs> proofs;
+    if (!options_.tool.prove.empty())
+      proofs = prove(made, options_.tool.prove, [&](const std::string& text) {
+        if (safety != "json") fmt::print("{}", text);
+      });
+    refuted_ = proofs && proofs->refuted();
+    if (safety.empty()) return;
+    const Proofs* found = proofs ? &*proofs : nullptr;
+    const std::vector<SafetyRequirement> requirements = safety_requirements(made, findings_, found);
+    fmt::print("{}", safety == "json" ? safety_json(requirements, made, found) : safety_text(requirements));
   }
 
   Watch watch() {
@@ -92,7 +108,8 @@ class Run {
     bool stopped = !options_.passes.stop_after.empty();
     if (mode_ == Mode::kCheck) proposals_ = propose_states(made.object);
     if (stopped && mode_ != Mode::kWrite) fmt::print("{}", relax::to_string(made.module));
-    if (mode_ == Mode::kInspect && !stopped) print_contents(options_, made);
+    const bool only_json = options_.tool.safety == "json";
+    if (mode_ == Mode::kInspect && !stopped && !only_json) print_contents(options_, made);
   }
 
   void say_summary(const Artifact& made) {

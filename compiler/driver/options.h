@@ -28,6 +28,7 @@ struct ToolOptions {
   double rtol = 1e-3, atol = 1e-5;
   std::string record;   ///< what `tune` writes
   std::string prove;    ///< what `inspect` checks: "memory", "kernels" or "all"; empty: nothing
+  std::string safety;   ///< how `inspect` lists what safety-related systems ask: "text" or "json"; empty: not at all
   std::string explain;  ///< the kernel, or "all", whose schedule `inspect` explains; empty: none
   double budget = 60;   ///< seconds that `tune` may take
 };

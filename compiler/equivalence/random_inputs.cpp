@@ -16,12 +16,12 @@ class RandomInputs {
 
   std::vector<HostTensor> of(const relax::Function& function) {
     for (arith::Var symbol : function.symbols) {
-      arith::Range range = function.facts.range_of(symbol);
-      int64_t value = size_of_ ? size_of_(symbol) : kSizes[random_() % std::size(kSizes)];
-      if (range.has_lower()) value = std::max(value, range.lower);
-      if (range.has_upper()) value = std::min(value, range.upper);
-      int64_t multiple = function.facts.multiple_of(symbol);
-      sizes_[symbol] = multiple > 1 ? value * multiple : value;
+      const arith::Range range = function.facts.range_of(symbol);
+      const int64_t multiple = std::max<int64_t>(function.facts.multiple_of(symbol), 1);
+      int64_t steps = size_of_ ? size_of_(symbol) : kSizes[random_() % std::size(kSizes)];
+      if (range.has_lower()) steps = std::max(steps, (range.lower + multiple - 1) / multiple);
+      if (range.has_upper()) steps = std::min(steps, range.upper / multiple);
+      sizes_[symbol] = steps * multiple;
     }
     for (const relax::Value* argument : function.body().arguments) add(argument->info);
     return std::move(inputs_);

@@ -62,6 +62,10 @@ Status GraphImporter::run() {
   file_ = module_.sources().at(FileOrigin{model_.files->path()});
   Scope scope;
   RELAXC_DO(opsets(proto.opset_import(), scope));
+  if (options_.findings != nullptr) {
+    ModelVersions& versions = options_.findings->versions.emplace(ModelVersions{proto.ir_version(), {}});
+    for (const auto& [domain, version] : scope.opsets) versions.opsets[domain.empty() ? "ai.onnx" : domain] = version;
+  }
   if (proto.ir_version() > kNewestIr)
     diag.warning(file_, Kind::unsupported, "IR version {} is newer than {}, the newest that relaxc knows",
                  proto.ir_version(), kNewestIr);

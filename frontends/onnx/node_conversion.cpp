@@ -80,7 +80,16 @@ Status NodeConversion::convert_checked(const Converter& converter, Node& node) {
   std::optional<Signature> signature = signatures_.find(converter.domain, converter.name, node.opset);
   // What is refused altogether says why, whatever the node looks like.
   if (signature && converter.note != "refused") RELAXC_DO(check_node(node, *signature, importer_.innermost()));
+  if (signature) note_implicit_attributes(node, *signature);
   return convert_with(converter, node);
+}
+
+void NodeConversion::note_implicit_attributes(const Node& node, const Signature& signature) {
+  if (options_.findings == nullptr) return;
+  ImplicitAttributes implicit{node.location, {}};
+  for (const AttributeFormal& formal : signature.attributes)
+    if (!node.has_attr(formal.name)) implicit.names.emplace_back(formal.name);
+  if (!implicit.names.empty()) options_.findings->implicit_attributes.push_back(std::move(implicit));
 }
 
 Status NodeConversion::convert_with(const Converter& converter, Node& node) {

@@ -28,6 +28,8 @@ class NodeConversion {
 
  private:
   Status convert_checked(const Converter& converter, Node& node);
+  /// Tells the findings which of the operator's attributes the node does not have.
+  void note_implicit_attributes(const Node& node, const Signature& signature);
   Status convert_with(const Converter& converter, Node& node);
 
   GraphImporter& importer_;

@@ -142,7 +142,8 @@ class HostileNames(ProgramTest):
 
     def test_what_is_printed(self):
         for arguments in (["all.onnx", "-O1", "-o", "m.o", "-v", "--print-after", "all"], ["all.onnx", "--stop-after", "infer"],
-                          ["inspect", "few.onnx", "--explain"], ["inspect", "few.onnx", "--prove"], ["run", "few.onnx", "--random", "--runtime", RUNTIME],
+                          ["inspect", "few.onnx", "--explain"], ["inspect", "few.onnx", "--prove"], ["inspect", "few.onnx", "--safety"],
+                          ["inspect", "few.onnx", "--safety=json"], ["run", "few.onnx", "--random", "--runtime", RUNTIME],
                           ["bench", "few.onnx", "--profile", "--repeat", "2", "--runtime", RUNTIME], ["all.onnx", "--check"],
                           ["verify", "few.onnx", "--runtime", RUNTIME], ["few.onnx", "-o", "m.o", "--opt-bisect-limit", "3"]):
             with self.subTest(arguments):

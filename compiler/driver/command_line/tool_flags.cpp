@@ -27,6 +27,10 @@ void add_inspect_flags(CLI::App& tool, ToolOptions& t) {
           "prove that no two tensors in use at one time share memory, for all sizes that the model admits, and "
           "that scheduled kernels compute what they are defined to (--prove=memory, --prove=kernels: one of them)")
       ->check(one_of({"all", "memory", "kernels"}));
+  tool.add_flag("--safety{text}", t.safety,
+                "hold the model against what safety-related systems ask of a model and its implementation "
+                "(--safety=json for programs)")
+      ->check(one_of({"text", "json"}));
 }
 
 void add_run_flags(CLI::App& tool, ToolOptions& t) {

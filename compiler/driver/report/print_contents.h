@@ -11,8 +11,4 @@ void print_contents(const Options& options, const Artifact& artifact);
 /// `relaxc inspect --explain`: prints how kernels are scheduled, and why. Fails (usage) if the one that was asked for
 /// is none.
 Status print_explanations(const Options& options, const Artifact& artifact, Diagnostics& diag);
-/// `relaxc inspect --prove`: prints what was claimed of the memory of each function, and what of it is not proved, and
-/// what is found out of the schedule of each kernel. Whether nothing is refuted.
-bool print_proofs(const Options& options, const Artifact& artifact);
-
 }  // namespace relaxc::driver

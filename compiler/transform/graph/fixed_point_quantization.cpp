@@ -14,8 +14,8 @@
 // Models of TFLite say by which integers they are scaled. These rules keep every bit of that: sums of two tensors of
 // bytes become two products and one shift on all targets (rescaled_pair.cpp), scaled sums of products one product and
 // one shift if such a form gives the same (rescaled_sum.cpp), else multiplications become those of an instruction that
-// rounds the upper half of a product (high_product.cpp). Helium has both for vectors. The remaining products get factors
-// of 32 bits on all targets (narrow_factor.cpp).
+// rounds the upper half of a product (high_product.cpp). Helium has both for vectors. The remaining products get
+// factors of 32 bits on all targets (narrow_factor.cpp).
 //
 // Rejected: float32 arithmetic in integers to the bit, which needs counting of leading zeros for each rounding.
 #include <algorithm>

@@ -1,6 +1,9 @@
 // semantics_test.cpp: a pass that is wrong is caught by running the program, and named. The wrong passes are made here.
 #include <catch2/catch.hpp>
 
+#include <array>
+
+#include "compiler/equivalence/random_inputs.h"
 #include "compiler/equivalence/semantics_check.h"
 #include "compiler/relax/builder.h"
 #include "compiler/tir/clone.h"
@@ -97,6 +100,22 @@ TEST_CASE("a pass that breaks a kernel is caught before and after functions are 
     INFO(after);
     CHECK_THAT(objection(with({.name = "forget_rows", .run = forget_rows}, after)),
                Catch::Contains("pass forget_rows changed what the program computes"));
+  }
+}
+
+TEST_CASE("random sizes are in the range of their dim and a multiple of its divisor") {
+  for (const auto& [lower, upper, factor] :
+       {std::array<int64_t, 3>{64, 512, 64}, {1, 8, 4}, {3, 3, 1}, {100, 130, 32}}) {
+    Program program(kProgram);
+    program.run(passes({"infer"}));
+    relax::Function& function = *program.module().functions().front();
+    const arith::Var n = function.symbols.at(0);
+    function.facts.bound(n, {lower, upper}), function.facts.multiple(n, factor);
+    for (uint32_t seed = 0; seed < 20; ++seed) {
+      const int64_t size = equivalence::random_inputs(function, seed).front().shape[0];
+      INFO(lower << ".." << upper << ":" << factor);
+      CHECK((size >= lower && size <= upper && size % factor == 0));
+    }
   }
 }
 
