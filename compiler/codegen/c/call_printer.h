@@ -1,5 +1,5 @@
-// call_printer.h: calls in a function's text: of prim funcs, of what the linking program or the runtime defines, of the
-// context's hooks.
+// call_printer.h: prints the calls of one function: of prim funcs, of functions that the linking program or the runtime
+// defines, and of the context's hooks.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace relaxc::codegen_c {
 
-/// What calls get of their caller's own: names, or NULL.
+/// The caller's context and error record as C expressions that calls pass on: names, or NULL.
 struct Handed {
   std::string context = "context", error = "error";
 };
@@ -26,7 +26,7 @@ class CallPrinter {
         values_(values),
         out_(out) {}
 
-  /// A scope with the call, its hooks, and what is done about its status.
+  /// Prints a scope with the call, its hooks, and the test of its status.
   void print(const tir::Invoke& node);
 
  private:

@@ -1,7 +1,7 @@
-// emit.cpp: whole files: helpers, functions, tables, weights.
+// emit.cpp: writes whole files: helpers, functions, tables, weights.
 //
-// In one file everything but the interface is static. In several, functions and weights are seen by the other files,
-// under names that begin with the object's, and hidden from the rest of the program where the format can say so.
+// In one file everything but the interface is static. With several, functions and weights are visible to the other
+// files, under names that begin with the object's, and hidden from the rest of the program if the format allows it.
 #include "compiler/codegen/c/emit.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
-// expression.cpp: C text of scalar expressions.
+// expression.cpp: prints scalar expressions as C.
 //
-// Where C and the language agree an operator is printed; where C leaves something undefined (signed overflow, division
-// by zero, casts out of range) or has no such type, a helper is called.
+// An operation becomes a C operator where both mean the same. Where C leaves it undefined (signed overflow, division by
+// zero, casts out of range) or lacks the type, it becomes a call of a helper.
 #include "compiler/codegen/c/expression.h"
 
 #include <fmt/format.h>

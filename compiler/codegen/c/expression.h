@@ -13,53 +13,53 @@
 
 namespace relaxc::codegen_c {
 
-/// One lane of a vectorized loop, for statements that are printed as a loop over lanes. Outside of that loop names
-/// stand for the values of lane 0, and what differs between lanes by no constant step is an array of `count` elements.
+/// One lane of a vectorized loop, for statements printed as a loop over lanes. Outside of that loop a variable has its
+/// value in lane 0; one that does not grow by a constant step from lane to lane is an array of `count` elements.
 struct LaneView {
   const tir::Lanes* lanes = nullptr;
   int64_t count = 0;
   std::string index;                         ///< the variable that counts lanes
-  std::set<uint32_t> own_vars, own_buffers;  ///< by id: what exists in one lane at a time
+  std::set<uint32_t> own_vars, own_buffers;  ///< by id: declared inside of the loop over lanes
 };
 
 /// Prints the expressions of one function. Nodes that a statement uses more than once become temporaries, so that a
 /// shared expression is neither computed nor printed twice.
 class Expressions {
  public:
-  /// `helpers` collects the helper functions that the text calls. `ranges`, if not null: index arithmetic that may
-  /// overflow sets `bad` when it does. `widths`, if not null: indices that 32 bits hold get 32.
+  /// `helpers` collects the helper functions that the text calls. With `ranges`, index arithmetic that may overflow
+  /// sets `bad` when it does. With `widths`, indices that fit 32 bits have 32. Both may be null.
   Expressions(Names& names, std::set<std::string>& helpers, tir::IndexRanges* ranges, tir::IndexWidths* widths)
       : names_(names), helpers_(helpers), ranges_(ranges), widths_(widths) {}
 
-  /// Declarations of the temporaries that `roots` share, one line each, to be before the statement that uses them.
+  /// Makes temporaries of the nodes that `roots` share; returns their declarations, to be printed before the statement.
   std::vector<std::string> share(const std::vector<arith::Expr>& roots);
-  /// The C text of `e`; parenthesized unless it is primary.
+  /// Returns the C text of `e`, in parentheses unless it is a primary expression.
   std::string text(arith::Expr e);
-  /// The C type that holds the value of `e`.
+  /// Returns the C type of the value of `e`.
   std::string type_of(arith::Expr e);
-  /// Whether `bad` may have been set since the last time that this was asked.
+  /// Returns whether the text since the last call may set `bad`, and resets that.
   bool take_checks() { return std::exchange(checks_, false); }
   bool has_checks() const { return checks_; }
   /// Forgets the temporaries of the statement.
   void end_statement() { temporaries_.clear(); }
 
-  /// Sums of four products of bytes, where four of the bytes are a word of memory, call a helper that has instructions
-  /// for it.
+  /// Lets sums of four products of bytes call a helper that uses dot product instructions, if four of the bytes are a
+  /// word of memory.
   void use_dots() { dots_ = true; }
-  /// `var` is declared with 64 bits, whatever it holds: a parameter.
+  /// Says that `var`, a parameter, is declared with 64 bits whatever its range is.
   void declare_wide(arith::Expr var) { declared_wide_.insert(var->id); }
 
-  /// While set, text is that of a lane.
+  /// Prints text for one lane of a vectorized loop from now on; null: for code outside of such loops.
   void set_lane(const LaneView* lane) { lane_ = lane; }
 
-  /// A pointer of type `type` at an address; hoisted() of the address has been printed.
+  /// Returns a pointer of type `type` to `address`, whose text hoisted() has returned before.
   std::string pointer(const std::string& type, arith::Expr address);
-  /// `buffer[...]` as an lvalue.
+  /// Returns `buffer[...]` as an lvalue.
   std::string element(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
-  /// The bits to be stored for a value of `dtype`.
+  /// Returns the bits that are stored for a value of `dtype`.
   std::string stored(DType dtype, const std::string& value);
   std::string helper(const std::string& name);
-  /// The subscript of an element, in elements.
+  /// Returns the offset of an element from the start of the buffer, in elements.
   std::string offset(const tir::Buffer& buffer, const std::vector<arith::Expr>& indices);
 
  private:
@@ -70,7 +70,7 @@ class Expressions {
   bool is_narrow(arith::Expr e) { return widths_ != nullptr && widths_->is_narrow(e); }
   std::string index_binary(const arith::Binary& n, const std::string& name, const std::string& a, const std::string& b);
   std::string binary(const arith::Binary& n);
-  std::string dot(const arith::Binary& n);  ///< "": it is no such sum
+  std::string dot(const arith::Binary& n);  ///< empty if it is not such a sum
   std::string integer_binary(const arith::Binary& n, const std::string& a, const std::string& b);
   std::string cast(const arith::Cast& n);
   std::string field(const arith::Load& n);

@@ -1,4 +1,4 @@
-// function.cpp: prim funcs as C functions: parameters, conventions.
+// function.cpp: prints a prim func's head: parameters, calling convention.
 #include "compiler/codegen/c/function.h"
 
 #include <algorithm>

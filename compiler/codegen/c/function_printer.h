@@ -1,8 +1,8 @@
-// function_printer.h: one prim func's text while it is written.
+// function_printer.h: prints the text of one prim func.
 //
-// Loops stay loops. A vectorized one runs what is between its inner loops for all lanes (lane_printer.h), as the
-// schedule that chose it means it; all others run serially, which gives the same bits. The printer knows statements;
-// what they use is computed by the lines of a ValuePrinter.
+// Loops stay loops. A vectorized loop runs each statement between its inner loops for all lanes (lane_printer.h), as
+// the schedule intends; all other loops run serially, which gives the same bits. This class prints statements; a
+// ValuePrinter prints the lines that compute their operands.
 #pragma once
 
 #include <set>
@@ -15,7 +15,7 @@
 
 namespace relaxc::codegen_c {
 
-/// Inside of a vectorized loop such a loop is printed as copies of its body.
+/// Whether the loop, inside of a vectorized one, is printed as copies of its body.
 bool is_copied(const tir::For& loop);
 
 class FunctionPrinter {
@@ -28,22 +28,22 @@ class FunctionPrinter {
   std::string prototype();
   std::string run();
 
-  // What a printer of vectorized loops asks for.
+  // Called by LanePrinter:
 
-  /// One of several statements: what it declares is its own.
+  /// Prints one of several statements, in a scope of its own if it declares anything.
   void statement(tir::Stmt s);
-  /// All that is between two braces. Scopes that reach to the end need none of their own, however many there are.
+  /// Prints the statements between two braces. Declarations that reach to the end of the suite open no further scope.
   void suite(tir::Stmt s);
-  tir::Stmt step(tir::Stmt s);  ///< gives what is still to be printed
+  tir::Stmt step(tir::Stmt s);  ///< prints the outermost node; returns the statement that is left
   tir::Stmt print_let(const tir::Let& node);
   void print_loop(const tir::For& node);
   void print(const tir::Store& node);
-  /// Tells the C compiler of what is declared and that nothing uses.
+  /// Keeps the C compiler from warning about a variable or buffer that is declared and not used.
   void admit_unused(arith::Var var);
   void admit_unused(tir::BufferRef buffer);
 
  private:
-  // function.cpp: what surrounds the statements
+  // function.cpp: the function's head and parameters
   void name_c_function(const tir::CFunction& function);
   std::string head();
   std::string parameters();
@@ -63,7 +63,7 @@ class FunctionPrinter {
   void print(const tir::Guard& node);
   void print(const tir::Invoke& node) { calls_.print(node); }
   std::string first_step(const tir::Block& node);
-  /// Copies of a loop's body in place of the loop.
+  /// Prints copies of a loop's body instead of the loop.
   void unroll(const tir::For& node);
 
   const tir::PrimFunc& function_;

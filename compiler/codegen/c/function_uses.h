@@ -1,6 +1,6 @@
-// function_uses.h: what a prim func's text will use of its variables and buffers, known before it is written.
+// function_uses.h: the variables, buffers and functions that the C text of a prim func uses, computed before printing.
 //
-// A C compiler warns of what is declared and not used, and a parameter that is only read is const.
+// The printer needs them first: C compilers warn of unused declarations, and a parameter that is only read is const.
 #pragma once
 
 #include <set>
@@ -14,14 +14,14 @@ class FunctionUses {
  public:
   explicit FunctionUses(const tir::PrimFunc& function);
 
-  /// Something uses what is declared for it. False also where several statements declare it: not all need be used.
+  /// Whether the text uses what is declared. False if several statements declare it, since not all need be used.
   bool is_used(arith::Var var) const { return vars_.count(var->id) != 0 && rebound_.count(var->id) == 0; }
   bool is_used(tir::BufferRef buffer) const { return buffers_.count(buffer) != 0 && renamed_.count(buffer) == 0; }
-  /// Functions of others that the text calls.
+  /// The external functions that the text calls.
   const std::set<std::string>& foreign_functions() const { return foreign_; }
-  /// Buffers that the function stores to, passes on or looks into through a view: their parameters are not const.
+  /// Buffers that the function stores to, passes to calls or has a view of: their parameters are not const.
   std::set<tir::BufferRef> written() const;
-  /// Buffers that the function stores to, itself or through views, or passes on.
+  /// Buffers that the function stores to, directly or through views, or passes to calls.
   std::set<tir::BufferRef> changed() const;
 
  private:
@@ -31,7 +31,7 @@ class FunctionUses {
   void declares(tir::BufferRef buffer);
 
   const tir::PrimFunc& function_;
-  std::set<uint32_t> vars_, bound_, rebound_;  ///< by id: used, bound by a let, bound by several
+  std::set<uint32_t> vars_, bound_, rebound_;  ///< by id: used; bound by a let; bound by several lets
   std::set<tir::BufferRef> buffers_, named_, renamed_;
   std::set<std::string> foreign_;
 };

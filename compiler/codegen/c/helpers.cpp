@@ -1,7 +1,7 @@
-// helpers.cpp: what C leaves undefined or does not have, as functions: wrapping integers, division by zero, saturating
-// casts, small floats, checked index arithmetic.
+// helpers.cpp: functions for what C leaves undefined or lacks: wrapping integers, division by zero, saturating casts,
+// small floats, checked index arithmetic.
 //
-// A table of templates, instantiated for the dtype that the helper's name ends in; only what a file uses is written.
+// A table of templates, each instantiated for the dtype that ends the helper's name; a file gets those that it uses.
 #include "compiler/codegen/c/helpers.h"
 
 #include <fmt/format.h>

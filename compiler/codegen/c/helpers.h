@@ -1,4 +1,4 @@
-// helpers.h: the small C functions that emitted code calls for what C's operators do not define.
+// helpers.h: the small C functions that emitted code calls for operations that C leaves undefined or does not have.
 #pragma once
 
 #include <set>
@@ -9,10 +9,10 @@
 
 namespace relaxc::codegen_c {
 
-/// The text of every helper in `used` and of those they use themselves, in a fixed order, each `static inline`.
+/// Returns the definitions of the helpers in `used` and of those that they call, in a fixed order, `static inline`.
 std::string helper_text(const std::set<std::string>& used, Profile profile);
 
-/// The function of runtime-lite/core/reduce_angle.h, put here by CMake.
+/// The text of runtime-lite/core/reduce_angle.h, which CMake generates.
 extern const std::string_view kReduceAngleText;
 
 }  // namespace relaxc::codegen_c

@@ -1,19 +1,19 @@
-// lane_printer.cpp: vectorized loops, statement by statement.
+// lane_printer.cpp: prints vectorized loops statement by statement.
 //
-// The loop over lanes is the outermost of a tile, with the reduction inside of it. Printed as it is, every lane
-// would walk through memory by itself; so what is between two inner loops runs for all lanes before what follows.
-// Locals that outlive it then have an element for each lane, side by side.
+// The loop over lanes is the outermost one of a tile, and the reduction is inside of it. Printed in this order, every
+// lane would walk through memory by itself. So the statements between two inner loops run for all lanes before what
+// follows. Locals that outlive them then have one element for each lane, contiguous.
 //
-// In C99 neighbours share one loop over lanes, the longer the better: GCC takes loops of up to 16 short steps apart
-// before its vectorizer sees them, and cannot put conditional loads together again; a long one stays whole, and
-// becomes vectors with masks. Unrolled loops are copies, so that subscripts of locals are numbers and a vector of them
-// can stay in a register. What is the same in all lanes is in front of the loop, once, with its conditions; what
-// lanes are asked one by one is in a loop of its own where it is the smaller part: both keep the rest free of
-// masks, with which GCC holds no sums in registers. (A loop for each statement was 3 to 6 times slower than LLVM's
-// object, and copies with a loop each up to 20 times; measured by bench/c_backend.py.) With the vector types of GCC and
-// clang a statement is one operation on vectors where all parts have one (vector_expression.h).
+// In C99, neighbouring statements share one loop over lanes, as long as possible: GCC unrolls loops of up to 16 short
+// steps before its vectorizer sees them, and cannot combine conditional loads again; a long loop stays whole and is
+// vectorized with masks. Unrolled loops are printed as copies, so that subscripts of locals are constants and a vector
+// of them can stay in a register. Uniform statements are before the loop, once, with their conditions. Statements that
+// test a condition per lane have a loop of their own if they are the smaller part: the rest then has no masks, with
+// which GCC does not keep sums in registers. (One loop for each statement was 3 to 6 times slower than LLVM's object,
+// and copies with a loop each up to 20 times; measured by bench/c_backend.py.) With the vector types of GCC and clang a
+// statement is one operation on vectors if all its parts have one (vector_expression.h).
 //
-// Where nothing loops inside, the loop is printed as it is: that is the same, and easier to read.
+// A vectorized loop without inner loops is printed as an ordinary loop: it computes the same, and is easier to read.
 #include <algorithm>
 
 #include "compiler/codegen/c/function_printer.h"

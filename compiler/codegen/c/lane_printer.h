@@ -1,4 +1,4 @@
-// lane_printer.h: vectorized loops of a prim func's text.
+// lane_printer.h: prints the vectorized loops of a prim func.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@ namespace relaxc::codegen_c {
 
 class FunctionPrinter;
 
-/// Prints what is between the inner loops of a vectorized loop for all lanes, and asks the function's printer for all
-/// else.
+/// Prints the statements between the inner loops of a vectorized loop, each for all lanes; FunctionPrinter prints all
+/// other statements.
 class LanePrinter {
  public:
-  /// `vectors`: by the vector types of GCC and clang.
+  /// `vectors`: whether to use the vector types of GCC and clang.
   LanePrinter(FunctionPrinter& function, bool vectors, Names& names, ValuePrinter& values, TextLines& out)
       : f_(function),
         vectors_(vectors),
@@ -32,17 +32,17 @@ class LanePrinter {
     tir::Lanes lanes;
     int64_t count = 0;
   };
-  /// Nothing: the loop is printed as any other.
+  /// Returns the lanes of a loop that this class prints; nullopt for a loop that is printed as any other.
   std::optional<Loop> lanes_of(const tir::For& node) const;
   void print(const tir::For& node, Loop& loop);
 
-  /// The next statement is one for all lanes.
+  /// Whether the next statement is printed for all lanes.
   bool is_active() const { return loop_ != nullptr; }
-  /// The next statement is in a vectorized loop, for all lanes or for one.
+  /// Whether the next statement is inside of a vectorized loop, for all lanes or for one.
   bool is_inside() const { return in_lane_ || loop_ != nullptr; }
-  /// As FunctionPrinter::step, for all lanes.
+  /// Like FunctionPrinter::step, but for all lanes.
   tir::Stmt step(tir::Stmt s);
-  /// Elements of the buffer for each of its own: lanes that have one each, or 1.
+  /// Elements that the text allocates for each element of the buffer: the number of lanes if each has its own, else 1.
   int64_t copies_of(tir::BufferRef buffer) const {
     return loop_ != nullptr && loop_->lanes.is_private(buffer) ? loop_->count : 1;
   }
@@ -67,9 +67,9 @@ class LanePrinter {
   ValuePrinter& values_;
   TextLines& out_;
   Expressions& expressions_;
-  Loop* loop_ = nullptr;  ///< the one that is being printed, except lane by lane
+  Loop* loop_ = nullptr;  ///< the loop that is printed; null while a statement is printed for one lane
   bool in_lane_ = false;
-  std::string mask_;  ///< the lanes that run, where not all do
+  std::string mask_;  ///< the name of the mask of active lanes; empty if all are active
 };
 
 }  // namespace relaxc::codegen_c

@@ -1,4 +1,4 @@
-// literals.cpp: constants with the suffixes and parentheses that C wants.
+// literals.cpp: prints constants with the suffixes and parentheses that C needs.
 #include "compiler/codegen/c/literals.h"
 
 #include <fmt/format.h>

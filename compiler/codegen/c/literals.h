@@ -1,4 +1,4 @@
-// literals.h: constants in C.
+// literals.h: prints constants as C literals.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace relaxc::codegen_c {
 
-/// `value` as a literal of its type, negative ones in parentheses.
+/// Returns `value` as a literal of its type; negative ones are in parentheses.
 std::string integer_text(DType dtype, int64_t value);
-/// Reads back as the same float; NaN and infinities are those of <math.h>.
+/// Returns a literal that C reads back as the same float; NaN and infinities are those of <math.h>.
 std::string float_text(DType dtype, double value);
 std::string zero(DType dtype);
 

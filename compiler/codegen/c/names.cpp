@@ -1,4 +1,4 @@
-// names.cpp: making identifiers that C accepts and no one else has.
+// names.cpp: makes unique, valid C identifiers.
 #include "compiler/codegen/c/names.h"
 
 #include <cctype>

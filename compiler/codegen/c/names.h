@@ -1,4 +1,4 @@
-// names.h: C names for variables and buffers of one function.
+// names.h: C names for the variables and buffers of one function.
 #pragma once
 
 #include <map>
@@ -10,19 +10,19 @@
 
 namespace relaxc::codegen_c {
 
-/// Gives every variable and buffer of a function a C identifier of its own, made of its name. Names begin with a letter
-/// and are not reserved words; names of the C library that helpers call are taken from the start.
+/// Gives every variable and buffer of a function a unique C identifier that is made of its name, begins with a letter
+/// and is no reserved word. Names of the C library that helpers call are taken from the start.
 class Names {
  public:
-  /// `foreign`: what no name may begin with, since macros and functions of the object do.
+  /// `foreign`: prefixes that no name may begin with, since macros and functions of the object have them.
   explicit Names(std::vector<std::string> foreign = {});
-  /// Has `buffer` be called `text`, which no other name is.
+  /// Sets the name of `buffer` to `text`, which the caller knows to be unique.
   void call(tir::BufferRef buffer, const std::string& text) { buffers_[buffer->id] = text; }
-  /// Keeps `name` for what is declared outside the function.
+  /// Reserves `name`, which is declared outside of the function.
   void reserve(const std::string& name) { taken_.insert(name); }
   const std::string& of(arith::Expr var);
   const std::string& of(tir::BufferRef buffer);
-  /// An unused name for a temporary.
+  /// Returns an unused name, made of `base`, for a temporary.
   std::string fresh(const std::string& base);
 
  private:

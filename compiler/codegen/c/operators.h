@@ -1,4 +1,4 @@
-// operators.h: operators of C.
+// operators.h: the C operators of expression kinds.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace relaxc::codegen_c {
 
-/// How C writes a binary operator: "+", "<=", "&&"; empty where it is a function (minimum, modulo). That "+" of
-/// integers overflows and "/" of them truncates is for the caller to know.
+/// Returns the C operator of a binary kind: "+", "<=", "&&"; empty if it is printed as a call (minimum, modulo). The
+/// caller handles the cases in which C's operator differs: "+" of integers overflows, "/" truncates.
 std::string_view operator_text(arith::ExprKind kind);
-/// Of numbers; conditions are joined by kAnd and kOr.
+/// Whether the kind compares numbers; kAnd and kOr, which join conditions, do not.
 bool is_comparison(arith::ExprKind kind);
-/// In one pair of parentheses: compilers take `((a == b))` for a slip.
+/// Returns the text in exactly one pair of parentheses: compilers warn of `((a == b))`.
 std::string in_parentheses(const std::string& text);
-/// The text of a condition behind `if`: an element or a name, whose type in C is not a Boolean, is compared with 0.
+/// Returns the condition for an `if`: an element or a name, which has an integer type in C, is compared with 0.
 std::string truth(const std::string& condition);
 
 }  // namespace relaxc::codegen_c

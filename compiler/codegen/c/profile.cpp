@@ -1,7 +1,7 @@
-// profile.cpp: whether an object can be written under a profile.
+// profile.cpp: checks whether an object can be written under a profile.
 //
-// What a profile forbids is refused with the place instead of being written in a roundabout way: whoever certifies the
-// text wants to read the loops that the model has.
+// A construct that a profile forbids is refused with its location, not replaced by an equivalent one: whoever certifies
+// the text wants to read the loops of the model.
 #include "compiler/codegen/c/profile.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// profile.h: what a profile of C keeps out of the text.
+// profile.h: the profiles of C, and what each forbids.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace relaxc::codegen_c {
 /// no generic call), no recursion, goto or unions, and loops whose bounds are numbers.
 enum class Profile { kPlain, kMisra };
 
-/// Why the object cannot be written so, as the rest of a sentence that begins with what has the fault; empty: it can.
+/// Returns why the object cannot be kMisra, as the rest of a sentence that begins with the culprit; empty if it can.
 std::string misra_obstacle(const interface::Object& object);
 
-/// The functions that the object's entries and public functions need, in its order: a static function without callers
-/// would be a warning.
+/// Returns the functions that the object's entries and public functions call, in the object's order. Others are left
+/// out, since compilers warn of a static function without callers.
 std::vector<const tir::PrimFunc*> called_functions(const interface::Object& object, Profile profile);
 
 }  // namespace relaxc::codegen_c

@@ -1,7 +1,7 @@
-// selftest.cpp: the self-test's data for machines of either byte order.
+// selftest.cpp: prints the self-test's data for machines of either byte order.
 //
-// Its words and the limits of outputs are little-endian wherever they are read. The elements of inputs are read by
-// kernels and so have the machine's order, as weights have; for those another order means another checksum.
+// Its words and the limits of outputs are always little-endian. Kernels read the elements of inputs, which therefore
+// have the machine's byte order, as weights do; the other byte order gives them another checksum.
 #include "compiler/codegen/c/selftest.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// selftest.h: the data that an object carries to be tried on, as C.
+// selftest.h: prints the self-test's data (inputs and expected outputs) as C.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace relaxc::codegen_c {
 
-/// `rlx_selftest_data`; empty if the object has no self-test.
+/// Returns the definition of `rlx_selftest_data`; empty if the object has no self-test.
 std::string selftest_data_text(const interface::Object& object, const std::vector<ElementRun>& runs);
 
 }  // namespace relaxc::codegen_c

@@ -1,4 +1,4 @@
-// sharing.cpp: which nodes of a statement become temporaries.
+// sharing.cpp: selects the nodes of a statement that become temporaries.
 #include <fmt/format.h>
 
 #include <algorithm>

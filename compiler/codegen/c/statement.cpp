@@ -1,4 +1,4 @@
-// statement.cpp: statements as C.
+// statement.cpp: prints statements as C.
 //
 // A block becomes a scope that declares its axes.
 #include <numeric>

@@ -1,4 +1,4 @@
-// style.h: how C is written where there is a choice.
+// style.h: options of the emitted C text.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace relaxc::codegen_c {
 
-/// Where the weights are. kArray: in the text; kIncbin: in a file that the assembler takes (GCC, clang); kEmbed: in a
-/// file that the preprocessor takes (`#embed` of C23).
+/// Where the weights are. kArray: in the text; kIncbin: in a file that the assembler reads (GCC, clang); kEmbed: in a
+/// file that the preprocessor reads (`#embed` of C23).
 enum class WeightsForm { kArray, kIncbin, kEmbed };
 
 struct Style {
   Profile profile = Profile::kPlain;
-  /// Vectorized loops by the vector types of GCC and clang; false: each statement is a loop over lanes. Nothing said:
-  /// what is fastest of what the profile allows.
+  /// Whether vectorized loops use the vector types of GCC and clang; otherwise each statement is a loop over lanes. If
+  /// it is not set, the fastest form that the profile allows.
   std::optional<bool> vectors;
   WeightsForm weights = WeightsForm::kArray;
-  uint64_t part_bytes = 0;  ///< functions go to parts of about this size; 0: all is one file
+  uint64_t part_bytes = 0;  ///< approximate size of the parts that functions are divided into; 0: one file
 
   bool has_vectors() const { return vectors.value_or(profile == Profile::kPlain); }
 };

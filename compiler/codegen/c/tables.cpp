@@ -1,4 +1,4 @@
-// tables.cpp: definitions of an object's tables as C. Texts are written where they are pointed to.
+// tables.cpp: prints the definitions of an object's tables as C. Texts are literals where something points to them.
 #include "compiler/codegen/c/tables.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// tables.h: the tables of an object as C, and the functions that they point to.
+// tables.h: prints the tables of an object, and the functions that they point to, as C.
 #pragma once
 
 #include <set>
@@ -11,18 +11,18 @@
 
 namespace relaxc::codegen_c {
 
-/// What prints the functions that C calls.
+/// Prints the functions that C calls.
 struct EntryFunctionPrinter {
   const Conventions& conventions;
   FunctionStyle style;
-  std::set<std::string>& helpers;  ///< that they call
+  std::set<std::string>& helpers;  ///< receives the helpers that the functions call
 
   std::string print(const tir::PrimFunc& function) const {
     return function_text(function, conventions, style, helpers);
   }
 };
 
-/// In the order of the list; all but the last one, the model, are static.
+/// Returns the definitions in the order of the list; all but the last one, the model, are static.
 std::string tables_text(const interface::Object& object, const std::vector<interface::Definition>& definitions,
                         const EntryFunctionPrinter& printer);
 

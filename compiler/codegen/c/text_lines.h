@@ -1,4 +1,4 @@
-// text_lines.h: indented lines of C, while they are written.
+// text_lines.h: builds C text of indented lines.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ class TextLines {
   void line(fmt::format_string<Args...> text, Args&&... args) {
     text_ += std::string(static_cast<size_t>(indent_) * 2, ' ') + fmt::format(text, std::forward<Args>(args)...) + "\n";
   }
-  /// A line that ends in a brace; what follows is inside of it until `close`.
+  /// Adds a line that ends in a brace; lines up to `close` are indented further.
   void open(const std::string& head) {
     line("{}", head);
     ++indent_;
@@ -24,9 +24,9 @@ class TextLines {
     line("}}");
   }
 
-  /// Where the next line begins.
+  /// The position at which the next line begins.
   size_t place() const { return text_.size(); }
-  /// A line between others: it has the indentation of now.
+  /// Inserts a line at an earlier position, with the current indentation.
   void line_at(size_t place, const std::string& text) {
     text_.insert(place, std::string(static_cast<size_t>(indent_) * 2, ' ') + text + "\n");
   }

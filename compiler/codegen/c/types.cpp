@@ -1,4 +1,4 @@
-// types.cpp: spellings of C types.
+// types.cpp: the names of C types.
 #include "compiler/codegen/c/types.h"
 
 #include "compiler/support/check.h"

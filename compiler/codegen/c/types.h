@@ -1,4 +1,4 @@
-// types.h: dtypes as C types.
+// types.h: the C types of dtypes.
 //
 // Small floats are stored as their bits and computed as float, rounded after every operation; a bool is stored as a
 // byte.
@@ -10,13 +10,13 @@
 
 namespace relaxc::codegen_c {
 
-/// The type of an element in memory: "float", "uint16_t" for a float16.
+/// Returns the type of an element in memory: "float"; "uint16_t" for a float16.
 std::string memory_type(DType dtype);
-/// The type of a value in an expression: "float" for a float16, "int" for a bool.
+/// Returns the type of a value in an expression: "float" for a float16, "int" for a bool.
 std::string value_type(DType dtype);
-/// Stored as bits that C has no arithmetic for: float16, bfloat16, float8.
+/// Whether the dtype is stored as bits for which C has no arithmetic: float16, bfloat16, float8.
 bool is_small_float(DType dtype);
-/// "f16", "bf16", "f8e4m3fn": the part of a helper's name that says the dtype.
+/// Returns the part of a helper's name that stands for the dtype: "f16", "bf16", "f8e4m3fn".
 std::string suffix(DType dtype);
 
 }  // namespace relaxc::codegen_c

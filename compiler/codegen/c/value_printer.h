@@ -1,5 +1,5 @@
-// value_printer.h: the lines before a statement that compute what it uses: temporaries, and checks of the index
-// arithmetic in them.
+// value_printer.h: prints the lines before a statement that compute its operands: temporaries, and checks of their
+// index arithmetic.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,14 @@ namespace relaxc::codegen_c {
 
 class ValuePrinter {
  public:
-  /// Lines go to `out`; `helpers` collects the helper functions that they call.
+  /// Prints lines to `out`; `helpers` collects the helper functions that they call.
   ValuePrinter(const tir::PrimFunc& function, const FunctionStyle& style, Names& names, std::set<std::string>& helpers,
                TextLines& out);
   ValuePrinter(const ValuePrinter&) = delete;
   ValuePrinter& operator=(const ValuePrinter&) = delete;
 
   Expressions& expressions() { return expressions_; }
-  /// Temporaries of a statement are in a scope of their own, if there are any.
+  /// Calls `print` after the declarations; opens a scope for the temporaries of the statement if there are any.
   template <typename F>
   void scoped(const std::vector<std::string>& declarations, F print) {
     if (!declarations.empty()) out_.open("{");
@@ -35,20 +35,20 @@ class ValuePrinter {
   void declare(const std::vector<std::string>& declarations) {
     for (const std::string& declaration : declarations) out_.line("{}", declaration);
   }
-  /// The text of `e`; its temporaries stay visible to what follows in the enclosing scope.
+  /// Returns the text of `e`; its temporaries stay visible for the rest of the enclosing scope.
   std::string hoisted(arith::Expr e);
-  /// The same, under a name of its own if `bad` says whether it is right: it is computed before that is asked.
+  /// Like `hoisted`, but assigns the value to a variable if computing it may set `bad`, which is tested afterwards.
   std::string computed(arith::Expr e);
 
-  /// Leaves the function if index arithmetic of the lines since the last check overflows. `computed_by`: the guard
-  /// whose condition has just been printed.
+  /// Prints the exit from the function if index arithmetic since the last check has overflowed. `computed_by`: the
+  /// guard whose condition has just been printed.
   void check_overflow(const tir::Guard* computed_by = nullptr);
-  /// Index arithmetic of the function is checked.
+  /// Whether the function checks its index arithmetic.
   bool may_check() const { return ranges_.has_value(); }
-  /// Some of it was, so far: the function has a variable `bad`.
+  /// Whether any arithmetic so far was checked, so that the function has a variable `bad`.
   bool has_checked() const { return checked_; }
 
-  /// The type of what counts a loop, and of what counts lanes.
+  /// The types of a loop's counter and of the counter of lanes.
   std::string counter_type(const tir::For& loop);
   std::string lane_type() const;
 
@@ -56,8 +56,8 @@ class ValuePrinter {
   const tir::PrimFunc& function_;
   Names& names_;
   TextLines& out_;
-  std::optional<tir::IndexRanges> ranges_;  ///< of a function whose index arithmetic is checked
-  std::optional<tir::IndexWidths> widths_;  ///< of a function that keeps indices in 32 bits
+  std::optional<tir::IndexRanges> ranges_;  ///< set if the function's index arithmetic is checked
+  std::optional<tir::IndexWidths> widths_;  ///< set if the function keeps indices in 32 bits
   Expressions expressions_;
   bool checked_ = false;
 };

@@ -1,7 +1,7 @@
-// vector_expression.cpp: C text of expressions over all lanes.
+// vector_expression.cpp: prints expressions over all lanes as C.
 //
-// Integers are added and multiplied as unsigned ones, which wrap. What would be computed where a condition does not
-// hold must not read outside of a buffer, so conditions over loads are left to loops over lanes.
+// Integers are added and multiplied as unsigned ones, which wrap. A load under a condition may be outside of its buffer
+// in lanes where the condition is false, so conditions over loads are left to loops over lanes.
 #include "compiler/codegen/c/vector_expression.h"
 
 #include <fmt/format.h>

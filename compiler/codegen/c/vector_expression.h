@@ -1,4 +1,4 @@
-// vector_expression.h: expressions over all lanes of a vectorized loop, by the vector types of GCC and clang.
+// vector_expression.h: prints expressions over all lanes of a vectorized loop with the vector types of GCC and clang.
 #pragma once
 
 #include <string>
@@ -9,34 +9,34 @@
 
 namespace relaxc::codegen_c {
 
-/// Prints the expressions of one statement as operations on vectors of one element a lane. What is the same in all
-/// lanes is printed as a scalar by `Expressions` and spread; a comparison is a vector of as many bits an element as
-/// what it compares, all ones or none.
+/// Prints the expressions of one statement as operations on vectors with one element a lane. What is uniform over the
+/// lanes is printed as a scalar by `Expressions` and broadcast; a comparison is a vector with elements as wide as those
+/// that it compares, each all ones or all zeros.
 class VectorExpression {
  public:
-  /// `mask`, if there is one, names a vector of 32-bit integers: the lanes that run. Memory is read and written in
-  /// these alone; the rest of their values is never used.
+  /// `mask`, if not empty, names a vector of 32-bit integers that is set in active lanes. Memory is read and written in
+  /// active lanes alone; values of the others are never used.
   VectorExpression(Expressions& scalars, Names& names, const tir::Lanes& lanes, int64_t count, std::string mask = {})
       : scalars_(scalars), names_(names), lanes_(lanes), count_(count), mask_(std::move(mask)) {}
 
-  /// Elements of this dtype have a vector type, and there is one of this number of lanes.
+  /// Whether there is a vector type of this dtype with as many elements as there are lanes.
   bool has_type(DType dtype) const;
-  /// All of `e` can be written so; else its statement is a loop over lanes.
+  /// Whether all of `e` can be printed as vectors; if not, its statement is printed as a loop over lanes.
   bool can(arith::Expr e);
-  /// An index can be computed although some lanes do not run.
+  /// Whether an index can be computed although some lanes are not active.
   bool can_index(arith::Expr e) const;
-  /// The elements are side by side.
+  /// Whether the elements of the lanes are contiguous.
   bool can_store(tir::BufferRef buffer, const std::vector<arith::Expr>& indices) const;
 
-  /// Declarations of what `e` uses more than once.
+  /// Returns declarations of the nodes that `e` uses more than once.
   std::vector<std::string> share(arith::Expr e);
   std::string text(arith::Expr e);
-  /// The address of the first lane's element.
+  /// Returns the address of the element of lane 0.
   std::string place(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
-  /// A store of the vector `value`.
+  /// Returns a statement that stores the vector `value`.
   std::string stored(tir::BufferRef buffer, const std::vector<arith::Expr>& indices, const std::string& value);
   std::string stored(DType dtype, const std::string& place, const std::string& value);
-  /// A condition as a vector of elements of `bits` bits.
+  /// Returns a condition as a vector of elements of `bits` bits.
   std::string mask(arith::Expr e, int bits);
   std::string type(DType dtype);
 

@@ -1,8 +1,8 @@
-// vector_helpers.cpp: what the vector types of GCC and clang leave to functions.
+// vector_helpers.cpp: functions for what the vector types of GCC and clang have no operators for.
 //
-// Operators of C work on them; loads from any element, spreading a number, picking by a mask, and fused
-// multiply-additions (which neither compiler has for vectors in general) do not come with the types. Where a machine is
-// known to have the latter they are its own, elsewhere lane by lane: the bits are the same.
+// C's operators work on these types. They lack loads from any element, broadcasts, selects by a mask, and fused
+// multiply-add (which neither compiler has for vectors in general). A machine that is known to have fused multiply-add
+// uses its own, other machines compute it lane by lane: the bits are the same.
 #include "compiler/codegen/c/vector_helpers.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// vector_helpers.h: the vector types of GCC and clang, and functions on them, that emitted code uses.
+// vector_helpers.h: the vector types of GCC and clang that emitted code uses, and functions on them.
 #pragma once
 
 #include <set>
@@ -6,10 +6,10 @@
 
 namespace relaxc::codegen_c {
 
-/// Helpers of VectorExpression end in an element type and a number of lanes: "fma_f32x8".
+/// Whether `name` is a helper of VectorExpression; these end in an element type and a number of lanes: "fma_f32x8".
 bool is_vector_helper(const std::string& name);
 
-/// Types and functions of all of `used`, each of which is_vector_helper, in a fixed order.
+/// Returns the types and functions that `used` needs, in a fixed order; each name satisfies is_vector_helper.
 std::string vector_helper_text(const std::set<std::string>& used);
 
 }  // namespace relaxc::codegen_c

@@ -1,9 +1,9 @@
-// weights.cpp: weights as an array, or in a file of their own that the assembler or the preprocessor takes.
+// weights.cpp: writes weights as an array, or as a file of their own that the assembler or the preprocessor includes.
 //
-// A C compiler needs some hundred bytes of memory and a microsecond for each element of an array, so weights of many
-// megabytes are better left to the assembler (`.incbin`, any GCC or clang that writes ELF) or to `#embed` of C23. What
-// the program sees is the same in all forms: a constant object `rlx_weights` that is aligned as numbers are. An array
-// is right on machines of either byte order; files are little-endian, and big-endian machines refuse them.
+// A C compiler needs some hundred bytes of memory and a microsecond for each element of an array, so many megabytes of
+// weights are better left to the assembler (`.incbin`, any GCC or clang that writes ELF) or to `#embed` of C23. Each
+// form gives the program the same constant object `rlx_weights`, aligned as numbers are. An array is right on machines
+// of either byte order; files are little-endian, and big-endian machines refuse them.
 #include "compiler/codegen/c/weights.h"
 
 #include <fmt/format.h>

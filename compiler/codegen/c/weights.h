@@ -1,4 +1,4 @@
-// weights.h: model data in C.
+// weights.h: writes the weights as C.
 #pragma once
 
 #include <functional>
@@ -11,26 +11,26 @@
 
 namespace relaxc::codegen_c {
 
-/// Receives the text of a file, piece by piece; false when it cannot be written (the file system's error is the
-/// caller's to report).
+/// Receives the text of a file in pieces; returns false if it cannot be written (the caller reports the file system's
+/// error).
 using Write = std::function<bool(std::string_view text)>;
 
-/// The extension, behind the output's stem, of the file that kIncbin and kEmbed take.
+/// The extension that follows the output's stem in the name of the file that kIncbin and kEmbed include.
 inline constexpr const char* kWeightsFile = ".weights.bin";
 
-/// Where the weights hold elements of more than a byte. What is in no run is bytes.
+/// A part of the weights with elements of several bytes. Whatever is in no run is bytes.
 struct ElementRun {
   uint64_t offset = 0, bytes = 0;
   uint32_t element_bytes = 1;
 };
 
-/// Data in little-endian order as the content of a C array of bytes that has the order of the machine it is compiled
-/// for: elements of more than a byte are calls of macros.
+/// Prints little-endian data as the content of a C array of bytes in the byte order of the machine that compiles it:
+/// elements of several bytes are calls of macros.
 class ByteArray {
  public:
-  /// `runs` by offset; `macro` is what the macros' names begin with, before the number of bytes.
+  /// `runs` is sorted by offset; `macro` is the prefix of the macros' names, which the number of bytes follows.
   ByteArray(const std::vector<ElementRun>& runs, std::string_view macro) : runs_(runs), macro_(macro) {}
-  /// Adds the text of the next bytes; a last element that is not whole waits for more.
+  /// Appends the text of the next bytes to `text`; an incomplete element at the end waits for its other bytes.
   void append(const std::byte* data, size_t size, std::string& text);
 
  private:
@@ -44,19 +44,19 @@ class ByteArray {
   uint32_t count_ = 0;
 };
 
-/// What a file needs before the content of such an array.
+/// Returns the definitions of the macros that such an array needs.
 std::string byte_order_macros(const std::vector<ElementRun>& runs, std::string_view macro);
-/// Text for big-endian machines, and text for the others.
+/// Returns text that selects `big` on big-endian machines and `little` on others.
 std::string on_byte_order(const std::string& big, const std::string& little);
-/// Refuses big-endian machines: `what` is little-endian for a reason.
+/// Returns an #error for big-endian machines with the message `what`.
 std::string little_endian_only(std::string_view what);
 
-/// The declaration of `rlx_weights` for a file that does not hold it.
+/// Returns the declaration of `rlx_weights` for a file that does not define it.
 std::string weights_declaration(const interface::Object& object);
-/// The definition, `static` unless other files are to see it. `file` is the name of the file of kWeightsFile.
+/// Writes the definition, `static` if `is_static`. `file` is the name of the file of kWeightsFile.
 bool write_weights(const interface::Object& object, const std::vector<ElementRun>& runs, const Style& style,
                    const std::string& file, bool is_static, const Write& write);
-/// The bytes alone.
+/// Writes the bytes alone.
 bool write_weights_bytes(const interface::Weights& weights, const Write& write);
 
 }  // namespace relaxc::codegen_c

@@ -1,8 +1,8 @@
-// cpu_levels.cpp: which CPUs a list may name, and the bits of rlx_context.cpu_features that each takes.
+// cpu_levels.cpp: the CPUs that a list may name, and the bits of rlx_context.cpu_features that each requires.
 //
-// A level is sound only if every instruction that LLVM may choose for it is covered by a bit that the program can ask.
-// So a list takes CPUs whose features are all in the table below; one such as znver4, which has more, is refused rather
-// than trusted.
+// A level is sound only if a bit that the program can test covers every instruction that LLVM may select for it. So a
+// list may name only CPUs whose features are all in the table below; one with further features, such as znver4, is
+// refused rather than trusted.
 #include "compiler/codegen/llvm/cpu_levels.h"
 
 #include <llvm/MC/MCSubtargetInfo.h>

@@ -1,8 +1,8 @@
-// debug_lines.cpp: one subprogram a kernel, one line all over it.
+// debug_lines.cpp: one subprogram and one line for each kernel.
 //
-// A kernel of several fused operators runs them in one loop, so no instruction is of one operator alone: the function
-// has the names of all, and the place of the last. An ONNX node has no line; its name is behind the file's, so that
-// a profiler or addr2line says it without being asked for functions.
+// A kernel of several fused operators computes them in one loop, so no instruction belongs to one operator alone: the
+// function has the names of all operators, and the location of the last. An ONNX node has no line; its name follows the
+// file's, so that a profiler or addr2line prints it without being asked for functions.
 #include "compiler/codegen/llvm/debug_lines.h"
 
 #include <llvm/BinaryFormat/Dwarf.h>

@@ -1,4 +1,4 @@
-// debug_lines.h: which source a piece of machine code comes from, as DWARF line tables.
+// debug_lines.h: DWARF line tables, which say from which source a machine instruction comes.
 #pragma once
 
 #include <llvm/IR/DIBuilder.h>
@@ -14,10 +14,10 @@ class DebugLines {
  public:
   explicit DebugLines(llvm::Module& module);
 
-  /// Says of every instruction of `function` that it comes from what `source` computes: a line of a text program, or
-  /// the ONNX nodes, whose names take the place of the function's.
+  /// Gives every instruction of `function` the location of `source`: a line of a text program, or the names of its ONNX
+  /// nodes, which then also are the function's name.
   void describe(llvm::Function& function, const tir::PrimFunc& source);
-  /// After the last function.
+  /// Must be called after the last function.
   void finish() { builder_.finalize(); }
 
  private:

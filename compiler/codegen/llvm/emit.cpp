@@ -1,8 +1,8 @@
-// emit.cpp: files.
+// emit.cpp: writes output files.
 //
 // Weights can be gigabytes, and LLVM would hold them several times. So the object is written with a section of zeros of
 // the right size, which costs no memory, and the bytes are streamed into the file afterwards. Text and bitcode outputs,
-// which are for reading, hold the weights as directives; beyond a limit they are refused.
+// which are for reading, contain the weights as directives, up to a limit above which they are refused.
 #include "compiler/codegen/llvm/emit.h"
 
 #include <fcntl.h>

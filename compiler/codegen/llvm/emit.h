@@ -1,4 +1,4 @@
-// emit.h: writing what was compiled.
+// emit.h: writes an object, a library or a program to a file.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace relaxc::codegen_llvm {
 
-/// The numbers are those of the driver's own list of outputs, in which C is at 4 and the text IR at 6.
+/// The numbers are those of the driver's own enumeration of outputs, where C is 4 and the text IR is 6.
 enum class OutputKind {
   kObject = 0,
   kAssembly = 1,
@@ -22,32 +22,32 @@ enum class OutputKind {
   kExecutable = 8
 };
 
-/// Bytes of stack of each entry; UINT64_MAX, or none at all: not known.
+/// Upper bounds of the stack that each entry uses, in bytes; UINT64_MAX, or an empty list, if they are not known.
 struct StackBounds {
   std::vector<uint64_t> generic;  ///< of rlx_function.run
-  std::vector<uint64_t> typed;    ///< of the call that the header declares
+  std::vector<uint64_t> typed;    ///< of the typed call that the header declares
 };
 
-/// How many functions of an object have been begun, and of how many.
+/// Reports progress: how many functions of an object have been started, and how many there are.
 using TellParts = std::function<void(size_t begun, size_t all)>;
 
 struct EmitOptions {
   OutputKind kind = OutputKind::kObject;
-  std::string opt = "2";             ///< "0", "1", "2", "3", "s", "z": LLVM's pipelines
-  bool fast = false;                 ///< LLVM takes as little time as it can, whatever `opt` says
-  bool line_tables = false;          ///< DWARF that says which source an instruction comes from
+  std::string opt = "2";             ///< optimization level: "0", "1", "2", "3", "s", "z"
+  bool fast = false;                 ///< whether LLVM takes as little time as possible, whatever `opt` is
+  bool line_tables = false;          ///< whether to write DWARF line tables
   int32_t jobs = 1;                  ///< threads that compile; the object is the same for any number
-  std::string runtime, linker;       ///< what to link with, and by what: Linking::runtime, Linking::compiler
-  std::string scratch;               ///< a file for the object that is linked or put into an archive
-  std::string import_library;        ///< Linking::import_library
-  std::vector<LevelVersion> levels;  ///< of the program, least first; empty: the object is its only version
-  StackBounds* stack = nullptr;      ///< gets the stack that each entry takes
-  std::function<bool()> stop;        ///< asked between parts, from any thread, whether to fail (cancelled); null: never
-  TellParts tell;                    ///< called from any thread, one at a time; null: nothing is reported
-  std::string shown_path;            ///< how messages call the file; empty: its path
+  std::string runtime, linker;       ///< see Linking::runtime, Linking::compiler
+  std::string scratch;               ///< path of a temporary file for the object that is linked or archived
+  std::string import_library;        ///< see Linking::import_library
+  std::vector<LevelVersion> levels;  ///< the program's versions, least CPU first; empty if `object` is the only one
+  StackBounds* stack = nullptr;      ///< receives the stack of each entry; may be null
+  std::function<bool()> stop;        ///< asked between parts, from any thread, whether to cancel; null: never
+  TellParts tell;                    ///< called from any thread, never concurrently; may be null
+  std::string shown_path;            ///< the path that messages show; empty: the path itself
 };
 
-/// Writes the object to `path`, which holds anything or nothing if it fails (kIo, kUnsupported).
+/// Writes the object to `path`. If it fails (kIo, kUnsupported), the content of `path` is undefined.
 Status emit(const interface::Object& object, const Target& target, const EmitOptions& options, const std::string& path,
             Diagnostics& diag);
 

@@ -1,4 +1,4 @@
-// failure.cpp: LLVM's handlers.
+// failure.cpp: LLVM's error handlers.
 #include "compiler/codegen/llvm/failure.h"
 
 #include <llvm/Support/ErrorHandling.h>

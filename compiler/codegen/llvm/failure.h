@@ -1,10 +1,10 @@
-// failure.h: how LLVM's own failures end the program.
+// failure.h: ends the program where LLVM would abort.
 #pragma once
 
 namespace relaxc::codegen_llvm {
 
-/// Where LLVM has no memory, the program ends by terminate_now(), as it does where operator new fails; on LLVM's fatal
-/// errors it says so and exits with 70, or with 1 if it was for want of memory. Without it LLVM aborts.
+/// Installs LLVM's error handlers. Out of memory ends the program by terminate_now(), as a failed operator new does; a
+/// fatal error prints LLVM's message and exits with 70, or with 1 if it was caused by lack of memory.
 void end_on_failure();
 
 }  // namespace relaxc::codegen_llvm

@@ -1,8 +1,8 @@
-// functions.cpp: the scalar functions of the text IR.
+// functions.cpp: lowers the scalar functions of the text IR.
 //
-// A pass has lowered exp, tanh and the like to polynomials before an object is emitted; only evaluation inside relaxc
-// may still meet them, and calls libm lane by lane as the interpreter does. Rounding and fma fall back to arithmetic on
-// CPUs that would need a library for them.
+// A pass has lowered exp, tanh and the like to polynomials before an object is emitted; only evaluation inside of
+// relaxc may still see them, and calls libm lane by lane as the interpreter does. Rounding and fma become arithmetic on
+// CPUs that would need a library call for them.
 #include <cmath>
 
 #include "compiler/codegen/llvm/numeric.h"

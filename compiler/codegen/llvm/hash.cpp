@@ -1,4 +1,4 @@
-// hash.cpp: LLVM's SHA-256. A table of our own would be one more thing to test.
+// hash.cpp: uses LLVM's SHA-256, since an implementation of our own would be one more thing to test.
 #include "compiler/codegen/llvm/hash.h"
 
 #include <llvm/ADT/ArrayRef.h>

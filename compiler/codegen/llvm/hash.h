@@ -1,4 +1,4 @@
-// hash.h: SHA-256 of what an object was made from.
+// hash.h: SHA-256 of the inputs that an object was made from.
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@ namespace relaxc::codegen_llvm {
 
 using Hash = std::array<uint8_t, 32>;
 
-/// Of the parts in order, each with its length, so that moving a byte from one part to the next changes the hash.
+/// Returns the hash of the parts in order, each with its length, so that moving a byte between parts changes the hash.
 Hash hash_of(const std::vector<std::string>& parts);
 
 /// Calls its argument with the bytes of a file, in pieces.
 using FileContent = std::function<void(const std::function<void(std::span<const std::byte>)>&)>;
-/// Of the contents of the files in order, each with its length, and then of the parts. A piece is not kept.
+/// Returns the hash of the files in order, each with its length, and then of the parts. Reads each piece only once.
 Hash hash_of_files(const std::vector<FileContent>& files, const std::vector<std::string>& parts);
 
 }  // namespace relaxc::codegen_llvm

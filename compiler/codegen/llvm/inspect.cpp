@@ -1,4 +1,4 @@
-// inspect.cpp: sections and symbols by LLVM's readers of object files.
+// inspect.cpp: reads sections and symbols by LLVM's object file library.
 #include "compiler/codegen/llvm/inspect.h"
 
 #include <llvm/Object/COFF.h>

@@ -1,4 +1,4 @@
-// inspect.h: what an object file holds, read from the file itself.
+// inspect.h: the sections and symbols of an object file.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ struct ObjectSymbol {
   bool code = false;
 };
 
-/// An object or shared library: ELF, COFF, Mach-O or WebAssembly, with names as the format has them. Of sections only
-/// those that are loaded and hold something; sections and symbols in the file's order, undefined symbols by name, each
-/// once. Only ELF and WebAssembly have the size of a symbol; of others it is the distance to the next.
+/// The contents of an object or shared library (ELF, COFF, Mach-O or WebAssembly), with names as the format has them,
+/// in the file's order; undefined symbols are sorted by name. Sections that are not loaded or are empty are left out.
+/// Only ELF and WebAssembly record the size of a symbol; in other formats it is the distance to the next symbol.
 struct ObjectContents {
   std::vector<ObjectSection> sections;
-  std::vector<ObjectSymbol> globals, locals;  ///< locals: functions alone
+  std::vector<ObjectSymbol> globals, locals;  ///< `locals` holds functions alone
   std::vector<std::string> undefined;
 };
 
-/// Fails (kIo) if the file cannot be read as one of these; `shown` is its path for messages.
+/// Reads an object file. Fails (kIo) if it is not of one of these formats; `shown` is its path in messages.
 Result<ObjectContents> inspect_object(const std::string& path, const std::string& shown, Diagnostics& diag);
 
 }  // namespace relaxc::codegen_llvm

@@ -1,7 +1,7 @@
 // jit.cpp: an Evaluator that compiles.
 //
-// Each prim func becomes one module with all it calls and one entry of fixed shape, `int32_t (void* const* buffers,
-// const int64_t* scalars, rlx_error* error)`, so that no call has to be made up at run time. Memory that a program
+// Each prim func becomes one module with its callees and one entry of a fixed signature, `int32_t (void* const*
+// buffers, const int64_t* scalars, rlx_error* error)`, so that one function type calls them all. Memory that a program
 // allocates belongs to the run and is freed with it.
 #include "compiler/codegen/llvm/jit.h"
 

@@ -1,4 +1,4 @@
-// jit.h: TIR as compiled code inside relaxc.
+// jit.h: an Evaluator that compiles TIR and runs it inside of relaxc.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace relaxc::codegen_llvm {
 
-/// An Evaluator that compiles each prim func (with what it calls) on first use and keeps the code. Gives the bits of
-/// the interpreter, NaN payloads aside. `target` must be this machine.
+/// Returns an Evaluator that compiles each prim func, with its callees, on first use and keeps the code. It computes
+/// the same bits as the interpreter, except NaN payloads. `target` must be this machine.
 std::unique_ptr<tir::Evaluator> make_jit(const Target& target, tir::FindFunction find = {},
                                          tir::CallExternal external = {});
 

@@ -1,12 +1,12 @@
 // join_objects.cpp: what `ld -r` does, for objects that LLVM has just written.
 //
-// Every function and table has a section of its own, so nothing has to be laid out anew: sections of the parts are
-// behind those of the first object, as they are. What ties an object together comes anew behind all of them:
-// relocations, whose symbols have other numbers now, symbols, names and the table of sections. What only tools read
-// (attributes, notes) is the same in each object and stays that of the first.
+// Every function and table has a section of its own, so the layout inside of sections does not change: the sections of
+// the parts follow those of the first object. Relocations, symbols, names and the section table, whose indices change,
+// are written again after all of them. Sections that only tools read (attributes, notes) are equal in all objects;
+// those of the first one stay.
 //
-// Rejected: the system's linker, which is not there for every machine, and would read and copy the weights; one text of
-// assembly for all parts, which takes longer to assemble than the parts take to compile.
+// Rejected: the system's linker, which does not exist for every machine, and would read and copy the weights; one
+// assembly text for all parts, which takes longer to assemble than the parts take to compile.
 #include "compiler/codegen/llvm/join_objects.h"
 
 #include <llvm/ADT/StringExtras.h>

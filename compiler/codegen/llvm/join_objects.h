@@ -1,4 +1,4 @@
-// join_objects.h: several ELF objects as one.
+// join_objects.h: joins several ELF objects into one.
 #pragma once
 
 #include <llvm/ADT/ArrayRef.h>
@@ -8,9 +8,9 @@
 
 namespace relaxc::codegen_llvm {
 
-/// Adds what is loaded of `parts` (objects in memory, of the same machine) to the relocatable object at `path`. Hidden
-/// symbols, by which the objects know each other, become local. Nothing that is in the first object's sections moves
-/// or is read, however large it is. False if the file cannot be written.
+/// Appends the loaded sections of `parts` (objects in memory, for the same machine) to the relocatable object at
+/// `path`. Hidden symbols, by which the objects refer to each other, become local. The first object's sections are
+/// neither moved nor read, however large they are. Returns false if the file cannot be written.
 bool join_objects(const std::string& path, llvm::ArrayRef<llvm::StringRef> parts);
 
 }  // namespace relaxc::codegen_llvm

@@ -1,10 +1,10 @@
-// levels.cpp: a program in several versions; each call takes the best one that its CPU can run.
+// levels.cpp: several versions of a program; each call runs the best one that its CPU can run.
 //
-// The choice is made call by call from context.cpu_features, since an object has no memory of its own to keep one in.
-// Asking the CPU can take longer than a small model runs, so the first call leaves the answer in the caller's context.
-// A function of each role is in front of the versions and has the signature that one version has, so that adapters and
-// the typed call know nothing of levels. What runs before the choice (shapes, sizes, this code) is compiled for the
-// architecture's baseline. A program with one version has the same choice: that version, or RLX_CPU_FEATURES.
+// The choice is made in each call from context.cpu_features, since an object has no writable memory to keep it in.
+// Asking the CPU can take longer than a small model runs, so the first call stores the answer in the caller's context.
+// For each role, a function with the signature of one version dispatches to the versions, so adapters and the typed
+// call do not depend on levels. Code that runs before the choice (shapes, sizes, this code) is compiled for the
+// architecture's baseline. A program with one version chooses alike: between that version and RLX_CPU_FEATURES.
 #include "compiler/codegen/llvm/object_emitter.h"
 #include "compiler/codegen/llvm/query_cpu_features.h"
 #include "compiler/interface/call_order.h"

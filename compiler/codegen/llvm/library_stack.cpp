@@ -1,8 +1,8 @@
-// library_stack.cpp: figures, rounded up to whole frames, of functions that only the linker chooses.
+// library_stack.cpp: the stack use, rounded up to whole frames, of functions that the linker adds.
 //
-// runtime-lite as GCC 12 compiles it with -O1, -O2 and -Os, the most of them; the compiler's library is GCC's. Both are
-// painted by tests/embedded/library_stack_test.py, which keeps this table true. (-fstack-usage leaves out what leaves
-// of x86-64 keep below the stack pointer.) Memory functions are those of runtime-lite, of newlib and of glibc.
+// The maximum over runtime-lite as GCC 12 compiles it with -O1, -O2 and -Os, and over GCC's compiler library; measured
+// by painting the stack in tests/embedded/library_stack_test.py, which checks this table. (-fstack-usage omits the red
+// zone of x86-64 leaf functions.) Memory functions are those of runtime-lite, of newlib and of glibc.
 #include "compiler/codegen/llvm/library_stack.h"
 
 #include <initializer_list>

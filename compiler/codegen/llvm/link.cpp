@@ -1,8 +1,8 @@
-// link.cpp: a C compiler links, since it knows the machine's libraries and start-up files.
+// link.cpp: links by a C compiler, since it knows the machine's libraries and start-up files.
 //
-// The runtime comes as a library where there is one for the object's machine. For any other it is compiled in the same
-// command from its sources, which every C99 compiler takes: so an object for a machine and the runtime for it never
-// come apart. Rejected: calling lld-link, ld64 and wasm-ld ourselves; the sources need a compiler anyway.
+// The runtime is a library if there is one for the object's machine. For other machines the same command compiles its
+// sources, which every C99 compiler accepts: so the runtime always matches the object. Rejected: calling lld-link, ld64
+// and wasm-ld ourselves; the sources need a compiler anyway.
 #include "compiler/codegen/llvm/link.h"
 
 #include <llvm/ADT/SmallString.h>

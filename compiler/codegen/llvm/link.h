@@ -1,4 +1,4 @@
-// link.h: shared libraries and programs of an object and the runtime.
+// link.h: links an object and the runtime to a shared library or a program.
 #pragma once
 
 #include <string>
@@ -20,11 +20,11 @@ struct Linking {
   std::string runtime;  ///< librelax_rt.a of that machine with its siblings beside it, or a folder of its sources
 };
 
-/// Fails (usage) if there is no compiler or no runtime, if `path` has the extension of another format, or if the
-/// machine has no such thing: all that can be known before there is an object.
+/// Checks what can be known before there is an object. Fails (usage) if there is no compiler or no runtime, if `path`
+/// has the extension of another format, or if the machine has no shared libraries or programs.
 Status check_linking(const Linking& what, Diagnostics& diag);
 
-/// Links by a C compiler. Fails as check_linking does, and (io) if the compiler fails, which has said why.
+/// Links by a C compiler. Fails as check_linking does, and (io) if the compiler fails, which has printed the reason.
 Status link(const Linking& what, Diagnostics& diag);
 
 }  // namespace relaxc::codegen_llvm

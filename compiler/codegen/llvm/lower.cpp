@@ -1,4 +1,4 @@
-// lower.cpp: declarations of prim funcs, before their bodies.
+// lower.cpp: declares prim funcs as LLVM functions before their bodies are lowered.
 #include "compiler/codegen/llvm/lower.h"
 
 #include "compiler/codegen/llvm/lower/function.h"

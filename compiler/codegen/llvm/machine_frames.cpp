@@ -1,9 +1,9 @@
-// machine_frames.cpp: where the stack pointer is at each call.
+// machine_frames.cpp: finds the depth of the stack pointer at each call.
 //
-// LLVM's own figure (DiagnosticInfoStackSize) is of the objects in a frame. It leaves out the return address of x86,
-// bytes below the stack pointer that a leaf uses, what a prologue wastes that aligns the stack to a vector, and what is
-// pushed around a call. So the finished instructions are followed with a number for the stack pointer: once for each
-// place that it may have in front of the call, since aligning depends on it.
+// LLVM's own figure (DiagnosticInfoStackSize) counts the objects in a frame. It omits the return address of x86, the
+// red zone of a leaf, the padding of a prologue that aligns the stack to a vector, and arguments that are pushed around
+// a call. So this pass follows the stack pointer through the final instructions, once for each place that it may have
+// before the call, since alignment depends on it.
 #include "compiler/codegen/llvm/machine_frames.h"
 
 #include <llvm/CodeGen/MachineFrameInfo.h>

@@ -1,4 +1,4 @@
-// machine_frames.h: the stack that each function takes, read off its machine code before that is printed.
+// machine_frames.h: the stack use of each function, read from its machine code before that is printed.
 #pragma once
 
 #include <llvm/IR/LegacyPassManager.h>
@@ -10,20 +10,20 @@
 
 namespace relaxc::codegen_llvm {
 
-/// A function that aligns its frame takes more or less by where the caller's stack pointer is, so there is a figure
-/// for each place: the stack pointer in front of a call is `i * alignment` modulo kLargestAlignment, of which the
-/// calling convention gives `alignment` and LLVM's largest vector decides the other.
+/// The stack use of a function that aligns its frame depends on the caller's stack pointer. So there is one figure for
+/// each place i: the stack pointer before a call is `i * alignment` modulo kLargestAlignment. The calling convention
+/// determines `alignment`, LLVM's largest vector kLargestAlignment.
 constexpr uint64_t kLargestAlignment = 64, kLeastAlignment = 8;
 constexpr size_t kPlaces = kLargestAlignment / kLeastAlignment;
 
-/// A function from one place of the caller's stack pointer. Depths are bytes below that pointer.
+/// The stack use of a function for one place of the caller's stack pointer. Depths are bytes below that pointer.
 struct FrameAtPlace {
   struct Call {
-    std::string callee;  ///< empty: a function whose address is in a register
-    uint64_t depth = 0;  ///< of the stack pointer in front of the call
+    std::string callee;  ///< empty for a call through a register
+    uint64_t depth = 0;  ///< of the stack pointer before the call
   };
-  bool known = true;     ///< not: the stack pointer is moved in a way that is not understood
-  uint64_t deepest = 0;  ///< of what the function itself uses
+  bool known = true;     ///< false if an instruction moves the stack pointer in an unknown way
+  uint64_t deepest = 0;  ///< largest depth that the function uses itself
   std::vector<Call> calls;
 };
 
@@ -33,10 +33,10 @@ struct MachineFrame {
 
 struct MachineFrames {
   std::map<std::string, MachineFrame, std::less<>> functions;
-  uint64_t alignment = 16;  ///< of the stack pointer in front of a call
+  uint64_t alignment = 16;  ///< of the stack pointer before a call, in bytes
 };
 
-/// Takes passes for `passes` and puts one in front of the printer of machine code that fills `frames`.
+/// Adds passes to `passes`, and a pass that fills `frames` before the one that prints machine code.
 class FrameReading : public llvm::legacy::PassManagerBase {
  public:
   FrameReading(llvm::legacy::PassManager& passes, MachineFrames& frames) : passes_(passes), frames_(frames) {}

@@ -1,4 +1,4 @@
-// mapped_object.cpp: object files by LLVM's readers.
+// mapped_object.cpp: opens object files by LLVM's readers.
 #include "compiler/codegen/llvm/mapped_object.h"
 
 namespace relaxc::codegen_llvm {

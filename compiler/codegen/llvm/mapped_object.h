@@ -1,4 +1,4 @@
-// mapped_object.h: reading an object file without reading its weights.
+// mapped_object.h: maps an object file, so that its weights are not read.
 #pragma once
 
 #include <llvm/Object/ObjectFile.h>
@@ -7,8 +7,8 @@
 
 namespace relaxc::codegen_llvm {
 
-/// The object file at `path`, mapped. LLVM's own way of opening one copies a file whose size is a multiple of a page
-/// into memory, because no zero follows its last byte.
+/// Maps the object file at `path`. LLVM's own function reads a file whose size is a multiple of the page size into
+/// memory, because no zero byte follows its end.
 llvm::Expected<llvm::object::OwningBinary<llvm::object::ObjectFile>> map_object(const std::string& path);
 
 }  // namespace relaxc::codegen_llvm

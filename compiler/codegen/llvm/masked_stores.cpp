@@ -1,13 +1,13 @@
-// masked_stores.cpp: masked stores of the first few lanes become plain stores of parts of their vector.
+// masked_stores.cpp: replaces masked stores of the first few lanes by plain stores of parts of the vector.
 //
-// The last lanes of a vector loop are masked. AVX has stores under a mask, but the processors of AMD that have no masks
-// of AVX-512 run them in microcode, one in ten to twenty cycles (a load under a mask is an instruction like others):
-// a depthwise 3x3 over maps of 14x14 spent half of its time in them. Lanes before a bound, known or not, are stored in
-// halves, quarters and single elements instead; of a bound that is not known, the bits say which.
+// The last vector of a vector loop is masked. AVX has masked stores, but AMD's processors without AVX-512's mask
+// registers run them in microcode, one in ten to twenty cycles (masked loads are ordinary instructions): a depthwise
+// 3x3 over maps of 14x14 spent half of its time in them. A prefix of the lanes, of known or unknown length, is stored
+// in halves, quarters and single elements instead; the bits of an unknown length select which.
 //
-// Unrolling may leave a mask of one lane that is known, on any machine. X86's code generation makes a plain store of
-// it, too, but of the whole register element where the store was to truncate: a store of one int8 that was an int64
-// writes eight bytes, seven of them behind the buffer (LLVM 22).
+// Unrolling may leave a constant mask of one lane, on any machine. X86's code generation makes a plain store of that,
+// too, but of the whole register element even if the store truncates: a store of one int8 that was an int64 writes
+// eight bytes, seven of them after the end of the buffer (LLVM 22).
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/CodeGen/TargetSubtargetInfo.h>
 #include <llvm/IR/Constants.h>

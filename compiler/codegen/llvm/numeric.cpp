@@ -1,6 +1,6 @@
-// numeric.cpp: arithmetic, comparison and conversion of elements.
+// numeric.cpp: lowers arithmetic, comparison and conversion of elements.
 //
-// Where LLVM has undefined or poison results, relaxc's meaning is total: integers wrap, division by zero gives 0, the
+// relaxc's operations are total where LLVM's are undefined or poison: integers wrap, division by zero gives 0, the
 // least integer divided by -1 wraps, and conversions from float saturate. Floats carry no fast-math flag.
 #include "compiler/codegen/llvm/numeric.h"
 

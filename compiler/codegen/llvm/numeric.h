@@ -1,9 +1,9 @@
-// numeric.h: what one operation on elements means in LLVM IR.
+// numeric.h: lowers single operations on elements to LLVM IR.
 //
-// Every operation here works alike on a scalar and on a vector of lanes, so the code that walks expressions decides
-// about lanes once and never about dtypes. A value in a register has the dtype's LLVM type, with two exceptions: bool
-// is i1 (a byte in memory), and floats narrower than 32 bits are carried as `float` that holds a value of the narrow
-// type; each operation on them computes in float and rounds.
+// Every operation works alike on a scalar and on a vector of lanes, so the code that walks expressions handles lanes
+// and never dtypes. A value in a register has the dtype's LLVM type, with two exceptions: a bool is an i1 (in memory a
+// byte), and a float narrower than 32 bits is a `float` whose value the narrow type can represent; each operation on it
+// computes in float and rounds.
 //
 // Rejected: LLVM's own half and bfloat arithmetic. It calls helpers that not every libgcc has, and on CPUs with
 // AVX512-BF16 the conversion flushes denormals, so the bits would depend on the CPU.
@@ -18,11 +18,11 @@
 
 namespace relaxc::codegen_llvm {
 
-/// What the CPU does by itself, so that no library call is emitted for it.
+/// What the CPU does by instructions, without a library call.
 struct Capabilities {
   bool fma = false;         ///< fused multiply-add of float and double
-  bool fma_single = false;  ///< of float
-  bool doubles = true;      ///< arithmetic of double
+  bool fma_single = false;  ///< fused multiply-add of float only
+  bool doubles = true;      ///< whether the CPU has arithmetic of double
   bool sqrt_single = true, sqrt_double = true;
   bool half = false;      ///< conversion between half and float
   bool rounding = false;  ///< floor, ceil, trunc, round-to-even
@@ -51,10 +51,10 @@ class Numeric {
   llvm::Value* from_memory(DType dtype, llvm::Value* stored);
   llvm::Value* to_memory(DType dtype, llvm::Value* value);
 
-  /// `dtype` is that of the operands.
+  /// `dtype` is the operands' dtype.
   llvm::Value* binary(arith::ExprKind kind, DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* cast(DType from, DType to, llvm::Value* value);
-  /// `from` is the dtype of the first argument.
+  /// `from` is the first argument's dtype.
   llvm::Value* call(arith::Intrinsic intrinsic, DType from, DType to, const std::vector<llvm::Value*>& args);
 
  private:
@@ -73,14 +73,14 @@ class Numeric {
   llvm::Value* fused_double(llvm::Value* a, llvm::Value* b, llvm::Value* c);
   llvm::Value* bits_function(arith::Intrinsic intrinsic, DType from, DType to, const std::vector<llvm::Value*>& args);
 
-  /// The float nearest to a float or double that the narrow dtype can hold; other dtypes: the value itself.
+  /// Rounds to the nearest value that the narrow dtype can represent; returns values of other dtypes unchanged.
   llvm::Value* round_to(DType dtype, llvm::Value* value);
   llvm::Value* encode(DType dtype, llvm::Value* value);
   llvm::Value* decode(DType dtype, llvm::Value* bits);
   llvm::Value* encode_power(llvm::Value* value);
   llvm::Value* decode_power(llvm::Value* stored);
 
-  /// `scalar` with the lanes that `like` has.
+  /// Returns the type `scalar` with as many lanes as `like` has.
   llvm::Type* shaped(llvm::Type* scalar, llvm::Value* like) const;
   llvm::Value* number(llvm::Value* like, double value) const;
 

@@ -1,4 +1,4 @@
-// object_emitter.cpp: the order of an object's contents, its weights, and its tie to the runtime's version.
+// object_emitter.cpp: emits an object's contents in order, its weights, and its reference to the runtime's version.
 #include "compiler/codegen/llvm/object_emitter.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// object_emitter.h: what an object holds besides its kernels: functions that C calls, tables, and weights.
+// object_emitter.h: emits everything in an object besides its kernels: functions that C calls, tables, and weights.
 #pragma once
 
 #include <functional>
@@ -13,23 +13,23 @@
 
 namespace relaxc::codegen_llvm {
 
-/// The section of an object of that machine in which the weights are, as a reader of the file calls it.
+/// Returns the section that has the weights in an object for that machine, as a reader of the file names it.
 std::string weights_section(const interface::Object& object, const llvm::Triple& triple);
 std::string weights_symbol(const interface::Object& object);
 
-/// One version of the program for some CPUs, and where its functions go.
+/// A version of the program for some CPUs, and the modules that its functions are lowered into.
 struct LoweredLevel {
   std::string name;
-  uint64_t needs = 0;  ///< of rlx_context.cpu_features
+  uint64_t needs = 0;  ///< bits of rlx_context.cpu_features
   const interface::Object* object = nullptr;
-  ModuleLowering* kernels = nullptr;  ///< for the level's CPU
-  ModuleLowering* sizes = nullptr;    ///< for every CPU
+  ModuleLowering* kernels = nullptr;  ///< compiled for the level's CPU
+  ModuleLowering* sizes = nullptr;    ///< compiled for every CPU
 };
 
 class ObjectEmitter {
  public:
-  /// `levels`: the versions that the object holds, least first; none if it holds the program once.
-  /// `elsewhere`: gets the functions for which the module has no room; null: it has room for all.
+  /// `levels`: the versions that the object has, least CPU first; empty if it has one version. `elsewhere` receives the
+  /// functions that are to be compiled in modules of their own, because this one is full; null: all go into this one.
   ObjectEmitter(ModuleLowering& lowering, const interface::Object& object, std::vector<LoweredLevel> levels = {},
                 std::vector<PartFunction>* elsewhere = nullptr)
       : lowering_(lowering),
@@ -43,7 +43,7 @@ class ObjectEmitter {
         levels_(std::move(levels)),
         elsewhere_(elsewhere) {}
 
-  /// Lowers all functions and adds everything else. `weights_text` is the assembly that gives the weights' bytes.
+  /// Lowers all functions and adds everything else. `weights_text` is assembly that defines the bytes of the weights.
   void run(const std::string& weights_text);
 
  private:
@@ -53,7 +53,7 @@ class ObjectEmitter {
   void lower_functions();
   void lower(ModuleLowering& lowering, const tir::PrimFunc& function, const std::string& symbol);
 
-  // levels.cpp: several versions of the program behind one
+  // levels.cpp: several versions of the program behind one interface
   void lower_levels();
   void lower_version(ModuleLowering& lowering, const interface::Object& version, const std::vector<std::string>& roots,
                      const std::string& prefix);
@@ -64,7 +64,7 @@ class ObjectEmitter {
   void refuse_cpu(llvm::IRBuilder<>& b, llvm::Function* front, llvm::Value* features);
   void largest_arena(const std::string& arena, const std::function<std::string(const interface::Object&)>& of_level);
 
-  /// A function that a program or the runtime calls, and the tables that it names.
+  /// Lowers a function that the program or the runtime calls, with the tables that it names.
   llvm::Function* c_function(const tir::PrimFunc& function, const std::string& symbol, ObjectAddresses tables = {});
 
   llvm::GlobalVariable* model_table();
@@ -72,7 +72,7 @@ class ObjectEmitter {
 
   llvm::Function* declare(const std::string& name, llvm::FunctionType* type, bool global);
   llvm::Value* field(llvm::IRBuilder<>& b, llvm::Value* address, Record which, std::string_view name);
-  /// The first weight in the object; null if there is none.
+  /// Returns the address of the first weight in the object; null if there is none.
   llvm::Constant* weights_address();
   void define_weights(const std::string& weights_text);
   void refer_to_runtime(const std::string& section, const char* flags);

@@ -1,4 +1,4 @@
-// optimize.cpp: LLVM's own passes, and its code generator.
+// optimize.cpp: runs LLVM's passes and its code generator.
 //
 // The problem: LLVM takes most of the time of a compilation, and its default pipeline is made for C++. It inlines
 // bottom up, threads jumps and simplifies eight times over, where relaxc emits loops that schedules have tiled,

@@ -1,13 +1,13 @@
-// parts.cpp: where one module ends and the next begins, and who compiles which.
+// parts.cpp: divides functions into modules, and compiles these on threads.
 //
-// Kernels do not know each other, and LLVM takes nearly all of the time of a compilation. So once a module is full, the
-// kernels that come next go to another one, with a context of its own, which any thread may compile. Where a module
-// ends follows from the code alone: the object is the same whether one thread compiles it or ten. Small programs are
-// one module and know nothing of all this.
+// Kernels do not depend on each other, and LLVM takes nearly all of the time of a compilation. So once a module is
+// full, the following kernels go into another one, with a context of its own, which any thread may compile. The code
+// alone decides where a module ends, so the object does not depend on the number of threads. Small programs are one
+// module and do not come here.
 //
-// Lowering takes turns, since expressions live in one context; it is little next to what LLVM does then. A part is
-// lowered when a thread is there for it and gone when its object is written, so at no time there are more parts than
-// threads.
+// Lowering is serialized, since expressions live in one context; it is short compared to LLVM's work. A thread lowers a
+// part when it is ready to compile it, and frees it once its object is written, so there are never more parts in memory
+// than threads.
 #include "compiler/codegen/llvm/parts.h"
 
 #include <llvm/IR/LLVMContext.h>

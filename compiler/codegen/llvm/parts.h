@@ -1,4 +1,4 @@
-// parts.h: functions of an object that are compiled as modules of their own, on several threads.
+// parts.h: compiles functions of an object as modules of their own, on several threads.
 #pragma once
 
 #include <llvm/ADT/SmallVector.h>
@@ -20,25 +20,25 @@
 
 namespace relaxc::codegen_llvm {
 
-/// Whether a module holds as much code as one thread is to compile in one go.
+/// Whether a module has as much code as one thread should compile at once.
 bool is_full(const llvm::Module& module);
 
-/// A function that the object's first module only declares. It calls no other.
+/// A function that the object's first module only declares. It calls no other function.
 struct PartFunction {
   const tir::PrimFunc* function = nullptr;
   std::string symbol;
   const LoweringOptions* options = nullptr;
 };
 
-/// What became of a part.
+/// The result of compiling a part.
 struct CompiledPart {
   llvm::SmallVector<char, 0> object;                      ///< ELF
-  std::vector<std::pair<std::string, StackDepth>> stack;  ///< StackFrames::chain of its functions
+  std::vector<std::pair<std::string, StackDepth>> stack;  ///< StackFrames::chain of each function
 };
 
 class Parts {
  public:
-  /// `stop`: whether to leave out what is not begun; null: never. `tell`: EmitOptions::tell.
+  /// `stop`: asked whether to leave out parts that are not started; null: never. `tell`: EmitOptions::tell.
   Parts(std::string name, std::vector<PartFunction> functions, const Target& target, OptLevel level,
         std::function<bool()> stop, TellParts tell)
       : name_(std::move(name)),
@@ -50,10 +50,10 @@ class Parts {
   ~Parts();
   Parts(const Parts&) = delete;
 
-  /// Begins to compile on `threads` threads.
+  /// Starts to compile on `threads` threads.
   void start(int32_t threads);
-  /// Lends a hand until all parts are compiled. They are in the order of their functions, and the same however many
-  /// threads there were.
+  /// Compiles parts on this thread as well until all are done, and returns them. They are in the order of their
+  /// functions and do not depend on the number of threads.
   const std::deque<CompiledPart>& finish();
 
  private:
@@ -69,11 +69,11 @@ class Parts {
   OptLevel level_;
   std::function<bool()> stop_;
   TellParts tell_;
-  std::mutex turn_;     ///< of what is below
-  size_t lowered_ = 0;  ///< functions that are
+  std::mutex turn_;     ///< guards the members below
+  size_t lowered_ = 0;  ///< number of functions that are lowered
   std::deque<CompiledPart> compiled_;
   std::exception_ptr failure_;
-  std::vector<std::jthread> threads_;  ///< the first to go
+  std::vector<std::jthread> threads_;  ///< last member, so that it is destroyed first
 };
 
 }  // namespace relaxc::codegen_llvm

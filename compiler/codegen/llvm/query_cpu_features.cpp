@@ -1,9 +1,9 @@
-// query_cpu_features.cpp: rlx_cpu_features as code of the object.
+// query_cpu_features.cpp: emits rlx_cpu_features as code of the object.
 //
-// An object for a CPU that not every machine has must be able to refuse without the runtime, which a program that only
-// makes typed calls need not link. The questions are those of runtime-lite/core/cpu_features.c, except two that have
-// one answer on every x86-64 that gets so far: a CPU whose operating system uses XSAVE has leaf 13, so leaf 7 as well,
-// and "long mode" itself is in leaf 0x80000001. On a virtual machine each question costs some microseconds.
+// An object for a CPU that not every machine has must be able to refuse without the runtime, since a program that only
+// makes typed calls need not link it. The queries are those of runtime-lite/core/cpu_features.c, except two that have
+// only one answer on an x86-64 that gets here: a CPU whose operating system uses XSAVE has leaf 13, so leaf 7 as well,
+// and "long mode" itself is in leaf 0x80000001. On a virtual machine each query costs some microseconds.
 #include "compiler/codegen/llvm/query_cpu_features.h"
 
 #include <llvm/IR/IRBuilder.h>

@@ -1,7 +1,7 @@
-// stack_bound.cpp: frames over the graph of calls.
+// stack_bound.cpp: sums stack frames over the call graph.
 //
-// The graph is that of the machine code, which has calls that selection made up and functions that it split off. Where
-// code calls an address, each function that the IR of the caller mentions may be meant.
+// The graph is that of the machine code, which has calls that instruction selection added and functions that it split
+// off. A call through a pointer may reach each function that the caller's IR refers to.
 #include "compiler/codegen/llvm/stack_bound.h"
 
 #include <llvm/IR/Constants.h>

@@ -1,4 +1,4 @@
-// stack_bound.h: how much stack a function takes at most, with all that it calls.
+// stack_bound.h: upper bounds of the stack that a function uses, with all functions that it calls.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -12,27 +12,27 @@
 
 namespace relaxc::codegen_llvm {
 
-/// An attribute of functions that the program defines, whatever their names.
+/// An attribute of functions that the linking program defines.
 constexpr const char* kOfProgram = "relaxc-of-program";
-/// Gives it to a declaration, unless that is of runtime-lite.
+/// Sets it on a declaration, unless the function is of runtime-lite.
 void mark_of_program(llvm::Function& function);
 
-/// Bytes below the caller's stack pointer, for each place of that (see kPlaces); nothing: not known.
+/// Bytes below the caller's stack pointer, for each place of that pointer (see kPlaces); nullopt if not known.
 using StackDepth = std::array<std::optional<uint64_t>, kPlaces>;
 
-/// The most of all places.
+/// Returns the maximum over all places; nullopt if one is not known.
 std::optional<uint64_t> deepest(const StackDepth& depth);
 
-/// Frames over the graph of calls of a module, which outlives this.
+/// Computes stack use over the call graph of a module, which must outlive this.
 class StackFrames {
  public:
   StackFrames(const llvm::Module& module, MachineFrames frames) : module_(module), frames_(std::move(frames)) {}
 
-  /// What a call of `function` takes: the deepest chain of calls. Functions whose address it takes count as called
-  /// where it calls an address (tasks of parallel loops, run one after the other), those of runtime-lite and of the
-  /// compiler's library by figures of their own. Not known where a function calls itself, or one that is the program's.
+  /// Returns the stack of the deepest chain of calls from `function`. A call through a pointer may reach every function
+  /// whose address the caller takes (tasks of parallel loops, one after the other); library functions have figures of
+  /// their own (library_stack.h). nullopt if a function is recursive or of the program.
   StackDepth chain(const llvm::Function& function);
-  /// Says the chain of a function that the module only declares.
+  /// Sets the stack use of a function that the module only declares.
   void know(const std::string& name, const StackDepth& chain) { known_[name] = chain; }
 
  private:

@@ -1,8 +1,8 @@
-// stack_effects.cpp: a table of the instructions by which LLVM's prologues, epilogues and calls move the stack pointer.
+// stack_effects.cpp: a table of instructions by which LLVM's prologues, epilogues and calls move the stack pointer.
 //
-// Opcodes are LLVM's private numbers, but their names are public, so the table is of names. An instruction that is not
-// in it makes what it writes unknown. If that is the stack pointer, the function has no bound: a missing row costs the
-// bound and never makes it too low. The tests compile for every machine at every level and find the rows.
+// Opcodes are LLVM's private numbers, but their names are public, so the table has names. An instruction that is not in
+// it makes the registers that it writes unknown. If that is the stack pointer, the function has no bound: a missing row
+// never makes a bound too low. The tests compile for every machine at every level and find missing rows.
 #include "compiler/codegen/llvm/stack_effects.h"
 
 #include <llvm/CodeGen/MachineConstantPool.h>

@@ -1,4 +1,4 @@
-// stack_effects.h: what instructions do to the stack pointer and to the registers that it is computed from.
+// stack_effects.h: how instructions change the stack pointer and the registers that it is computed from.
 #pragma once
 
 #include <llvm/CodeGen/MachineInstr.h>
@@ -12,29 +12,29 @@
 
 namespace relaxc::codegen_llvm {
 
-/// What an instruction computes. Numbers are operands of llvm::MachineInstr; `scale` multiplies an immediate.
+/// What an instruction computes. dst, a, b are operand numbers of llvm::MachineInstr; `scale` multiplies an immediate.
 struct StackEffect {
   enum Kind {
-    kNone,      ///< nothing that is known here
-    kAdd,       ///< dst = a + b * scale; an immediate `b` that another immediate follows is shifted by that one
-    kAddWord,   ///< the same in 32 bits, extended by their sign
+    kNone,      ///< no effect that is known here
+    kAdd,       ///< dst = a + b * scale; if `b` is an immediate and the next operand too, that one is a shift
+    kAddWord,   ///< the same in 32 bits, sign-extended
     kAnd,       ///< dst = a & b
-    kAndField,  ///< dst = a & b, where b is AArch64's form of a run of ones
+    kAndField,  ///< dst = a & b, where b is AArch64's encoding of a bit mask
     kLeft,      ///< dst = a << b
     kRight,     ///< dst = a >> b
-    kConstant,  ///< dst = b * scale; shifted as kAdd
-    kInsert,    ///< dst = a with the 16 bits b * scale in place of its own, shifted as kAdd
-    kPooled,    ///< dst = the constant of the pool's entry b
-    kLea,       ///< dst = a + b * the operand behind + the displacement, of x86
-    kPush,      ///< the stack pointer goes down by `scale` bytes
-    kPushList,  ///< by `scale` bytes for each register from operand `a` on
+    kConstant,  ///< dst = b * scale; shifted as in kAdd
+    kInsert,    ///< dst = a with 16 of its bits replaced by b * scale, shifted as in kAdd
+    kPooled,    ///< dst = entry b of the constant pool
+    kLea,       ///< dst = a + b * the next operand + the displacement, of x86
+    kPush,      ///< decrements the stack pointer by `scale` bytes
+    kPushList,  ///< decrements it by `scale` bytes for each register from operand `a` on
   };
   Kind kind = kNone;
   uint8_t dst = 0, a = 0, b = 0;
   int64_t scale = 1;
 };
 
-/// Registers whose value is known in one place of a function; the stack pointer is one of them while it is.
+/// Registers whose values are known at one point of a function; the stack pointer is among them if it is known.
 using KnownRegisters = std::map<llvm::Register, uint64_t>;
 
 /// Follows the stack pointer through the instructions of one module's functions.
@@ -43,8 +43,8 @@ class StackEffects {
   StackEffects(const llvm::Triple& triple, const llvm::TargetInstrInfo& instructions,
                const llvm::TargetRegisterInfo& registers, llvm::Register stack_pointer);
 
-  /// Does to `known` what `instruction` does, which is not a call; what it does to a register in a way that is not
-  /// listed makes that unknown.
+  /// Updates `known` by the effect of `instruction`, which is not a call. A register that it writes in a way that is
+  /// not in the table becomes unknown.
   void apply(const llvm::MachineInstr& instruction, KnownRegisters& known);
 
  private:
@@ -61,9 +61,9 @@ class StackEffects {
   const llvm::TargetInstrInfo& instructions_;
   const llvm::TargetRegisterInfo& registers_;
   llvm::Register stack_pointer_;
-  std::map<unsigned, StackEffect> effects_;  ///< of opcodes that were met
+  std::map<unsigned, StackEffect> effects_;  ///< effects of opcodes, cached
   const llvm::MachineFunction* pools_of_ = nullptr;
-  std::map<int64_t, int> pools_;  ///< of that function: which constant a label stands for
+  std::map<int64_t, int> pools_;  ///< the constant that each label of that function stands for
 };
 
 }  // namespace relaxc::codegen_llvm

@@ -1,4 +1,4 @@
-// tables.cpp: definitions of an object's tables as global variables.
+// tables.cpp: emits the definitions of an object's tables as global variables.
 #include "compiler/codegen/llvm/tables.h"
 
 #include <llvm/IR/Constants.h>

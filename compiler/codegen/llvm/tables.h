@@ -1,6 +1,6 @@
-// tables.h: the tables of an object as LLVM constants.
+// tables.h: emits the tables of an object as LLVM constants.
 //
-// Tables that hold pointers land in .data.rel.ro, all others in .rodata, each in a section of its own.
+// Tables with pointers are in .data.rel.ro, all others in .rodata, each in a section of its own.
 #pragma once
 
 #include <functional>
@@ -14,16 +14,16 @@ namespace relaxc::codegen_llvm {
 
 class Tables {
  public:
-  /// Makes a function that C calls, and that names other tables.
+  /// Emits a function that C calls, and that names other tables.
   using MakeFunction =
       std::function<llvm::Function*(const tir::PrimFunc& function, const std::string& symbol, ObjectAddresses tables)>;
 
   Tables(ModuleLowering& lowering, const interface::Object& object, MakeFunction make_function)
       : lowering_(lowering), module_(lowering.module()), object_(object), make_function_(std::move(make_function)) {}
 
-  /// In the order of the list. Gives the last one, which the program sees.
+  /// Defines the tables in the order of the list; returns the last one, the model, which the program sees.
   llvm::GlobalVariable* define(const std::vector<interface::Definition>& definitions);
-  /// Bytes that have no name outside of the object.
+  /// Defines bytes that are private to the object.
   llvm::GlobalVariable* bytes(llvm::ArrayRef<uint8_t> content, const std::string& name);
 
  private:
@@ -42,7 +42,7 @@ class Tables {
   llvm::Module& module_;
   const interface::Object& object_;
   MakeFunction make_function_;
-  std::vector<llvm::Constant*> defined_;  ///< by place in the list
+  std::vector<llvm::Constant*> defined_;  ///< by index in the list
 };
 
 }  // namespace relaxc::codegen_llvm

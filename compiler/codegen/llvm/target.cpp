@@ -1,7 +1,7 @@
-// target.cpp: from the names a user gives to a Target.
+// target.cpp: resolves the names that a user gives to a Target.
 //
-// LLVM takes any CPU or feature name with no more than a line on stderr, so names are checked against its tables first;
-// the message then says what would have been right.
+// LLVM accepts any CPU or feature name with no more than a line on stderr, so names are checked against its tables
+// first; the message then suggests the right one.
 #include "compiler/codegen/llvm/target.h"
 
 #include <llvm/MC/MCSubtargetInfo.h>

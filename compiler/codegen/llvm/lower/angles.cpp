@@ -1,4 +1,4 @@
-// angles.cpp: the branch around the runtime's reduction of angles.
+// angles.cpp: emits the branch around the runtime's reduction of angles.
 #include "compiler/codegen/llvm/lower/angles.h"
 
 #include <llvm/IR/MDBuilder.h>

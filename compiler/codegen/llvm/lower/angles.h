@@ -1,7 +1,7 @@
-// angles.h: angles that are too large for the quick reduction (compiler/arith/angle.h).
+// angles.h: reduces angles that are too large for the fast reduction (compiler/arith/angle.h).
 //
-// A branch that is hardly ever taken: one comparison of all lanes, and a call of the runtime that puts in what the
-// large ones need. Rest and quadrant come from one call.
+// They are rare: all lanes are compared at once, and a branch calls the runtime, which replaces the results of the
+// large angles. One call gives both the remainder and the quadrant.
 #pragma once
 
 #include <utility>
@@ -15,7 +15,7 @@ class Angles {
   Angles(Frame& frame, LaneArithmetic& lanes, Values& values)
       : frame_(frame), b_(frame.builder()), lanes_(lanes), values_(values) {}
 
-  /// What a call of arith::kAngleRest or arith::kAngleQuadrant gives; the other is remembered.
+  /// Returns the value of a call of arith::kAngleRest or arith::kAngleQuadrant, and remembers the value of the other.
   Lanes reduced(const arith::Extern& e);
 
  private:

@@ -1,8 +1,8 @@
-// bf16_dot.cpp: sums of two products of bfloat16 by the instructions that exist for them.
+// bf16_dot.cpp: lowers sums of two products of bfloat16 to dot product instructions.
 //
-// vdpbf16ps adds the product of the upper halves and then that of the lower ones, each time rounding to nearest. ARM's
-// bfdot adds the two products to each other and their sum to the lane, rounding to odd. Both take subnormals for zero
-// and flush what becomes one (docs/numerics.md). What fits none is computed as it is written.
+// vdpbf16ps adds the product of the upper halves and then that of the lower ones, rounding to nearest each time. ARM's
+// bfdot adds the two products to each other and their sum to the lane, rounding to odd. Both treat subnormal operands
+// as zero and flush subnormal results (docs/numerics.md). Other sums are lowered as they are written.
 #include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsX86.h>
 

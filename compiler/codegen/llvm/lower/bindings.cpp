@@ -1,4 +1,4 @@
-// bindings.cpp: variables come and go with their scopes, and so does what is known of them.
+// bindings.cpp: binds variables, and restores values and facts at the end of a scope.
 #include "compiler/codegen/llvm/lower/bindings.h"
 
 #include "compiler/arith/simplify.h"

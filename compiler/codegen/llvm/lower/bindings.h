@@ -1,4 +1,4 @@
-// bindings.h: the variables of a prim func that have values here, and what is known of them.
+// bindings.h: the values of a prim func's variables, and the facts about them, at a point of the function.
 #pragma once
 
 #include <memory>
@@ -16,24 +16,24 @@ namespace relaxc::codegen_llvm {
 class Bindings {
  public:
   Bindings() = default;
-  /// Of a task's body: it knows what is known around, and has no variables yet.
+  /// For the body of a task: starts with the facts of the code around it and without variables.
   explicit Bindings(const arith::Facts& facts) : facts_(facts) {}
 
-  /// Null: it has no value here.
+  /// Returns the variable's value; null if it has none here.
   const Lanes* find(arith::Expr var) const;
-  /// Until the innermost scope ends.
+  /// Binds a variable until the innermost Scope ends.
   void bind(arith::Expr var, Lanes value);
-  /// The same, knowing that the variable is in min .. min + extent - 1.
+  /// Like `bind`; also records that the variable is in [min, min + extent).
   void bind_range(arith::Var var, arith::Expr min, arith::Expr extent, Lanes value);
   void assume_size(arith::Var symbol) { facts_.bound(symbol, arith::Range::at_least(0)); }
 
   const arith::Facts& facts() const { return facts_; }
-  /// What is known of an index here. Loops ask about the same few divisors and offsets again and again.
+  /// Returns the range of an index here; cached, since loops ask for the same divisors and offsets repeatedly.
   arith::Range range_of(arith::Expr index);
-  /// `e` in its simplest form under these facts; nothing if it is in that form.
+  /// Returns `e` simplified under these facts; nullopt if that does not change it.
   std::optional<arith::Expr> simplified(arith::Expr e);
 
-  /// Its destructor restores the variables to what they were.
+  /// Undoes the bindings made since its construction when it is destroyed.
   class Scope {
    public:
     explicit Scope(Bindings& bindings) : bindings_(bindings), mark_(bindings.log_.size()) {}
@@ -50,15 +50,15 @@ class Bindings {
   struct Change {
     arith::Expr var;
     std::optional<Lanes> before;
-    std::unique_ptr<arith::Facts> outside;  ///< null: the facts stayed as they were
+    std::unique_ptr<arith::Facts> outside;  ///< the facts before; null if they did not change
   };
   void undo_since(size_t mark);
 
   std::unordered_map<arith::Expr, Lanes> vars_;
   std::vector<Change> log_;
   arith::Facts facts_;
-  std::optional<arith::Prover> prover_;         ///< under these facts, from the first question on
-  std::unordered_set<arith::Expr> simplified_;  ///< what simplify() has nothing to say about any more
+  std::optional<arith::Prover> prover_;         ///< for these facts; made by the first query
+  std::unordered_set<arith::Expr> simplified_;  ///< expressions that simplify() does not change
 };
 
 }  // namespace relaxc::codegen_llvm

@@ -1,4 +1,4 @@
-// buffer_addresses.cpp: buffers come and go with their scopes; which ones share memory is known of views.
+// buffer_addresses.cpp: sets and restores addresses by scope; tells which buffers share memory by their views.
 #include "compiler/codegen/llvm/lower/buffer_addresses.h"
 
 #include "compiler/arith/visit.h"

@@ -1,4 +1,4 @@
-// buffer_addresses.h: the addresses of buffers.
+// buffer_addresses.h: the addresses of buffers at a point of the function.
 #pragma once
 
 #include <optional>
@@ -10,37 +10,37 @@
 
 namespace relaxc::codegen_llvm {
 
-/// Where a buffer is.
+/// The address of a buffer's first element.
 struct BufferAddress {
   llvm::Value* address = nullptr;
-  bool per_lane = false;  ///< every element is as many as there are lanes: a local of a vectorized loop's body
+  bool per_lane = false;  ///< whether each element has one copy a lane: a local of a vectorized loop's body
 };
 
-/// The addresses of the buffers that exist at a place of the function.
+/// Maps the buffers that exist at a point of the function to their addresses.
 class BufferAddresses {
  public:
   explicit BufferAddresses(const tir::PrimFunc& source) : source_(source) {}
-  /// For the body of a task: knows which memory the views around it are of, and no address yet.
+  /// For the body of a task: knows the base buffers of the views around it, and no address yet.
   BufferAddresses(const tir::PrimFunc& source, const BufferAddresses& around)
       : source_(source), bases_(around.bases_) {}
 
-  /// Null: the buffer does not exist here.
+  /// Returns null if the buffer does not exist here.
   const BufferAddress* find(tir::BufferRef buffer) const;
-  /// The same of a buffer that exists.
+  /// Like `find`, for a buffer that must exist.
   const BufferAddress& at(tir::BufferRef buffer) const;
-  /// To the end of the function.
+  /// Sets the address until the end of the function.
   void put(tir::BufferRef buffer, llvm::Value* address) {
     addresses_.insert_or_assign(buffer, BufferAddress{address, false});
   }
-  /// Until the innermost scope ends.
+  /// Sets the address until the innermost Scope ends.
   void put_in_scope(tir::BufferRef buffer, BufferAddress address);
-  /// The same of a view, whose memory is that of `base`; null: an address that a number gives.
+  /// The same for a view of `base`; `base` is null if the view's address is an integer.
   void put_view(tir::BufferRef view, tir::BufferRef base, llvm::Value* address);
 
-  /// Whether the statements may read what a store to the buffer wrote.
+  /// Returns whether `s` may read elements that a store to `buffer` wrote.
   bool may_read(tir::Stmt s, tir::BufferRef buffer) const;
 
-  /// Its destructor restores the addresses of before.
+  /// Restores the earlier addresses when it is destroyed.
   class Scope {
    public:
     explicit Scope(BufferAddresses& addresses) : addresses_(addresses), mark_(addresses.log_.size()) {}

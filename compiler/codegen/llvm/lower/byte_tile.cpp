@@ -1,4 +1,4 @@
-// byte_tile.cpp: which loops sum products of bytes for a tile, and their operands. See byte_tile.h.
+// byte_tile.cpp: recognizes loops that sum products of bytes for a tile, and finds their operands. See byte_tile.h.
 #include "compiler/codegen/llvm/lower/byte_tile.h"
 
 #include <llvm/IR/InlineAsm.h>

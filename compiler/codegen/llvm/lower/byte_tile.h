@@ -5,8 +5,8 @@
 // multiplies in, which LLVM's allocator does not use; on RISC-V, LLVM multiplies all pairs before it adds the first.
 //
 // The method: the innermost loop of such sums becomes one inline assembly statement, whose operands are the sums and
-// the addresses of the first bytes. It is found by its form, so that the same loop is plain code for any other target.
-// Loops directly around it that go on where it ends are part of it.
+// the addresses of the first bytes. The loop is recognized by its form, so other targets compile it like any other
+// loop. A loop directly around it is part of the statement if its addresses continue where the inner loop ends.
 #pragma once
 
 #include "compiler/codegen/llvm/lower/byte_tile_text.h"
@@ -19,7 +19,7 @@ class ByteTiles {
   ByteTiles(Frame& frame, LaneArithmetic& lanes, Memory& memory)
       : frame_(frame), b_(frame.builder()), lanes_(lanes), memory_(memory) {}
 
-  /// Whether the loop was such a one, and is done.
+  /// Lowers the loop and returns true if it is of this form; else does nothing and returns false.
   bool lower(const tir::For& s);
 
  private:

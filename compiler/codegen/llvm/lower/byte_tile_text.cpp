@@ -1,12 +1,12 @@
 // byte_tile_text.cpp: see byte_tile_text.h.
 //
-// Thumb: bytes have the address of one unsigned byte plus a register each, since only so a signed byte is one
-// instruction. `muls` overwrites a factor: of two rows by two columns, one factor is copied and each of the others is
-// used for the last time. Sums are in r8 to r11, which only `add` takes. They come from memory and go back there: as
-// operands of the statement they would be in a class of registers that LLVM's allocator cannot spill.
+// Thumb: each byte's address is that of one unsigned byte plus a register, since only this form loads a signed byte in
+// one instruction. `muls` overwrites a factor: for two rows by two columns, one factor is copied and each of the others
+// is overwritten at its last use. Sums are in r8 to r11, which `add` can access but `muls` cannot. They are loaded from
+// and stored to memory: as operands they would be in a register class that LLVM's allocator cannot spill.
 //
-// RISC-V: all of a row of the constant, then the other operand byte by byte. Two products are on their way at a time,
-// for cores whose multiplication takes several cycles.
+// RISC-V: loads all of a row of the constant, then the other operand byte by byte. Two products are in flight at a
+// time, for cores whose multiplication takes several cycles.
 #include "compiler/codegen/llvm/lower/byte_tile_text.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// byte_tile_text.h: assembly of a loop that sums products of bytes for a tile of results.
+// byte_tile_text.h: the assembly of a loop that sums products of bytes for a tile of results.
 #pragma once
 
 #include <cstdint>
@@ -10,35 +10,35 @@
 
 namespace relaxc::codegen_llvm {
 
-/// The loop, as far as instructions depend on it. Rows and columns are places in `bytes`.
+/// The properties of the loop that its instructions depend on. `rows` and `columns` are indices into `bytes`.
 struct TileLoop {
   struct Bytes {
     bool is_signed = false;
-    int64_t step = 1;   ///< bytes from one iteration's to the next's
-    size_t memory = 0;  ///< which of the operands' addresses differ by a known number: those of the same one
-    int64_t at = 0;     ///< bytes behind the start of `memory`
+    int64_t step = 1;   ///< increment of the address from iteration to iteration, in bytes
+    size_t memory = 0;  ///< the first operand at a constant distance from this one, or itself
+    int64_t at = 0;     ///< distance from that operand, in bytes
   };
   std::vector<Bytes> bytes;
   std::vector<size_t> rows, columns;  ///< the sum of row r and column c is number r * columns + c
-  int64_t count = 0;                  ///< iterations, at least one
-  bool small = false;                 ///< size before speed
+  int64_t count = 0;                  ///< number of iterations, at least 1
+  bool small = false;                 ///< whether size matters more than speed
 };
 
-/// An inline assembly statement: in its text, "$n" are the operands in the order of the constraints. On RISC-V it gives
-/// the sums first, and takes the addresses in `takes`, then the sums. On Thumb the sums are in memory.
+/// An inline assembly statement; "$n" in its text is operand n of the constraints. On RISC-V its inputs are the
+/// addresses in `takes` and then the sums, and its first results are the sums. On Thumb sums are in memory.
 struct TileText {
-  /// An address: of one of the bytes in the first iteration, plus a number.
+  /// The address of an operand's byte in the first iteration, plus a constant, minus another such address.
   struct Address {
-    size_t bytes = 0;  ///< one more than there are: of the sums, in their order, four bytes each
+    size_t bytes = 0;  ///< index in TileLoop::bytes; its size stands for the array of int32 sums
     int64_t plus = 0;
-    std::optional<size_t> from = {};  ///< less that of these bytes in the first iteration
+    std::optional<size_t> from = {};  ///< index of the operand whose address is subtracted
   };
   std::string text, constraints;
-  size_t results = 0;          ///< registers that it writes, the sums first
-  std::vector<Address> takes;  ///< in the order of its inputs
+  size_t results = 0;          ///< number of registers that it writes, the sums first
+  std::vector<Address> takes;  ///< its inputs, in order
 };
 
-/// Nothing: registers do not suffice, or the instructions have another form.
+/// Returns nullopt if there are too few registers, or if the form's instructions cannot express the loop.
 std::optional<TileText> text_of(const TileLoop& loop, ByteTileForm form);
 
 }  // namespace relaxc::codegen_llvm

@@ -1,4 +1,4 @@
-// calls.cpp: calls of prim funcs of the module, and what is done about the status of any call.
+// calls.cpp: lowers calls of prim funcs of the module, and handles the status of every call.
 #include "compiler/codegen/llvm/lower/calls.h"
 
 namespace relaxc::codegen_llvm {

@@ -1,4 +1,4 @@
-// calls.h: calls of prim funcs, and what every call has around it: hooks, status, results.
+// calls.h: lowers calls of prim funcs, and for every call the hooks, the test of the status, and the results.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// checks.cpp: operations with a flag, and the blocks by which a function leaves where the flag is set.
+// checks.cpp: emits operations with an overflow flag, and the blocks that leave a function if the flag is set.
 #include "compiler/codegen/llvm/lower/checks.h"
 
 #include <llvm/ADT/SmallPtrSet.h>

@@ -1,18 +1,18 @@
-// checks.h: index arithmetic that leaves the function where it overflows.
+// checks.h: index arithmetic that is checked for overflow; on overflow the function returns an error.
 //
-// The problem: sizes are long expressions that many statements share. A branch for each operation, and each shared
-// value once for each statement and each way of a choice, made one function of some models 100,000 blocks, and LLVM's
-// passes take time that grows faster than that.
+// The problem: sizes are long expressions that many statements share. With a branch for each operation, and each shared
+// value computed for each statement and each arm of a select, one function of some models had 100,000 blocks, and the
+// time of LLVM's passes grows faster than that number.
 //
-// The method: a value carries a flag, whether anything overflowed on the way to it, and arithmetic goes on with what
-// the operation gives then: wrapped, never poison, never a trap. The flag is tested once, where the value is used: by a
-// guard, a let, a view, an argument, a subscript, a branch. So sizes are straight-line code whose values stay valid to
-// the end of their suite. Of a choice only the chosen way's flag counts, and only ways that read memory are branches.
-// The first operations of a function that are computed in any case are tested at once: a jump on overflow is less code
-// than a flag, and functions of ordinary models have no more of them. Beyond these every sixteenth one is: LLVM's
-// instruction selection orders flags of a processor in time that grows faster than a block's number of them.
+// The method: a value carries a flag that says whether anything it was computed from overflowed. Arithmetic continues
+// with the wrapped result, which is never poison and never a trap. The flag is tested once, where the value is used: by
+// a guard, a let, a view, an argument, a subscript, a branch. So sizes are straight-line code, and their values stay
+// valid to the end of their suite. Of a select only the flag of the chosen arm counts, and only arms that read memory
+// become branches. The first operations that a function computes unconditionally are tested at once: a jump on overflow
+// is less code than a flag, and functions of ordinary models have no more of them. After these every sixteenth one is
+// tested, since LLVM's instruction selection takes superlinear time to order the flags of one block.
 //
-// Rejected: naming shared values by lets in front of their first use (a way that is not chosen may overflow).
+// Rejected: binding shared values by lets before their first use (an arm that is not chosen may overflow).
 #pragma once
 
 #include <optional>
@@ -32,21 +32,21 @@ class OverflowChecks {
 
   /// Whether the function checks its index arithmetic at all.
   bool are_on() const { return ranges_.has_value(); }
-  /// Whether the operation that is `e` itself may overflow.
+  /// Whether the operation at the root of `e` may overflow.
   bool needed(arith::Expr e) { return ranges_ && !ranges_->fits(e); }
-  /// Whether nothing needs a check on the way to `e`.
+  /// Whether no operation in `e` may overflow.
   bool all_fit(arith::Expr e) { return !ranges_ || ranges_->all_fit(e); }
-  /// Of a value of a function with checks.
+  /// The range of `e`; the function must have checks.
   arith::Range range_of(arith::Expr e) { return ranges_->range(e); }
 
   Lanes checked(arith::ExprKind kind, Lanes a, Lanes b);
-  /// The same, tested before it is used.
+  /// Like `checked`, but tests the flag at once.
   llvm::Value* checked_now(arith::ExprKind kind, llvm::Value* a, llvm::Value* b);
-  /// 1 where an operand has overflowed: the divisor may have become 0, or -1 and the dividend the least integer.
+  /// Returns `b`, or 1 if an operand has overflowed: it could be 0, or -1 with the least integer as the dividend.
   llvm::Value* divisor_where_fits(Lanes a, Lanes b);
   void leave_if(llvm::Value* flag);
 
-  /// While it exists, checks leave with the record of this guard, or of the function where it is null.
+  /// While it exists, failed checks fill the error record of this guard; of the function if it is null.
   class Computing {
    public:
     Computing(OverflowChecks& checks, const tir::Guard* guard)
@@ -62,7 +62,7 @@ class OverflowChecks {
     const tir::Guard* outer_;
     llvm::BasicBlock* outer_leaves_;
   };
-  /// While it exists, what is computed may be what no one asks for, or is surely asked for.
+  /// While it exists, says whether the value that is computed may not be needed by the program (`optional`).
   class Operand {
    public:
     Operand(OverflowChecks& checks, bool optional)
@@ -75,8 +75,8 @@ class OverflowChecks {
     OverflowChecks& checks_;
     bool outer_;
   };
-  /// While it exists, code is one way of a branch: what it computes is asked for, and where it leaves the function is
-  /// no place for what follows the branch.
+  /// While it exists, code is inside of one arm of a branch: the values that it computes are needed, and a block that
+  /// it makes for leaving the function does not dominate the code after the branch.
   class Way {
    public:
     explicit Way(OverflowChecks& checks) : operand_(checks, false), checks_(checks), leave_(checks.guard_leaves_) {}
@@ -99,13 +99,13 @@ class OverflowChecks {
   LaneArithmetic& lanes_;
   Values& values_;
   Failures& failures_;
-  std::optional<tir::IndexRanges> ranges_;    ///< of a function whose index arithmetic is checked
-  llvm::BasicBlock* leaves_ = nullptr;        ///< where checks leave the function; null: none has yet
-  const tir::Guard* guard_ = nullptr;         ///< whose condition is being computed
-  llvm::BasicBlock* guard_leaves_ = nullptr;  ///< where checks of that leave; null: none has yet
-  int64_t tests_ = 0;                         ///< of overflow that the function has, a branch each
+  std::optional<tir::IndexRanges> ranges_;    ///< set if the function's index arithmetic is checked
+  llvm::BasicBlock* leaves_ = nullptr;        ///< the block that leaves on overflow; null until the first check
+  const tir::Guard* guard_ = nullptr;         ///< the guard whose condition is computed; may be null
+  llvm::BasicBlock* guard_leaves_ = nullptr;  ///< the block that leaves for that guard; null until its first check
+  int64_t tests_ = 0;                         ///< tests so far, each of which is a branch
   int64_t untested_ = 0;                      ///< operations since the last test
-  bool optional_ = false;                     ///< what is being computed may be what no one asks for
+  bool optional_ = false;                     ///< whether the value that is computed may not be needed
 };
 
 }  // namespace relaxc::codegen_llvm

@@ -1,4 +1,4 @@
-// dot.cpp: instructions for sums of products of bytes, and what they take.
+// dot.cpp: selects instructions for sums of products of bytes, and arranges their operands.
 #include "compiler/codegen/llvm/lower/dot.h"
 
 #include <llvm/IR/IntrinsicsAArch64.h>

@@ -1,10 +1,10 @@
-// dot.h: sums of products of bytes and of bfloat16 (bf16_dot.cpp) by the instructions that exist for them.
+// dot.h: lowers sums of products of bytes and of bfloat16 (bf16_dot.cpp) to dot product instructions.
 //
-// vpdpbusd and usdot add four products to a 32-bit sum without rounding or saturating. ARM's older sdot takes signed
-// bytes alone. Without either, bytes are widened to 16 bits and pmaddwd adds pairs of their products in 32 bits;
-// pmaddubsw would do it in one step less, but it saturates sums of two products at 16 bits silently. What fits none is
-// computed as it is written. A single sum takes two products at once by smlad, and
-// eight or sixteen by Helium's vmladava.
+// vpdpbusd and usdot add four products to a 32-bit sum without rounding or saturating; ARM's older sdot takes only
+// signed bytes. Without any of them, bytes are widened to 16 bits and pmaddwd adds pairs of products in 32 bits;
+// pmaddubsw would need one step less, but silently saturates the sum of two products to 16 bits. A scalar sum takes two
+// products at a time by smlad, and eight or sixteen by Helium's vmladava. Sums for which there is no instruction are
+// lowered as they are written.
 #pragma once
 
 #include <optional>
@@ -24,11 +24,11 @@ class DotProducts {
         values_(values),
         memory_(memory) {}
 
-  /// Nothing: it is not of that form, or there is no instruction for it.
+  /// Lowers the sum; nullopt if it is not of such a form or the CPU has no instruction for it.
   std::optional<Lanes> sum(const arith::Binary& e);
 
  private:
-  /// Eight bytes in place by a word of eight.
+  /// A load of eight consecutive bytes, and the 64-bit word of eight bytes that they are multiplied by.
   struct Eight {
     const arith::Load *bytes = nullptr, *word = nullptr;
     bool signed_word = true;

@@ -1,4 +1,4 @@
-// expressions.cpp: what each kind of node computes.
+// expressions.cpp: lowers each kind of expression node.
 #include "compiler/codegen/llvm/lower/expressions.h"
 
 #include <llvm/IR/IntrinsicsARM.h>

@@ -1,4 +1,4 @@
-// expressions.h: one node of an expression from its operands.
+// expressions.h: lowers one node of an expression, given its operands.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ class Expressions {
   Expressions(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Values& values, OverflowChecks& checks,
               BufferAddresses& addresses, Memory& memory, ExternalCalls& externals);
 
-  /// Operands are asked of Values, which asks for each node once; a variable has its value there.
+  /// Lowers `e`. Operands come from Values, which lowers each node once and has the values of variables.
   Lanes compute(arith::Expr e) { return lanes_.indices().as(e, by_kind(e)); }
 
  private:
@@ -27,12 +27,12 @@ class Expressions {
   Lanes divide_index(const arith::Binary& e, arith::Expr whole);
   Lanes index_binary(const arith::Binary& e, Lanes a, Lanes b);
   Lanes unchecked(arith::ExprKind kind, Lanes a, Lanes b);
-  std::optional<Lanes> compare_lanes(const arith::Binary& e, Lanes a, Lanes b);  ///< nothing: not of that form
+  std::optional<Lanes> compare_lanes(const arith::Binary& e, Lanes a, Lanes b);  ///< nullopt if it is not of that form
   llvm::Value* distance(llvm::Value* from, llvm::Value* to, int64_t most);
-  /// Whether the ranges of loops and symbols say so.
+  /// Whether the ranges of loop variables and symbols prove it.
   bool fits_32_bits(arith::Expr index);
   Lanes cast(const arith::Cast& e);
-  std::optional<Lanes> stored_float(const arith::Cast& e);  ///< nothing: not of that form, or not by an instruction
+  std::optional<Lanes> stored_float(const arith::Cast& e);  ///< nullopt if of another form or without instruction
   llvm::Value* nearest_integer(llvm::Value* real);
   llvm::Value* nearest_integers(llvm::Value* reals);
   Lanes call(const arith::Call& e, arith::Expr whole);

@@ -1,4 +1,4 @@
-// external_calls.cpp: arguments of C functions, and what they give back.
+// external_calls.cpp: passes arguments to C functions and takes their results.
 #include "compiler/codegen/llvm/lower/external_calls.h"
 
 #include "compiler/interface/dlpack.h"

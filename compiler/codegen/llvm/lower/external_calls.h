@@ -1,9 +1,9 @@
-// external_calls.h: calls of C functions: of the program, of the runtime, and of an Evaluator's owner.
+// external_calls.h: calls of C functions of the linking program, of the runtime, and of an Evaluator's owner.
 //
-// In an object an external function is an undefined symbol. Inside relaxc it is none: name and arguments go to
-// relaxc_jit_external, which asks the Evaluator's owner. There a scalar is a tensor record without data, with ndim -1
-// and the value as its byte offset (floats: the bits of a double); what a plain function returns is a tensor of rank 0
-// behind the arguments.
+// In an object an external function is an undefined symbol. Code that runs inside of relaxc has no such symbols: it
+// passes name and arguments to relaxc_jit_external, which asks the Evaluator's owner. There a scalar is a tensor record
+// without data, with ndim -1 and the value as its byte offset (of a float the bits of a double); the result of a plain
+// function is stored to a tensor of rank 0 after the arguments.
 #pragma once
 
 #include <functional>
@@ -26,13 +26,13 @@ class ExternalCalls {
         values_(values),
         failures_(failures) {}
 
-  /// What is taken once the call has gone well.
+  /// Actions that take the results, after the call is known to have succeeded.
   using Results = std::vector<std::function<void()>>;
-  /// The status of an external function; null: it has none. `results`: gets what is of unknown size.
+  /// Returns the status of an external function; null if it has none. Appends to `results` for results of unknown size.
   llvm::Value* call(const tir::Invoke& s, Results& results);
-  /// The status of a function of runtime-lite.
+  /// Calls a function of runtime-lite; returns its status.
   llvm::Value* call_runtime(const tir::Invoke& s);
-  /// The value of a plain function in an expression.
+  /// Returns the value of a plain function in an expression.
   llvm::Value* result_of(const arith::Extern& e);
 
  private:

@@ -1,4 +1,4 @@
-// failures.cpp: branches that leave the function, and the records that say why.
+// failures.cpp: emits branches that leave the function, and fills the error records that say why.
 #include "compiler/codegen/llvm/lower/failures.h"
 
 #include <llvm/IR/MDBuilder.h>

@@ -1,7 +1,7 @@
-// failures.h: how a function leaves when something failed.
+// failures.h: leaves a function with an error.
 //
-// A failure leaves the function at once with its code; the record goes where the caller said, or nowhere. Every
-// function passes its error pointer down, so nothing is copied on the way up.
+// A failure returns its code at once and fills the caller's error record, if there is one. Every function passes its
+// error pointer to its callees, so that no caller copies a record.
 #pragma once
 
 #include <functional>
@@ -18,19 +18,19 @@ class Failures {
   Failures(Frame& frame, Values& values, BufferAddresses& addresses)
       : frame_(frame), b_(frame.builder()), values_(values), addresses_(addresses) {}
 
-  /// Where failures are recorded. Of a function that C calls it is the address of CFunction::error, once that has one.
+  /// The error record's address; may be null. In a function that C calls: CFunction::error, once that has an address.
   llvm::Value* error() const;
   void set_error(llvm::Value* error) { error_ = error; }
 
-  /// Returns what `status` computes.
+  /// If `failed` is true at run time, the function returns the result of `status`.
   void leave_if(llvm::Value* failed, const std::function<llvm::Value*()>& status);
-  /// Returns it if it is not 0.
+  /// If `status` is not 0 at run time, the function returns `result`.
   void leave_if_failed(llvm::Value* status, const std::function<llvm::Value*()>& result);
-  /// The guard's code, once its record is written.
+  /// Fills the record for a guard; returns the guard's code.
   llvm::Value* fail(const tir::Guard& guard, llvm::Value* expected, llvm::Value* actual);
-  /// `code`, once its record has the node and the number that a call gave.
+  /// Fills the record with the node and `answer`, the number that a call returned; returns `code`.
   llvm::Value* fail_with(int32_t code, int32_t node, llvm::Value* answer);
-  /// The status of a call that failed, once its record has the node of the call, unless what failed in it has one.
+  /// Puts the node of a call into the record, unless the failed callee has set one; returns the call's status.
   llvm::Value* name_failure(int32_t node, llvm::Value* status);
 
  private:

@@ -1,8 +1,8 @@
-// fixed_point.h: products of which the upper half is kept, rounded, in Helium's lanes.
+// fixed_point.h: rounded upper halves of products, by Helium's instruction for them.
 //
-// TIR has them as arithmetic of 64 bits, of which a vector of four lanes would need two. Scalars are left to LLVM,
-// which makes smmulr of them. It also knows vmulh, but only where both operands are widened in the block that
-// multiplies them, and those that do not change leave a loop before.
+// TIR computes them in 64 bits, which would take two registers for a vector of four lanes. Scalars are left to LLVM,
+// which selects smmulr. LLVM also selects vmulh, but only if both operands are widened in the block that multiplies
+// them, and loop-invariant operands are widened before the loop.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ class FixedPoint {
   FixedPoint(Frame& frame, LaneArithmetic& lanes, Values& values)
       : b_(frame.builder()), numeric_(frame.numeric()), lanes_(lanes), values_(values) {}
 
-  /// A high product that rounds (compiler/arith/high_product.h), by vrmulh. Nothing: it is none, or not in such lanes.
+  /// Lowers a rounded high product (compiler/arith/high_product.h) to vrmulh; nullopt if `e` is none or not in 4 lanes.
   std::optional<Lanes> rounded_product(const arith::Cast& e);
 
  private:

@@ -1,4 +1,4 @@
-// frame.cpp: blocks, memory and declarations of the function that is being filled.
+// frame.cpp: makes blocks, allocas and declarations for the function that is being filled.
 #include "compiler/codegen/llvm/lower/frame.h"
 
 #include "compiler/codegen/llvm/stack_bound.h"

@@ -1,4 +1,4 @@
-// frame.h: the LLVM function that is being filled, and what every part of its lowering asks of it.
+// frame.h: the LLVM function that is being filled, and what all parts of its lowering share.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace relaxc::codegen_llvm {
 
 class Frame {
  public:
-  /// Of the function that `signature` declares, or of one that runs iterations of one of its loops.
+  /// For the function that `signature` declares, or for `task`, which runs iterations of one of its loops.
   Frame(ModuleLowering& module, const Signature& signature, llvm::Function* task = nullptr);
 
   ModuleLowering& module() const { return module_; }
@@ -22,20 +22,20 @@ class Frame {
   Numeric& numeric() { return numeric_; }
   bool in_task() const { return function_ != signature_.function; }
   bool called_by_c() const { return source().c_function.has_value(); }
-  /// The rlx_context of this call; null in functions that need none.
+  /// The rlx_context of this call; null in functions that take none.
   llvm::Value* context() const { return context_; }
   void set_context(llvm::Value* context) { context_ = context; }
 
   llvm::BasicBlock* block(const char* name);
-  /// Ends the current block; what follows in the source is not reached.
+  /// Ends the current block by a branch; statements after it in the same suite are unreachable.
   void branch_to(llvm::BasicBlock* target);
-  /// Memory in the function's frame, wherever code is being added.
+  /// Allocates memory in the function's entry block, wherever code is being inserted.
   llvm::AllocaInst* at_entry(llvm::Type* type, const std::string& name = "");
   llvm::Value* field(llvm::Value* record, interface::Record which, std::string_view name);
   llvm::Constant* null() { return llvm::ConstantPointerNull::get(b_.getPtrTy()); }
-  /// A call of a function of the runtime, which the module declares by this.
+  /// Calls a function of the runtime; declares it in the module.
   llvm::CallInst* call_runtime(const std::string& name, llvm::Type* result, const std::vector<llvm::Value*>& args);
-  /// The same of a function that the linking program may define, and whose stack use is unknown.
+  /// The same for a function that the linking program may define, and whose stack use is therefore unknown.
   llvm::CallInst* call_symbol(const std::string& name, llvm::Type* result, const std::vector<llvm::Value*>& args);
 
  private:

@@ -1,4 +1,4 @@
-// function.cpp: parameters, the body, and the status at its end.
+// function.cpp: lowers a prim func's parameters and body, and returns the status.
 #include "compiler/codegen/llvm/lower/function.h"
 
 namespace relaxc::codegen_llvm {

@@ -1,4 +1,4 @@
-// function.h: one prim func's body as LLVM IR.
+// function.h: lowers the body of one prim func to LLVM IR.
 #pragma once
 
 #include "compiler/codegen/llvm/lower/function_parts.h"
@@ -7,7 +7,7 @@ namespace relaxc::codegen_llvm {
 
 class FunctionLowering {
  public:
-  /// `data`: of the object, for a function that C calls.
+  /// `data`: addresses in the object that a function which C calls names; may be null.
   FunctionLowering(ModuleLowering& module, const Signature& signature, const ObjectAddresses* data = nullptr)
       : parts_(module, signature), frame_(parts_.frame), source_(frame_.source()), data_(data) {}
   void run();

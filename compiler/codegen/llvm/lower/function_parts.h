@@ -1,7 +1,7 @@
-// function_parts.h: the parts that lower the body of one LLVM function.
+// function_parts.h: the objects that lower the body of one LLVM function.
 //
-// Each part owns the state of one matter and is given the other parts that it asks. They ask each other in cycles (a
-// subscript is a value, and a value may be a load), so they are made together.
+// Each part owns one kind of state and refers to the parts that it uses. These references form cycles (a subscript is a
+// value, and a value may be a load), so all parts are made together.
 #pragma once
 
 #include "compiler/codegen/llvm/lower/byte_tile.h"
@@ -14,7 +14,7 @@ namespace relaxc::codegen_llvm {
 struct FunctionParts {
   FunctionParts(ModuleLowering& module, const Signature& signature)
       : frame(module, signature), addresses(frame.source()) {}
-  /// Of `task`, which runs iterations of a loop of the function with these parts.
+  /// For `task`, which runs iterations of a loop of the function with these parts.
   FunctionParts(const Frame& around, const Bindings& known, const BufferAddresses& views, llvm::Function* task)
       : frame(around.module(), around.signature(), task), bindings(known.facts()), addresses(frame.source(), views) {}
   FunctionParts(const FunctionParts&) = delete;

@@ -1,4 +1,4 @@
-// hooks.cpp: the context's hooks, which may be null.
+// hooks.cpp: calls the context's hooks, which may be null.
 #include "compiler/codegen/llvm/lower/hooks.h"
 
 namespace relaxc::codegen_llvm {

@@ -1,8 +1,8 @@
-// hooks.h: telling the context about kernels, where the object was compiled to.
+// hooks.h: calls of the context's hooks around kernels, if the object was compiled with hooks.
 //
-// The calls surround the call of a kernel and are not inside of it: a kernel is compiled once and called as several
-// nodes, and its tasks, which run on any thread, must not be heard one by one. A hook that is null costs a load and a
-// branch a kernel; an object without hooks has no trace of them.
+// The calls are around the call of a kernel, not inside of the kernel: a kernel is compiled once and called for several
+// nodes, and its tasks, which run on any thread, must not report one by one. A hook that is null costs a load and a
+// branch for each kernel; an object without hooks has no code for them.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ class ContextHooks {
  public:
   ContextHooks(Frame& frame, Failures& failures) : frame_(frame), b_(frame.builder()), failures_(failures) {}
 
-  /// Asks whether to go on, and leaves if not.
+  /// Calls the poll hook; the function returns an error if the hook says so.
   void poll(int32_t node);
   void trace(int32_t node, bool begin);
 

@@ -1,9 +1,9 @@
-// index_types.cpp: which index values have 32 bits.
+// index_types.cpp: decides which index values have 32 bits.
 //
-// Where a kernel of a machine of 32 bits keeps indices in them (compiler/tir/index_widths.h), the value of an
-// expression has the type that its range allows, and an operation the widest type among its result and its operands. So
-// nothing overflows that would not in 64 bits, and "no signed wrap" stays true. In other functions everything has 64
-// bits, and all of this changes nothing.
+// If a kernel of a 32-bit machine keeps indices in 32 bits (compiler/tir/index_widths.h), the value of an expression
+// has the type that its range allows, and an operation uses the widest type among its result and operands. So nothing
+// overflows that would not in 64 bits, and "no signed wrap" stays true. In other functions every index has 64 bits, and
+// these functions change nothing.
 #include "compiler/codegen/llvm/lower/lanes.h"
 
 namespace relaxc::codegen_llvm {

@@ -1,4 +1,4 @@
-// interleaved.cpp: which stores leave no gaps together, and the one that they become.
+// interleaved.cpp: finds stores that together leave no gaps, and emits the store that replaces them.
 #include "compiler/codegen/llvm/lower/interleaved.h"
 
 #include <llvm/Analysis/VectorUtils.h>

@@ -1,12 +1,12 @@
-// interleaved.h: stores in lanes that together leave no gaps.
+// interleaved.h: combines strided stores that together fill contiguous memory.
 //
-// What gives pixels their channels stores, lane by lane, as many elements apart as there are channels, and an unrolled
-// loop, or statements one after the other, fill in the channels. Each of those stores would be one of single elements.
-// Here they wait for the last one, and the vectors are shuffled into one that is contiguous in memory. (X86 and Arm
-// have patterns for such shuffles; scatters exist for words of AVX-512 alone and take a store an element.)
+// Storing several channels of each pixel makes one strided store a channel, by an unrolled loop or by consecutive
+// statements; each would become one store an element. Here the vectors are kept until the last store of the group, and
+// shuffled into one contiguous vector. (X86 and Arm have patterns for such shuffles; scatters exist only for words of
+// AVX-512 and take one store an element.)
 //
-// Where as many stores as there are lanes are side by side in each lane, and lanes anywhere, the vectors are the
-// columns of a square whose rows are contiguous: they are transposed in registers (transpose.h).
+// If each lane stores as many contiguous elements as there are lanes, at any addresses, the vectors are the columns of
+// a square whose rows are contiguous: they are transposed in registers (transpose.h).
 #pragma once
 
 #include <functional>
@@ -33,32 +33,32 @@ class InterleavedStores {
         values_(values),
         memory_(memory) {}
 
-  /// A store to `buffer` in each iteration of an unrolled loop, whose copies leave no gaps. Null: such a loop it
-  /// is not.
+  /// Returns the buffer to which each of the `count` iterations of an unrolled loop stores once, with no gaps between
+  /// the iterations; null if the loop is not of that form.
   tir::BufferRef buffer_of(const tir::For& s, int64_t count) const;
 
-  /// Stores at the start of `body` that together leave no gaps, and the condition that they are under, if any.
+  /// Consecutive stores at the start of a suite that leave no gaps together, and their common condition; may be null.
   struct Run {
     tir::BufferRef buffer = nullptr;
-    std::vector<tir::Stmt> stores;  ///< none: there are none
+    std::vector<tir::Stmt> stores;  ///< empty if there is no such run
     arith::Expr condition;
   };
   Run run_of(std::span<const tir::Stmt> body);
 
-  /// `stores` in turn, those to the buffer as one (null: as they are).
+  /// Calls `stores`; those to `buffer` become one store. A null `buffer` changes nothing.
   void together(tir::BufferRef buffer, int64_t count, const std::function<void()>& stores);
-  /// Whether a store waits for its neighbours.
+  /// Keeps a store of the group until its end and returns true; returns false if it is not part of one.
   bool take(tir::BufferRef buffer, Lanes offset, llvm::Value* stored);
 
  private:
   struct Waiting {
     tir::BufferRef buffer = nullptr;
-    int64_t count = 0;                ///< stores; also the distance in elements of a store's lanes
-    Lanes first = {};                 ///< the places of the first store
-    bool in_rows = false;             ///< each lane's are contiguous, and lanes are anywhere
-    std::vector<llvm::Value*> parts;  ///< what they store
+    int64_t count = 0;                ///< number of stores; also the stride of a store's lanes, in elements
+    Lanes first = {};                 ///< the offsets of the first store
+    bool in_rows = false;             ///< whether each lane's elements are contiguous, and lanes at any offset
+    std::vector<llvm::Value*> parts;  ///< the stored vectors
   };
-  /// Whether `count` stores of all lanes make squares that can be transposed in registers.
+  /// Whether `count` stores make squares that can be transposed in registers.
   bool are_squares(int64_t count) const;
   void store(const Waiting& all);
   void store_rows(const Waiting& all);
@@ -69,7 +69,7 @@ class InterleavedStores {
   BufferAddresses& addresses_;
   Values& values_;
   Memory& memory_;
-  Waiting* waiting_ = nullptr;  ///< what stores wait for each other in; null: they do not
+  Waiting* waiting_ = nullptr;  ///< the group that collects stores; null if there is none
 };
 
 }  // namespace relaxc::codegen_llvm

@@ -1,4 +1,4 @@
-// lanes.cpp: arithmetic of values that are uniform, affine in the lane, or vectors.
+// lanes.cpp: arithmetic on values that are uniform, affine in the lane, or vectors.
 #include "compiler/codegen/llvm/lower/lanes.h"
 
 namespace relaxc::codegen_llvm {

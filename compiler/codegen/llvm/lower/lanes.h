@@ -1,8 +1,8 @@
-// lanes.h: values in all lanes of a vectorized loop, and their arithmetic.
+// lanes.h: values in all lanes of a vectorized loop, and arithmetic on them.
 //
-// A vectorized loop is not left to LLVM's vectorizer: its body is lowered once with every value either uniform, affine
-// in the lane (an index that grows by a constant step from lane to lane), or a vector with one element a lane. What
-// differs between lanes in control flow becomes a mask.
+// LLVM's vectorizer does not see vectorized loops: their body is lowered once, and each value is either uniform, affine
+// in the lane (an index that grows by a constant step from lane to lane), or a vector with one element a lane.
+// Divergent control flow becomes a mask.
 #pragma once
 
 #include <functional>
@@ -19,9 +19,9 @@ namespace relaxc::codegen_llvm {
 struct Lanes {
   llvm::Value* scalar = nullptr;  ///< the value of lane 0, when all others follow from it
   int64_t step = 0;               ///< lane i holds scalar + i * step
-  llvm::Value* vector = nullptr;  ///< else: one element a lane
-  /// Whether index arithmetic overflowed on the way, which nothing has tested yet; null: it did not. Only in scalar
-  /// code; the value is then some number, never poison.
+  llvm::Value* vector = nullptr;  ///< else one element a lane
+  /// Whether index arithmetic has overflowed and was not tested yet; null if it cannot have. Only in scalar code. The
+  /// value is then wrapped, never poison.
   llvm::Value* overflow = nullptr;
 
   bool is_uniform() const { return vector == nullptr && step == 0; }
@@ -32,19 +32,19 @@ class IndexTypes {
  public:
   explicit IndexTypes(Frame& frame);
 
-  /// Whether some have 32 bits; else all have 64.
+  /// Whether some indices have 32 bits; otherwise all have 64.
   bool are_mixed() const { return widths_.has_value(); }
-  /// Of the value of `index`.
+  /// The type of the value of `index`.
   llvm::Type* of(arith::Expr index);
-  /// Of the loop's counter.
+  /// The type of the loop's counter.
   llvm::Type* of(const tir::For& loop);
   llvm::Type* widest() const { return b_.getInt64Ty(); }
-  /// The same value, which `type` holds, in that type.
+  /// Returns `value`, which fits `type`, converted to it.
   llvm::Value* resized(llvm::Value* value, llvm::Type* type);
   Lanes resized(Lanes value, llvm::Type* type);
-  /// `value` in the type of `index`, if that is an index.
+  /// Returns `value` converted to the type of `index`; unchanged if `index` is not of the index type.
   Lanes as(arith::Expr index, Lanes value);
-  /// Operands in the widest of their types and of that of `result`, which is what they give: an index or a condition.
+  /// Returns the operands in the widest of their types and the type of `result`, an index or a condition.
   std::pair<Lanes, Lanes> operands_of(arith::Expr result, Lanes a, Lanes b);
 
  private:
@@ -52,38 +52,38 @@ class IndexTypes {
   std::optional<tir::IndexWidths> widths_;
 };
 
-/// The lanes of the loop that is being lowered, those of them that run, and arithmetic in them.
+/// The lanes of the loop that is being lowered, the mask of active lanes, and arithmetic on values in lanes.
 class LaneArithmetic {
  public:
   explicit LaneArithmetic(Frame& frame) : b_(frame.builder()), numeric_(frame.numeric()), indices_(frame) {}
 
   IndexTypes& indices() { return indices_; }
 
-  /// 0: not in a vectorized loop.
+  /// The number of lanes; 0 outside of vectorized loops.
   uint32_t count() const { return count_; }
-  /// Lanes that run; null: all.
+  /// The active lanes; null if all are.
   llvm::Value* mask() const { return mask_; }
-  /// The same as a vector in any case.
+  /// The same, but a vector of ones if all are.
   llvm::Value* mask_of_all();
-  /// Bytes behind each vector that is read, to be asked for; 0: none.
+  /// Distance in bytes after each loaded vector that is prefetched; 0 for none.
   int64_t prefetch() const { return prefetch_; }
 
-  /// `f` of operands of these dtypes, which are all scalars or all vectors.
+  /// Applies `f` to operands of these dtypes, which it receives all as scalars or all as vectors.
   Lanes apply(const std::vector<Lanes>& operands, const std::vector<DType>& dtypes,
               const std::function<llvm::Value*(const std::vector<llvm::Value*>&)>& f);
-  /// As a vector of one element a lane.
+  /// Returns the value as a vector of one element a lane.
   llvm::Value* widened(Lanes value, DType dtype);
-  // Of indices, whose arithmetic does not overflow.
+  // For indices whose arithmetic does not overflow:
   Lanes add(Lanes a, Lanes b);
   Lanes subtract(Lanes a, Lanes b);
   Lanes multiply(Lanes a, Lanes b);
-  /// Of two flags, each of which may be null.
+  /// Returns the `or` of two flags, each of which may be null.
   llvm::Value* any_of(llvm::Value* a, llvm::Value* b);
   static bool may_have_overflowed(const Lanes& a, const Lanes& b) {
     return a.overflow != nullptr || b.overflow != nullptr;
   }
 
-  /// While it exists, code is that of a vectorized loop of this number of lanes.
+  /// While it exists, code is the body of a vectorized loop with this number of lanes.
   class Loop {
    public:
     Loop(LaneArithmetic& lanes, uint32_t count, int64_t prefetch) : lanes_(lanes) {
@@ -97,7 +97,7 @@ class LaneArithmetic {
     LaneArithmetic& lanes_;
   };
 
-  /// While it exists, code runs in those lanes alone in which `condition` holds as well.
+  /// While it exists, code runs only in the active lanes in which `condition` holds.
   class Masked {
    public:
     Masked(LaneArithmetic& lanes, llvm::Value* condition) : lanes_(lanes), outer_(lanes.mask_) {

@@ -1,4 +1,4 @@
-// loops.cpp: serial, unrolled and vectorized loops.
+// loops.cpp: lowers serial, unrolled and vectorized loops.
 #include "compiler/codegen/llvm/lower/loops.h"
 
 #include "compiler/arith/visit.h"

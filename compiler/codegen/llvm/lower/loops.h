@@ -1,6 +1,6 @@
-// loops.h: loops, and what leaves them.
+// loops.h: lowers loops, break and continue.
 //
-// A vectorized loop's body that lanes.h cannot express (compiler/tir/lanes.h) runs lane after lane, with the same bits.
+// A vectorized loop whose body lanes.h cannot express (compiler/tir/lanes.h) runs one lane after the other: same bits.
 #pragma once
 
 #include <vector>
@@ -33,9 +33,9 @@ class Loops {
 
   void lower(const tir::For& s);
   void lower(const tir::While& s);
-  /// One iteration after the other, from `min` on.
+  /// Runs the iterations one after the other, starting at `min`.
   void lower_serial(const tir::For& s, llvm::Value* min, llvm::Value* extent);
-  /// Of the innermost loop: the rest of it, or of its iteration, does not run.
+  /// Break and continue of the innermost loop.
   void leave();
   void lower_continue();
 
@@ -69,7 +69,7 @@ class Loops {
   ByteTiles& byte_tiles_;
   Statements& statements_;
   ParallelLoops tasks_;
-  std::vector<Exits> around_;  ///< of the loops that the code is in, outermost first
+  std::vector<Exits> around_;  ///< of the loops around the current code, outermost first
 };
 
 }  // namespace relaxc::codegen_llvm

@@ -1,4 +1,4 @@
-// matrix_dot.cpp: what of four lanes is a row and what a column, and the instruction for it.
+// matrix_dot.cpp: finds which of four lanes share a row or a column, and emits the matrix instruction.
 #include "compiler/codegen/llvm/lower/matrix_dot.h"
 
 #include <llvm/IR/IntrinsicsAArch64.h>

@@ -1,8 +1,8 @@
-// matrix_dot.h: sums of products of two rows by two columns of eight bytes by the instructions for them.
+// matrix_dot.h: lowers sums of products of two rows by two columns of eight bytes to matrix instructions.
 //
 // Of four lanes, lane l sums eight products of row l / 2 by column l % 2 (schedule/primitives/tile_matrix_dots.h). The
-// subscripts are looked at with each lane's number in place of the variable: which of them agree says what is a row and
-// what a column. The words of two columns are side by side; two rows are anywhere.
+// subscripts are evaluated for each lane's number: lanes with equal subscripts share a row or a column. The words of
+// two columns are adjacent in memory; the two rows may be anywhere.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ class MatrixProducts {
         values_(values),
         memory_(memory) {}
 
-  /// Nothing: it is not of that form, or there is no instruction for it.
+  /// Lowers the sum; nullopt if it is not of that form or the CPU has no instruction for it.
   std::optional<Lanes> sum(const arith::Binary& e);
 
  private:

@@ -1,4 +1,4 @@
-// memory.cpp: loads and stores in lanes, and their masks.
+// memory.cpp: emits loads and stores in lanes, and their masks.
 #include "compiler/codegen/llvm/lower/memory.h"
 
 #include <llvm/IR/IntrinsicsARM.h>

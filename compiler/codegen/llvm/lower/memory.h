@@ -1,7 +1,7 @@
-// memory.h: loads and stores of one element, or of one element a lane.
+// memory.h: loads and stores of one element, or of one element for each lane.
 //
-// Affine subscripts become vector loads and stores, uniform ones a load and a splat, others gathers. Lanes that do not
-// run are masked out.
+// Affine subscripts become vector loads and stores, uniform ones a load and a broadcast, others gathers. Inactive lanes
+// are masked.
 #pragma once
 
 #include <optional>
@@ -24,20 +24,20 @@ class Memory {
         values_(values),
         interleaved_(interleaved) {}
 
-  /// Of an element, in elements.
+  /// Returns the offset of an element from the start of the buffer, in elements.
   Lanes offset_of(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
   llvm::Value* address(tir::BufferRef buffer, Lanes offset);
   Lanes load(const arith::Load& e);
   void store(const tir::Store& s);
 
-  /// A field of a struct: a number or a pointer.
+  /// Returns a field of a struct: a number or a pointer.
   llvm::Value* field(const arith::Load& e);
-  /// The pointer at an address. One that is read stays a pointer on the way.
+  /// Returns the pointer at an address. A field of a struct is loaded as a pointer, not converted from an integer.
   llvm::Value* pointer(arith::Expr address);
 
  private:
   Lanes load_element(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
-  std::optional<Lanes> look_up(const arith::Load& e);  ///< nothing: not of that form, or not by an instruction
+  std::optional<Lanes> look_up(const arith::Load& e);  ///< nullopt if it is not of that form, or no instruction does it
   Lanes load_raw(tir::BufferRef buffer, Lanes offset);
   llvm::Value* load_contiguous(tir::BufferRef buffer, Lanes offset, bool everywhere);
   llvm::Value* load_strided(tir::BufferRef buffer, Lanes offset);
@@ -59,7 +59,7 @@ class Memory {
   InterleavedStores& interleaved_;
 };
 
-/// Of one element.
+/// The alignment of one element.
 inline llvm::Align align_of(tir::BufferRef buffer) {
   return llvm::Align(static_cast<uint64_t>(buffer->dtype.bytes()));
 }

@@ -1,4 +1,4 @@
-// parallel.cpp: the body of a parallel loop as a function, the task that runs a part of it, and the call of either.
+// parallel.cpp: emits a parallel loop's body as a function, a task that runs a part of it, and the call of either.
 #include "compiler/codegen/llvm/lower/parallel.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// parallel.h: loops whose iterations may run on several cores.
+// parallel.h: lowers loops whose iterations may run on several cores.
 //
-// The loop's body becomes a function of a range of iterations, with what it uses from around as parameters, so that the
-// buffers' promise not to overlap is kept. The caller runs the whole range itself, or hands parallel_for a task that
-// takes its share of the range out of a record on the caller's stack. How many tasks there are does not matter to the
-// result: iterations are independent.
+// The loop's body becomes a function of a range of iterations, whose parameters are the values and buffers that the
+// body uses; so LLVM knows that the buffers do not overlap. The caller runs the whole range itself, or passes
+// parallel_for a task that reads its share of the range from a record on the caller's stack. The number of tasks does
+// not affect the result, since iterations are independent.
 #pragma once
 
 #include <vector>
@@ -23,7 +23,7 @@ class ParallelLoops {
   void lower(const tir::For& s, llvm::Value* min, llvm::Value* extent);
 
  private:
-  /// What a body uses that is outside of it.
+  /// The variables and buffers from outside that a body uses.
   struct Captures {
     std::vector<arith::Expr> vars;
     std::vector<tir::BufferRef> buffers;

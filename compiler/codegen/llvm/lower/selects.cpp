@@ -1,4 +1,4 @@
-// selects.cpp: select, `and` and `or`.
+// selects.cpp: lowers select, `and` and `or`.
 #include "compiler/codegen/llvm/lower/selects.h"
 
 #include <utility>

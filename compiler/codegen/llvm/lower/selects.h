@@ -1,8 +1,8 @@
 // selects.h: conditional expressions (selects).
 //
-// Operands of a select, an `and` or an `or` that read memory are computed only where they are wanted, because a
-// subscript outside of its buffer is what the condition is for: in scalar code by a branch, in vector code by masked
-// loads. All others are computed, and one is taken.
+// Operands of a select, an `and` or an `or` that read memory are evaluated only if they are needed, since the condition
+// often guards against a subscript outside of the buffer: by a branch in scalar code, by masked loads in vector code.
+// All other operands are evaluated unconditionally, and one is selected.
 #pragma once
 
 #include <functional>
@@ -23,8 +23,8 @@ class Selects {
   Lanes either(const arith::Or& e);
 
  private:
-  using Operand = std::function<Lanes()>;  ///< emits the code of one
-  /// One arm of a branch, and the block where it ends.
+  using Operand = std::function<Lanes()>;  ///< emits the code of one operand
+  /// The value of one arm of a branch, and the block in which it ends.
   struct Arm {
     Lanes value;
     llvm::BasicBlock* end;

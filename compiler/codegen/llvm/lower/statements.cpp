@@ -1,4 +1,4 @@
-// statements.cpp: each kind of statement but loops and calls.
+// statements.cpp: lowers each kind of statement except loops and calls.
 #include "compiler/codegen/llvm/lower/statements.h"
 
 #include <optional>

@@ -1,4 +1,4 @@
-// statements.h: statements and the scopes that they open.
+// statements.h: lowers statements and the scopes that they open.
 #pragma once
 
 #include <functional>
@@ -29,23 +29,23 @@ class Statements {
         calls_(calls),
         loops_(loops) {}
 
-  /// A suite: what it binds, and values that it computes, end with it. Nothing may be one.
+  /// Lowers a suite: its bindings and the values it computes end with it. `s` may be null.
   void lower(tir::Stmt s);
 
  private:
-  void lower_suite(tir::Stmt s);  ///< to the end of the suite; null: nothing
-  // These give the statement that is still to be lowered in the scope that they open.
+  void lower_suite(tir::Stmt s);  ///< lowers `s` to the end of the suite; may be null
+  // Each returns the statement that is still to be lowered in the scope that it opens.
   tir::Stmt lower_seq(const tir::Seq& s);
   tir::Stmt lower_let(const tir::Let& s);
   tir::Stmt lower_alloc(const tir::Alloc& s);
   tir::Stmt lower_view(const tir::View& s);
   static bool is_straight(tir::Stmt s);
-  void lower_straight(tir::Stmt s);  ///< what it computes dominates what follows
+  void lower_straight(tir::Stmt s);  ///< lowers a statement whose values dominate what follows
   void lower_if(const tir::If& s);
   void lower_block(const tir::Block& s);
   void lower_guard(const tir::Guard& s);
   llvm::Value* condition_of(const tir::Guard& s);
-  size_t lower_interleaved(std::span<const tir::Stmt> body);  ///< how many it took from the start of `body`
+  size_t lower_interleaved(std::span<const tir::Stmt> body);  ///< returns how many statements it lowered
   void under(Lanes condition, const std::function<void()>& then_body, const std::function<void()>& else_body = {});
   Lanes first_iteration(const tir::Block& s, const std::vector<Lanes>& axes);
   void put_on_stack(tir::BufferRef buffer, int64_t elements);

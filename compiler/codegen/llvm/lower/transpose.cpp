@@ -1,9 +1,9 @@
 // transpose.cpp: see transpose.h.
 //
-// Vectors of more than 128 bits are cheap to shuffle by whole parts of 128 bits, and inside of all parts alike. So
-// squares of parts change places first, the largest ones at the beginning, and inside of a part rows are interleaved
-// with those half a part further on, which after as many rounds as a part's elements double is a transposition
-// (unpcklps and its like; zip1 and zip2).
+// Shuffles of vectors of more than 128 bits are cheap if they move whole parts of 128 bits, or do the same inside of
+// each part. So squares of parts are exchanged first, the largest ones at the beginning. Then, inside of the parts,
+// each row is interleaved with the row half a part further on; log2(elements of a part) rounds of that are a
+// transposition (unpcklps and its like; zip1 and zip2).
 #include "compiler/codegen/llvm/lower/transpose.h"
 
 namespace relaxc::codegen_llvm {

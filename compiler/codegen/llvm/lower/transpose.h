@@ -1,4 +1,4 @@
-// transpose.h: a square of vectors, transposed in registers.
+// transpose.h: transposes a square of vectors in registers.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -7,7 +7,7 @@
 
 namespace relaxc::codegen_llvm {
 
-/// `rows`: as many vectors as each has elements, a power of two. Element k of vector i becomes element i of vector k.
+/// Returns the transpose of n `rows` of n elements, n a power of two: element k of row i becomes element i of row k.
 std::vector<llvm::Value*> transposed(llvm::IRBuilder<>& builder, std::vector<llvm::Value*> rows);
 
 }  // namespace relaxc::codegen_llvm

@@ -1,4 +1,4 @@
-// values.cpp: what is remembered of values, and for how long.
+// values.cpp: caches the values of expressions, each for as long as it is valid.
 //
 // Expressions are graphs with sharing; a node is computed once for each statement that uses it. Where index arithmetic
 // is checked, values stay valid to the end of their suite (checks.h says why).

@@ -1,4 +1,4 @@
-// values.h: the value of an expression at a place of the function, computed once where it can be shared.
+// values.h: the value of an expression at a point of the function; shared nodes are computed once.
 #pragma once
 
 #include <optional>
@@ -18,29 +18,29 @@ class Values {
   Values(Bindings& bindings, OverflowChecks& checks, Expressions& expressions)
       : bindings_(bindings), checks_(checks), expressions_(expressions) {}
 
-  /// Nothing overflowed on the way.
+  /// Returns the value of `e`, after a test that nothing overflowed.
   Lanes value(arith::Expr e);
-  /// Whether something did is still to be tested.
+  /// Returns the value of `e`, whose overflow flag may still have to be tested.
   Lanes pending(arith::Expr e);
-  /// An operand that is computed only for its overflow, if that is asked for.
+  /// Returns an operand that may not be needed: it is tested only if its user asks for the flag.
   Lanes pending_if_checked(arith::Expr e);
-  /// Of an expression that must be uniform.
+  /// Returns the value of an expression that must be uniform.
   llvm::Value* scalar(arith::Expr e);
-  /// Whether it may be computed only where it is wanted: a subscript may be outside of its buffer where a condition
-  /// does not hold, and an external function sees its call.
+  /// Whether `e` may be evaluated only where it is needed: it reads memory, whose subscript a condition may guard, or
+  /// calls an external function, which has effects.
   bool must_be_lazy(arith::Expr e);
 
   bool knows(arith::Expr e) const { return memo_.count(e) != 0; }
   void remember(arith::Expr e, Lanes value);
 
-  /// Values computed in `f` are not used after it.
+  /// Calls `f` and forgets the values that it computed.
   template <typename F>
   auto isolated(F f) {
     Scope scope(*this, &Values::forget_since);
     return f();
   }
-  /// What `f` computes dominates what follows: where index arithmetic is checked, so that each operation is a test,
-  /// values that read no memory are kept to the end of the suite.
+  /// Calls `f`, whose code dominates what follows. If index arithmetic is checked, values that read no memory are kept
+  /// to the end of the suite, since computing them again would test each operation again.
   template <typename F>
   auto dominating(F f) {
     Scope scope(*this, &Values::forget_not_dominating);
@@ -70,8 +70,8 @@ class Values {
   OverflowChecks& checks_;
   Expressions& expressions_;
   std::unordered_map<arith::Expr, Lanes> memo_;
-  std::vector<std::pair<arith::Expr, std::optional<Lanes>>> log_;  ///< of the memo, and what was known before
-  std::unordered_map<arith::Expr, bool> reads_;                    ///< memory, or calls an external function
+  std::vector<std::pair<arith::Expr, std::optional<Lanes>>> log_;  ///< changes of the memo, with what was there before
+  std::unordered_map<arith::Expr, bool> reads_;                    ///< whether it reads memory or calls a function
 };
 
 }  // namespace relaxc::codegen_llvm
