@@ -1,10 +1,10 @@
-// annotations.h: notes on loops that a backend may follow; they change when memory is read, never what is computed.
+// annotations.h: annotations of loops that a backend may follow; they affect when memory is read, never the result.
 #pragma once
 
 namespace relaxc::tir {
 
-/// On a vectorized loop, bytes: with each vector whose lanes are side by side in memory, the line that is so far
-/// behind it is asked for, which need not be part of the buffer.
+/// On a vectorized loop: distance in bytes. With each contiguous vector that is loaded, the cache line that far after
+/// it is prefetched; that line may be outside of the buffer.
 inline constexpr const char* kPrefetch = "prefetch";
 
 }  // namespace relaxc::tir

@@ -1,4 +1,4 @@
-// buffer.cpp: sizes and offsets of buffers as expressions.
+// buffer.cpp: computes sizes and offsets of buffers as expressions.
 #include "compiler/tir/buffer.h"
 
 namespace relaxc::tir {

@@ -1,4 +1,4 @@
-// buffer.h: a typed, shaped piece of memory, as loops see it.
+// buffer.h: a typed, shaped piece of memory that loops access.
 #pragma once
 
 #include <cstdint>
@@ -14,41 +14,41 @@ using arith::Context;
 using arith::Expr;
 using arith::Var;
 
-/// Where a buffer lives. kGlobal: caller's memory or arena; kLocal: registers or stack, constant size, private to one
-/// iteration of the loop around its Alloc; kWeights: read-only model data.
+/// Where a buffer is. kGlobal: the caller's memory or an arena; kLocal: registers or stack, of constant size, private
+/// to one iteration of the loop around its Alloc; kWeights: read-only model data.
 enum class Scope : uint8_t { kGlobal, kLocal, kWeights };
 
-/// Bytes that memory between kernels, and scratch memory that is read in vectors, is aligned to: a whole vector of any
-/// target, and a line of cache of most.
+/// Alignment, in bytes, of memory between kernels and of scratch memory that is read in vectors: a whole vector of any
+/// target, and a cache line of most.
 inline constexpr int64_t kMemoryAlignment = 64;
 
-/// Immutable once made; identity is the pointer, the stable order is `id`.
+/// Immutable. Its identity is the pointer; `id` gives a stable order.
 struct Buffer {
   uint32_t id = 0;
   std::string name;
   DType dtype;
-  std::vector<Expr> shape;    ///< index expressions, elements
+  std::vector<Expr> shape;    ///< in elements, index expressions
   std::vector<Expr> strides;  ///< in elements; empty: compact row-major
   Scope scope = Scope::kGlobal;
   uint32_t alignment =
-      0;  ///< bytes that the base is known to be a multiple of; 0: the natural alignment of the element
-  /// Not null: an array of structs, of shape [count, fields], and `dtype` says nothing. A load of a field has the dtype
-  /// of dtype_of(its kind) and a constant for its last subscript; one without subscripts gives the array's address, as
-  /// an index. Nothing stores to it.
+      0;  ///< known alignment of the first element's address, in bytes; 0: the natural alignment of an element's dtype
+  /// If not null, the buffer is an array of structs, of shape [count, fields], and `dtype` has no meaning. A load of a
+  /// field has the dtype dtype_of(its kind), and its last subscript is constant; a load without subscripts is the
+  /// array's address, as an index. No statement stores to such a buffer.
   const Record* record = nullptr;
 
-  /// The Expr for one element. `indices` are index expressions, one a dim.
+  /// Returns a load of one element. `indices` are index expressions, one for each dim.
   Expr operator()(Context& context, std::vector<Expr> indices) const {
     return context.load(this, dtype, std::move(indices));
   }
 };
 using BufferRef = const Buffer*;
 
-/// Elements (product of dims), as an index expression; 1 for rank 0.
+/// Returns the number of elements as an index expression; 1 for rank 0.
 Expr element_count(Context& context, const Buffer& buffer);
-/// Bytes of a compact buffer.
+/// Returns the size of a compact buffer in bytes.
 Expr byte_size(Context& context, const Buffer& buffer);
-/// The element offset of `indices`, by strides or row-major.
+/// Returns the offset of an element from the first one, in elements, by strides or row-major.
 Expr element_offset(Context& context, const Buffer& buffer, const std::vector<Expr>& indices);
 
 }  // namespace relaxc::tir

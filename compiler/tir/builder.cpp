@@ -1,4 +1,4 @@
-// builder.cpp: making statements.
+// builder.cpp: makes statements.
 #include "compiler/tir/builder.h"
 
 #include <algorithm>

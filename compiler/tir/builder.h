@@ -1,7 +1,7 @@
-// builder.h: how operators and passes write TIR.
+// builder.h: makes TIR; used by operators and passes.
 //
-// The builder makes nodes in the Context's arena; loops are written with lambdas that receive their variables, so that
-// a definition reads like the formula it is.
+// Nodes are made in the Context's arena. Functions for loops take lambdas that receive the loop variables, so that a
+// definition reads like its formula.
 #pragma once
 
 #include <functional>
@@ -21,16 +21,16 @@ class Builder {
 
   BufferRef buffer(std::string name, DType dtype, std::vector<Expr> shape, Scope scope = Scope::kGlobal,
                    uint32_t alignment = 0);
-  /// An array of `count` structs.
+  /// Makes an array of `count` structs.
   BufferRef records(std::string name, const Record& record, Expr count);
-  /// A field of element `at` of an array of structs.
+  /// Returns a load of a field of the struct at index `at`.
   Expr field(BufferRef records, Expr at, std::string_view name);
   Expr field(BufferRef records, std::string_view name) { return field(records, index(0), name); }
-  /// Where an array of structs is; 0 is C's null pointer.
+  /// Returns the address of an array of structs, as an index; 0 is C's null pointer.
   Expr address(BufferRef records) { return context_.load(records, DType::index(), {}); }
 
   Stmt seq(
-      std::vector<Stmt> body);  ///< flattens nested sequences, drops nulls; the statement itself if only one is left
+      std::vector<Stmt> body);  ///< flattens nested sequences and drops nulls; a single statement is returned as it is
   Stmt loop(std::string name, Expr extent, const std::function<Stmt(Var)>& body, LoopKind kind = LoopKind::kSerial);
   Stmt loop(Var var, Expr min, Expr extent, Stmt body, LoopKind kind = LoopKind::kSerial);
   Stmt loop_while(Expr condition, Stmt body);
@@ -42,18 +42,18 @@ class Builder {
   Stmt alloc(BufferRef buffer, Stmt body);
   Stmt view(BufferRef buffer, BufferRef base, Expr byte_offset, Stmt body, uint32_t round_up = 0);
   Stmt store(BufferRef buffer, Indices indices, Expr value);
-  Stmt block(Block block);  ///< gives it an id if it has none
+  Stmt block(Block block);  ///< gives the block an id if it has none
   Stmt guard(Guard guard);
   Stmt invoke(Invoke invoke);
 
-  /// A loop nest over `shape` around one spatial block: `out[i...] = value(i...)`.
+  /// Makes a loop nest over `shape` around one spatial block: `out[i...] = value(i...)`.
   Stmt compute(BufferRef out, const std::function<Expr(const Indices&)>& value, std::string name = {});
-  /// A loop nest over `out`'s shape and `reduce_extents` around one block: out[i] = init; out[i] = combine(out[i], i,
-  /// r).
+  /// Makes a loop nest over `out`'s shape and `reduce_extents` around one block: out[i] = init; out[i] =
+  /// combine(out[i], i, r).
   Stmt reduce(BufferRef out, const std::vector<Expr>& reduce_extents, Expr init,
               const std::function<Expr(Expr accumulator, const Indices& i, const Indices& r)>& combine,
               std::string name = {});
-  /// A loop nest over `extents`, `body` receives the variables (no block: an opaque definition's own loops).
+  /// Makes a loop nest over `extents` without a block, for opaque definitions; `body` receives the loop variables.
   Stmt nest(const std::vector<Expr>& extents, const std::function<Stmt(const Indices&)>& body);
 
   Expr load(BufferRef buffer, Indices indices) { return (*buffer)(context_, std::move(indices)); }

@@ -1,4 +1,4 @@
-// clone.cpp: copies with new identities.
+// clone.cpp: copies functions with new identities.
 #include "compiler/tir/clone.h"
 
 #include <map>

@@ -1,4 +1,4 @@
-// dot_word.h: products of bytes where one operand is a word of memory.
+// dot_word.h: sums of products of bytes in which one operand is a word of memory.
 #pragma once
 
 #include "compiler/arith/dot.h"
@@ -6,11 +6,11 @@
 
 namespace relaxc::tir {
 
-/// The load of the first unsigned byte, if there are four that are side by side in one buffer; else null.
+/// Returns the load of the first of four unsigned bytes if they are contiguous in one buffer; else null.
 const arith::Load* word_of(const arith::Dot4& dot);
-/// The same of the first 16-bit number.
+/// Returns the load of the first of two 16-bit numbers if they are contiguous in one buffer; else null.
 const arith::Load* pairs_of(const arith::PairDot& dot);
-/// The same of eight bytes.
+/// Returns the load of the first of eight bytes if they are contiguous in one buffer; else null.
 const arith::Load* octet_of(const arith::Dot8& dot);
 
 }  // namespace relaxc::tir

@@ -1,13 +1,13 @@
-// equal.h: whether two prim funcs are the same program.
+// equal.h: structural equality of prim funcs.
 #pragma once
 
 #include "compiler/tir/prim_func.h"
 
 namespace relaxc::tir {
 
-/// Whether two functions are equal except for the identities and names of their variables and buffers, the ids of loops
-/// and blocks, and locations. The functions may belong to different Contexts. An allocation or binding counts as
-/// holding to the end of the suite that it is in.
+/// Returns whether two functions are equal except for the identities and names of variables and buffers, the ids of
+/// loops and blocks, and locations. They may belong to different Contexts. An allocation or binding extends to the end
+/// of its suite, so nesting it differently makes no difference.
 bool structurally_equal(const PrimFunc& a, const PrimFunc& b);
 
 }  // namespace relaxc::tir

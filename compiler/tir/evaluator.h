@@ -1,7 +1,7 @@
-// evaluator.h: running TIR on this machine, by interpretation or as compiled code.
+// evaluator.h: runs TIR on this machine, interpreted or compiled.
 //
-// The interpreter is the oracle of every test; the JIT in codegen/llvm gives the same bits, faster. Constant folding
-// and the tests speak only to this interface.
+// The interpreter is the oracle of every test; the JIT in codegen/llvm computes the same bits, faster. Constant folding
+// and the tests use only this interface.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace relaxc::tir {
 
-/// What a run left: 0, or the code of the guard that failed with its record.
+/// The result of a run: code 0, or the code and error record of the guard that failed.
 struct RunStatus {
   int32_t code = 0;
   int32_t tensor = -1, axis = -1, symbol = -1, node = -1;
@@ -23,9 +23,9 @@ struct RunStatus {
   explicit operator bool() const { return code == 0; }
 };
 
-/// Finds what an Invoke names: a prim func of the module (null if there is none) …
+/// Finds the prim func that an Invoke names; null if the module has none.
 using FindFunction = std::function<const PrimFunc*(const std::string& name)>;
-/// A result whose size the function decides: it finds the dtype and rank that are wanted here, and makes the tensor.
+/// A result whose size an external function decides: it reads the expected dtype and rank and sets shape and bytes.
 struct ExternalResult {
   DType dtype;
   std::vector<int64_t> shape;
@@ -36,23 +36,23 @@ struct ExternalArg {
   DType dtype;
   std::vector<int64_t> shape;
   int64_t scalar = 0;
-  ExternalResult* result = nullptr;  ///< the place for such a result; the other fields say nothing then
+  ExternalResult* result = nullptr;  ///< receives such a result; the other fields have no meaning then
 };
-/// … or an external function, called with buffer addresses and scalars as the Invoke lists them and the shapes of the
-/// buffers. What a plain C function returns is a tensor of rank 0, the last argument, which it fills. Scalars are
-/// int64; floats: the bit pattern of a double.
+/// Calls an external function with the addresses and shapes of the buffers and the scalars of the Invoke, in its order.
+/// The last argument of a plain C function is a tensor of rank 0 that receives what the function returns. Scalars are
+/// int64; a float is the bit pattern of a double.
 using CallExternal = std::function<int32_t(const std::string& name, std::span<const ExternalArg> args)>;
 
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  /// Runs `function`. `buffers`: the addresses of its buffer parameters in order; `scalars`: its scalar parameters,
-  /// then its symbols, in order, each as int64 (floats: bit pattern of a double).
+  /// Runs `function`. `buffers` are the addresses of its buffer parameters in order; `scalars` are its scalar
+  /// parameters and then its symbols, each as int64 (a float as the bit pattern of a double).
   virtual RunStatus run(const PrimFunc& function, std::span<void* const> buffers, std::span<const int64_t> scalars) = 0;
 };
 
-/// The interpreter. Programs are turned into flat code first and kept per PrimFunc body. Out-of-bounds accesses of a
-/// buffer whose shape is known are internal errors when `check_bounds`.
+/// Makes an interpreter, which compiles programs to flat code and keeps that per PrimFunc body. With `check_bounds`, an
+/// access outside of a buffer whose shape is known is an internal error.
 std::unique_ptr<Evaluator> make_interpreter(FindFunction find = {}, CallExternal external = {},
                                             bool check_bounds = true);
 

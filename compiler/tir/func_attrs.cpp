@@ -1,4 +1,4 @@
-// func_attrs.cpp: the table of attributes, and what their values must refer to.
+// func_attrs.cpp: the table of attributes, and checks of the parameters that they name.
 #include "compiler/tir/func_attrs.h"
 
 #include <fmt/format.h>

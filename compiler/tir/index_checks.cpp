@@ -1,7 +1,7 @@
-// index_checks.cpp: interval arithmetic on 128-bit ends.
+// index_checks.cpp: interval arithmetic with 128-bit bounds.
 //
-// Every value is an int64, so the widest interval is all of them, and an interval that leaves them says that a check is
-// needed: behind that check the value fits again. A variable that several Lets bind takes no range from them.
+// Every value is an int64, so int64 is the widest interval. An interval that exceeds it means that a check is needed;
+// after that check the value fits again. A variable that several Lets bind gets no range from them.
 #include "compiler/tir/index_checks.h"
 
 #include <algorithm>

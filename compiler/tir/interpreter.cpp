@@ -1,10 +1,10 @@
 // interpreter.cpp: runs flat code; the oracle of every test.
 //
-// A register machine with one switch, some ten instructions for a matmul's inner statement. Loops whose iterations are
+// A register machine with one switch; a matmul's inner statement is some ten instructions. Loops whose iterations are
 // independent run in batches (interpreter_batch.h). On one 2.5 GHz core a naive 160^3 float32 matmul runs at 190
-// million statements a second, an element-wise maximum at 350, a copy at 1000; one by one it is 12, 44 and 70
-// (unit_tir "[speed]" measures it). Walking the tree was rejected as an order of magnitude slower still, compiling as
-// what must be tested against this.
+// million statements a second, an element-wise maximum at 350, a copy at 1000; one by one it is 12, 44 and 70 (unit_tir
+// "[speed]" measures it). Rejected: walking the tree, which is an order of magnitude slower still; compiling, since the
+// compiler is what must be tested against this.
 #include <bit>
 #include <cstring>
 #include <map>

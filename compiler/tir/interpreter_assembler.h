@@ -8,39 +8,39 @@
 
 namespace relaxc::tir::interpreter {
 
-/// Collects the code of nested bodies (function, loop body, branch) apart and joins it where a body ends, so that what
-/// is put into an outer one meanwhile runs before.
+/// Collects the code of nested bodies (function, loop body, branch) separately and appends each to the one around it
+/// when it ends. So code that is added to an outer body meanwhile runs before the inner one.
 class Assembler {
  public:
   uint32_t fresh() { return next_register_++; }
   uint32_t registers() const { return next_register_; }
 
-  /// The innermost body.
+  /// The index of the innermost body.
   size_t top() const { return bodies_.size() - 1; }
   void begin_body() { bodies_.emplace_back(); }
   /// Appends the innermost body to the one around it.
   void end_body();
 
-  /// Gives the instruction's result.
+  /// Appends an instruction to the innermost body, or to `body`; returns its result register.
   uint32_t emit(Instruction instruction) { return emit_at(top(), instruction); }
   uint32_t emit_at(size_t body, Instruction instruction) {
     bodies_[body].push_back(instruction);
     return instruction.dst;
   }
-  /// The same for an instruction of up to three operands, whose result is a fresh register.
+  /// The same for an instruction of up to three operands, whose result is a new register.
   uint32_t op(size_t body, Op code, std::vector<uint32_t> in, DType dtype = {}, int64_t extra = 0);
 
-  /// A jump names a label until all code is joined.
+  /// Returns a new label; jumps name labels until `finish` replaces them by positions.
   int64_t new_label();
   void place(int64_t label) { emit({.op = Op::kMove, .dst = kLabel, .extra = label}); }
 
-  /// A register that holds `value` from the beginning.
+  /// Returns a register that has the value `value` from the start.
   uint32_t constant(Register value, DType dtype = DType::i(64));
-  /// A call that a record describes; gives the register of its result.
+  /// Appends a call with this record; returns the register of its result.
   uint32_t emit_call(size_t body, Op code, CallRecord record);
 
-  /// Gives the program its code, which is that of the outermost body with positions in place of labels, also in the
-  /// program's loops, and what the code refers to: constants, calls and the number of registers.
+  /// Gives `program` the code of the outermost body, with positions in place of labels (also in the program's loops),
+  /// and the constants, the calls and the number of registers.
   void finish(Program& program);
 
  private:

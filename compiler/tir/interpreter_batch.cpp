@@ -1,4 +1,4 @@
-// interpreter_batch.cpp: the machine of batches.
+// interpreter_batch.cpp: executes batches.
 #include "compiler/tir/interpreter_batch.h"
 
 #include <algorithm>

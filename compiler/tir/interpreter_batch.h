@@ -1,16 +1,16 @@
-// interpreter_batch.h: running many iterations of a loop side by side.
+// interpreter_batch.h: runs many iterations of a loop together.
 //
-// One instruction of the interpreter costs about as much as ten additions; over a batch of iterations that is paid
-// once. A loop qualifies if its iterations cannot see each other: all of them take the same way through the body, and
-// what one stores no other one loads or stores. Loops inside the body run in step, so for a naive matmul it is the
-// loop over columns that is batched, around the serial reduction; every element still gets its terms in the written
+// An instruction of the interpreter costs about as much as ten additions; a batch of iterations pays that once. A
+// loop qualifies if its iterations are independent: all of them take the same path through the body, and none
+// loads or stores an element that another one stores. Loops inside of the body run in step, so in a naive matmul
+// the loop over columns is batched, around the serial reduction; every element still adds its terms in the written
 // order.
 //
-// Registers of such a body have roles. Uniform ones hold one value for all iterations and stay where they are; affine
-// ones (base + lane * step) are two numbers; the others hold a lane an iteration. What cannot be known when compiling,
-// that two buffers do not overlap, is checked when the loop is entered. Where anything fails the loop runs one by one.
+// Registers of such a body have roles. Uniform ones have one value for all iterations; affine ones (base + lane * step)
+// are two numbers; the others have one value for each lane. That two buffers do not overlap is not known when
+// compiling, and is checked when the loop is entered. If any of this does not hold, the iterations run one by one.
 //
-// Rejected: batching innermost loops only (short in convolutions, and reductions there are chains).
+// Rejected: batching innermost loops only (short in convolutions, and reductions there are chains of dependences).
 #pragma once
 
 #include <vector>
@@ -19,24 +19,24 @@
 
 namespace relaxc::tir::interpreter {
 
-constexpr int64_t kLanes = 128;  ///< iterations at a time: twenty registers of them fit the first cache
-constexpr int64_t kFewest = 4;   ///< fewer run one by one
+constexpr int64_t kLanes = 128;  ///< most iterations of a batch: twenty registers of them fit the L1 cache
+constexpr int64_t kFewest = 4;   ///< fewer iterations run one by one
 
-/// Iterations that run one by one where neighbours take different ways.
+/// Iterations that run one by one after neighbouring ones took different branches.
 constexpr int64_t kPause = 32;
 
 enum class Role : uint8_t { kUniform, kAffine, kVector };
 
-/// How an instruction of a batch is done.
+/// How a batch executes an instruction.
 enum class Mode : uint8_t { kOnce, kAffine, kLanes, kLoadOnce, kLoad, kStore, kJump, kBranch, kNothing };
 
 struct BatchStep {
-  Instruction n;  ///< jump targets count from the start of the plan
+  Instruction n;  ///< jump targets are indices into the plan
   Mode mode = Mode::kNothing;
   uint32_t d = 0, a = 0, b = 0, c = 0;  ///< slots of the registers
 };
 
-/// Memory that the body uses; two of them may overlap only if they are the same elements in the same order.
+/// Memory that the body accesses. Two accesses may overlap only if they access the same elements in the same order.
 struct BatchAccess {
   uint32_t address = 0, count = 0, index = 0;  ///< registers
   int64_t bytes = 0;
@@ -46,26 +46,26 @@ struct BatchAccess {
 struct BatchPlan {
   Loop loop;
   std::vector<BatchStep> steps;
-  std::vector<uint32_t> registers;  ///< of each slot
-  std::vector<Role> roles;          ///< of each slot
-  std::vector<bool> outside;        ///< of each slot: not written in the body
+  std::vector<uint32_t> registers;  ///< the register of each slot
+  std::vector<Role> roles;          ///< the role of each slot
+  std::vector<bool> outside;        ///< whether the body leaves the slot's register unchanged
   std::vector<BatchAccess> accesses;
   uint32_t counter_slot = 0;
 };
 
-/// Finds the loops of a program that can run in batches.
+/// Adds plans for the loops of a program that can run in batches.
 void plan_batches(Program& program);
 
-/// Runs batches; keeps its memory from loop to loop.
+/// Runs batches; reuses its buffers from loop to loop.
 class BatchRunner {
  public:
   explicit BatchRunner(bool check_bounds) : check_bounds_(check_bounds) {}
-  /// Runs the loop of a Batch instruction as far as batches can; gives the place of the instruction to go on with.
+  /// Runs as many iterations of a Batch instruction's loop as possible; returns the index of the next instruction.
   size_t run(const Program& program, Register* r, const Instruction& n);
 
  private:
   bool overlaps(const BatchPlan& plan) const;
-  /// One batch; gives the number of iterations done, or, negated, how many to try instead.
+  /// Runs one batch; returns its number of iterations, or -n before any store if only the first n take the same branch.
   int64_t batch(const BatchPlan& plan, int64_t lanes);
   void once(const Instruction& n);
   void in_lanes(const BatchStep& s);

@@ -1,7 +1,7 @@
 // interpreter_code.h: the flat code that the interpreter runs.
 //
-// A program is a list of instructions over registers. A register holds an int64 (integers sign- or zero-extended as
-// their dtype says, bools 0 or 1), a float or a double; small floats are held as float. Addresses are registers too.
+// A program is a list of instructions over registers. A register has an int64 (integers sign- or zero-extended by their
+// dtype, bools 0 or 1), a float or a double; floats narrower than 32 bits are a float. Addresses are in registers, too.
 #pragma once
 
 #include <cstdint>
@@ -46,13 +46,13 @@ enum class Op : uint8_t {
 
 struct Instruction {
   Op op = Op::kEnd;
-  bool lenient = false;  ///< of loads: out of bounds gives 0
+  bool lenient = false;  ///< of loads: out of bounds gives 0 instead of an error
   DType dtype{};         ///< of Wrap, RoundSmall, FToInt and other conversions
   uint32_t dst = 0, a = 0, b = 0, c = 0;
   int64_t extra = 0;  ///< jump target, or index into a side table; memory accesses: register of the element count
 };
 
-/// What a failing guard reports.
+/// The error record that a failing guard fills.
 struct GuardRecord {
   int32_t code = 0, tensor = -1, axis = -1, symbol = -1, node = -1;
   uint32_t expected = 0, actual = 0;  ///< registers
@@ -66,17 +66,17 @@ struct CallArgument {
 };
 struct CallRecord {
   std::string callee;
-  bool plain = false;  ///< a plain C function: its result goes into the instruction's dst
+  bool plain = false;  ///< whether it is a plain C function, whose result is stored to the instruction's dst
   DType result{};
   std::vector<CallArgument> args;
-  int32_t error_node = -1;  ///< of a failure that has none
-  bool status = false;      ///< what a plain one returns is one
+  int32_t error_node = -1;  ///< the node of a failure that names none
+  bool status = false;      ///< whether the result of a plain C function is a status
 };
 
-/// Where the code of a loop is; a Batch instruction names it.
+/// The position of a loop's code, which a Batch instruction refers to.
 struct Loop {
   uint32_t counter = 0, end = 0;
-  int64_t head = 0, next = 0;  ///< the first instruction of the body, and the LoopNext
+  int64_t head = 0, next = 0;  ///< the body's first instruction, and the LoopNext
   bool parallel = false;       ///< its iterations may run in any order, on any cores
 };
 
@@ -94,22 +94,22 @@ struct Program {
   std::vector<GuardRecord> guards;
   std::vector<CallRecord> calls;
   std::vector<Loop> loops;
-  std::vector<std::shared_ptr<const BatchPlan>> plans;  ///< of loops; null where iterations must run one by one
-  std::vector<std::string> buffer_names;                ///< of memory accesses, by Instruction::c, for messages
-  std::vector<uint32_t> buffer_params, scalar_params;   ///< registers, in order; scalars are params, then symbols
-  std::vector<bool> scalar_is_double;                   ///< a float scalar arrives as the bits of a double
+  std::vector<std::shared_ptr<const BatchPlan>> plans;  ///< one for each loop; null if iterations must run one by one
+  std::vector<std::string> buffer_names;                ///< for messages about accesses; Instruction::c is the index
+  std::vector<uint32_t> buffer_params, scalar_params;   ///< registers, in order; scalars are parameters, then symbols
+  std::vector<bool> scalar_is_double;                   ///< whether a float scalar is passed as the bits of a double
   std::vector<DType> scalar_dtypes;
   uint32_t registers = 0;
 };
 
 struct CodeOptions {
-  /// Functions of the math library stay calls, of external functions of their names; else they become arithmetic
-  /// (arith::expand_all_math).
+  /// Whether functions of the math library become calls of external functions of their names; else they become
+  /// arithmetic (arith::expand_all_math).
   bool math_calls = false;
-  bool batches = true;  ///< plans the loops that can run in batches
+  bool batches = true;  ///< whether to plan the loops that can run in batches
 };
 
-/// Flattens a function.
+/// Compiles a function to flat code.
 Program compile(const PrimFunc& function, const CodeOptions& options = {});
 
 }  // namespace relaxc::tir::interpreter

@@ -1,7 +1,7 @@
-// interpreter_compile.cpp: TIR to flat code: statements.
+// interpreter_compile.cpp: compiles statements to flat code.
 //
-// Code of nested bodies is collected apart and joined when the body ends, so that hoisted code lands before the loop.
-// What statements compute is placed by interpreter_values.cpp.
+// The code of nested bodies is collected separately and appended when the body ends, so that hoisted code precedes the
+// loop. interpreter_values.cpp places the code of expressions.
 #include "compiler/arith/walks.h"
 #include "compiler/tir/index_checks.h"
 #include "compiler/tir/interpreter_batch.h"

@@ -1,4 +1,4 @@
-// interpreter_compiler.h: statements of TIR to flat code.
+// interpreter_compiler.h: compiles statements of TIR to flat code.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace relaxc::tir::interpreter {
 
-/// The code of a run in which a view leaves the memory that it is a part of, which no right program does; no status of
-/// rlx_status.
+/// The code of a run in which a view is not inside of its base's memory, which only an invalid program does. It is no
+/// value of rlx_status.
 constexpr int32_t kOutsideMemory = -3;
 
 class Compiler {
@@ -25,7 +25,7 @@ class Compiler {
  private:
   void add_scalar(Var var, uint32_t reg);
 
-  /// Compiles `body` as a body of its own (a level) and appends its code.
+  /// Compiles `body` as a nested body and appends its code.
   template <typename F>
   void nested(F body) {
     values_.end_statement();
@@ -39,7 +39,7 @@ class Compiler {
 
   void statement(Stmt s);
 
-  /// These give the statement that ends the scope that they open; `owned` gets what is to be freed there.
+  /// Each returns the last statement of the scope that it opens; `owned` receives memory that is freed at the end.
   Stmt enter(const Seq& node);
   Stmt enter(const Let& node);
   Stmt enter(const Alloc& node, std::vector<uint32_t>& owned);
@@ -66,7 +66,7 @@ class Compiler {
   struct Exits {
     int64_t leave, next;  ///< labels
   };
-  std::vector<Exits> exits_;  ///< of the loops around
+  std::vector<Exits> exits_;  ///< of the loops around, outermost first
 };
 
 }  // namespace relaxc::tir::interpreter

@@ -1,4 +1,4 @@
-// interpreter_guards.h: what failing guards report, and where index arithmetic overflows.
+// interpreter_guards.h: the error records of guards and of index arithmetic that overflows.
 #pragma once
 
 #include <map>
@@ -13,11 +13,11 @@ class GuardTable {
  public:
   GuardTable(const PrimFunc& function, Assembler& code) : function_(function), code_(code) {}
 
-  /// Gives the record's place in the table.
+  /// Returns the record's index in the table.
   int64_t add(const GuardRecord& record);
-  /// The place of what is reported where the index arithmetic of now overflows.
+  /// Returns the index of the record for an overflow at this point of the code.
   int64_t overflow();
-  /// What is compiled from now on belongs to `guard`, which may be null, until `end`.
+  /// Makes overflows belong to `guard`, which may be null, until `end`.
   void begin(const Guard* guard) { guard_ = guard; }
   void end();
 
@@ -27,8 +27,8 @@ class GuardTable {
   const PrimFunc& function_;
   Assembler& code_;
   std::vector<GuardRecord> records_;
-  const Guard* guard_ = nullptr;               ///< whose condition is being computed
-  std::map<const Guard*, int64_t> overflows_;  ///< places in `records_`
+  const Guard* guard_ = nullptr;               ///< the guard whose condition is computed
+  std::map<const Guard*, int64_t> overflows_;  ///< indices in `records_`
 };
 
 }  // namespace relaxc::tir::interpreter

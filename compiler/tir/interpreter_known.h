@@ -1,4 +1,4 @@
-// interpreter_known.h: which expressions are in registers, and until where in the code.
+// interpreter_known.h: the registers of expressions, each with the part of the code in which it is valid.
 #pragma once
 
 #include <unordered_map>
@@ -8,18 +8,18 @@
 
 namespace relaxc::tir::interpreter {
 
-/// Where the value of an expression is.
+/// The register of an expression's value.
 struct Known {
   uint32_t reg = 0;
-  size_t level = 0;    ///< the body that computes it, by its depth
-  bool loads = false;  ///< it depends on memory
+  size_t level = 0;    ///< depth of the body that computes it
+  bool loads = false;  ///< whether it depends on memory
 };
 
 class KnownValues {
  public:
   bool has(Expr e) const { return known_.count(e) != 0; }
   const Known& at(Expr e) const { return known_.at(e); }
-  /// Until the body of its level ends or, of what depends on memory, the statement.
+  /// Keeps `e` until the body of its level ends; if it depends on memory, until the statement ends.
   void keep(Expr e, Known known) {
     known_[e] = known;
     (known.loads ? with_loads_ : levels_[known.level]).push_back(e);
@@ -31,7 +31,7 @@ class KnownValues {
     for (Expr e : levels_.back()) known_.erase(e);
     levels_.pop_back();
   }
-  /// What depends on loads must be computed anew after a store.
+  /// Forgets values that depend on memory, since a store may change them.
   void end_statement() {
     for (Expr e : with_loads_) known_.erase(e);
     with_loads_.clear();
@@ -39,7 +39,7 @@ class KnownValues {
 
  private:
   std::unordered_map<Expr, Known> known_;
-  std::vector<std::vector<Expr>> levels_ = std::vector<std::vector<Expr>>(1);  ///< what each body computes
+  std::vector<std::vector<Expr>> levels_ = std::vector<std::vector<Expr>>(1);  ///< the nodes that each body computes
   std::vector<Expr> with_loads_;
 };
 

@@ -1,6 +1,6 @@
-// interpreter_ops.h: what each instruction without side effects computes, once for single values and for batches.
+// interpreter_ops.h: the semantics of each instruction without side effects, for single values and for batches.
 //
-// The statements are over `d` (result), `a`, `b`, `c` (operands) and `n` (the instruction).
+// The statements use `d` (result), `a`, `b`, `c` (operands) and `n` (the instruction).
 #pragma once
 
 #include <bit>
@@ -21,7 +21,7 @@ inline int64_t wrapping_sub(int64_t a, int64_t b) {
 inline int64_t wrapping_mul(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
-/// Division by zero gives 0, and the one quotient that does not fit wraps.
+/// Division by zero gives 0; the one quotient that does not fit int64 wraps.
 inline int64_t quotient(int64_t a, int64_t b) {
   return b == 0 ? 0 : b == -1 ? wrapping_sub(0, a) : a / b;
 }
@@ -65,7 +65,7 @@ inline uint64_t mask_of(DType dtype) {
   return dtype.bits >= 64 ? UINT64_MAX : (uint64_t{1} << dtype.bits) - 1;
 }
 
-/// An integer brought back into an integer dtype.
+/// Returns the integer wrapped to an integer dtype.
 inline int64_t wrap(int64_t value, DType dtype) {
   int unused = 64 - dtype.bits;
   uint64_t high = static_cast<uint64_t>(value) << unused;
@@ -73,7 +73,7 @@ inline int64_t wrap(int64_t value, DType dtype) {
 }
 
 // clang-format off
-/// X(name, statement) for float (F, f) or double (D, d).
+/// X(name, statement) for float (S = F, field = f) or double (S = D, field = d).
 #define RELAXC_REAL_OPS(X, S, field)                                                      \
   X(Add##S, d.field = a.field + b.field)                                      \
   X(Sub##S, d.field = a.field - b.field)                                      \
@@ -99,7 +99,7 @@ inline int64_t wrap(int64_t value, DType dtype) {
   X(Isnan##S, d.i = std::isnan(a.field))                                      \
   X(Isinf##S, d.i = std::isinf(a.field))
 
-/// X(name, statement) for all instructions that only compute.
+/// X(name, statement) for all instructions without side effects.
 #define RELAXC_PURE_OPS(X) \
   X(Move, d = a) \
   X(AddI, d.i = wrapping_add(a.i, b.i)) \

@@ -1,4 +1,4 @@
-// interpreter_plan.cpp: which loops can run in batches, found on the flat code.
+// interpreter_plan.cpp: finds the loops of flat code that can run in batches.
 //
 // Roles are the least fixpoint over the body: uniform, affine, vector. The rules that make a batch exact:
 //   - nothing but arithmetic, loads, stores and jumps within the body;

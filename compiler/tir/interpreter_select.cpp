@@ -1,5 +1,5 @@
-// interpreter_select.cpp: nodes of scalar expressions as instructions: which one, by the dtype, and what is wrapped or
-// rounded after it.
+// interpreter_select.cpp: selects the instruction of an expression's node by its dtype, and wraps or rounds its
+// result.
 #include "compiler/tir/interpreter_select.h"
 
 #include "compiler/arith/angle.h"

@@ -1,4 +1,4 @@
-// interpreter_select.h: which instructions compute a node of a scalar expression whose operands are in registers.
+// interpreter_select.h: selects the instructions of a scalar expression's node whose operands are in registers.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace relaxc::tir::interpreter {
 
-/// Instructions that read and write an element.
+/// Returns the instruction that loads or stores an element.
 Op load_op(DType dtype);
 Op store_op(DType dtype);
 
 class Selection {
  public:
-  /// `checked`: index arithmetic that overflows fails, as `guards` says. `math_calls`: as in CodeOptions.
+  /// `checked`: index arithmetic that overflows fails with a record of `guards`. `math_calls`: see CodeOptions.
   Selection(Assembler& code, GuardTable& guards, bool checked, bool math_calls)
       : code_(code), guards_(guards), checked_(checked), math_calls_(math_calls) {}
 
-  /// The register of `e`, which is no variable and no load, computed at `level` from registers of its operands.
+  /// Emits `e`, which is no variable and no load, at `level` from its operands' registers; returns its register.
   uint32_t select(Expr e, size_t level, const std::vector<uint32_t>& in);
 
  private:

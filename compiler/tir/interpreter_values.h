@@ -1,4 +1,4 @@
-// interpreter_values.h: scalar expressions in the interpreter's flat code, and the memory that they read.
+// interpreter_values.h: compiles scalar expressions and memory accesses to the interpreter's flat code.
 //
 // Expressions are DAGs: a node is computed once and kept in a register. A node without loads is placed in the outermost
 // loop body (or branch) in which its variables exist, so that address arithmetic leaves inner loops; loads, and what
@@ -24,11 +24,11 @@ class ValueCompiler {
         math_calls_(math_calls),
         selection_(code, guards, checked_, math_calls) {}
 
-  /// The register of the value of `e`, which is computed here unless it is known.
+  /// Returns the register of the value of `e`; emits code here unless the value is known.
   uint32_t reg(Expr e);
-  /// `var` has the value of a register, from here to the end of the innermost body.
+  /// Binds `var` to a register until the end of the innermost body.
   void bind(Var var, uint32_t reg) { known_.keep(var, {reg, code_.top(), false}); }
-  /// `var` is bound to the value of `e`, computed here.
+  /// Binds `var` to the value of `e`, computed here.
   void bind_value(Var var, Expr e);
   void unbind(Var var) { known_.forget(var); }
 
@@ -36,13 +36,13 @@ class ValueCompiler {
   void end_body() { known_.end_body(); }
   void end_statement() { known_.end_statement(); }
 
-  /// Where the buffer's first element is.
+  /// Sets the register with the address of the buffer's first element.
   void set_address(BufferRef buffer, uint32_t reg) { address_[buffer] = reg; }
-  /// How many elements it has, for bounds checks; its dims have values.
+  /// Computes the buffer's number of elements, for bounds checks; the variables of its dims must be bound.
   void declare(BufferRef buffer);
   uint32_t address(BufferRef buffer) const;
   void store(BufferRef buffer, const std::vector<Expr>& indices, Expr value);
-  /// Names of all declared buffers, for messages.
+  /// Returns the names of all declared buffers, for messages.
   std::vector<std::string> take_names() { return std::move(names_); }
 
  private:
@@ -57,7 +57,7 @@ class ValueCompiler {
   bool checked_, math_calls_;
   Selection selection_;
   KnownValues known_;
-  std::unordered_set<Expr> certain_;  ///< of the expression being compiled
+  std::unordered_set<Expr> certain_;  ///< nodes of the current expression that are always computed
   std::unordered_map<BufferRef, uint32_t> address_, count_, name_;
   std::vector<std::string> names_;
 };

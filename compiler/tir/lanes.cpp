@@ -1,9 +1,9 @@
-// lanes.cpp: a conservative walk over a vectorized loop's body.
+// lanes.cpp: a conservative analysis of a vectorized loop's body.
 //
-// The one question that needs thought is an element that several lanes update (a reduction into a uniform place, a
-// histogram): vector code would lose updates. It cannot happen where the flat subscript of the store moves by a known
-// non-zero step from lane to lane, nor where the body never reads the buffer that it stores to; everything else runs
-// serially.
+// The difficult case is an element that several lanes update (a reduction into a uniform element, a
+// histogram): vector code would lose updates. It cannot happen if the store's flat offset has a constant
+// non-zero step from lane to lane, or if the body never reads the buffer that it stores to; all other such
+// loops run serially.
 #include "compiler/tir/lanes.h"
 
 #include <algorithm>

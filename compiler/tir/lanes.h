@@ -1,4 +1,4 @@
-// lanes.h: vectorized loops as their lanes see them: what is the same in all lanes, what grows by a constant step, and
+// lanes.h: analyzes vectorized loops: which values are uniform over the lanes, which grow by a constant step, and
 // whether the lanes may run together.
 #pragma once
 
@@ -10,29 +10,29 @@
 
 namespace relaxc::tir {
 
-/// What is known of the values inside of one vectorized loop.
+/// The analysis of one vectorized loop.
 class Lanes {
  public:
-  using Step = std::optional<int64_t>;  ///< how much a value grows from lane to lane; nothing: not by a constant
+  using Step = std::optional<int64_t>;  ///< difference between neighbouring lanes; nullopt if not constant
 
-  /// What is allocated in the loop is one for each lane; with `shared_locals`, where all lanes would hold the same it
-  /// is one for all of them.
+  /// Buffers that the loop allocates are private to a lane. With `shared_locals`, one to which all lanes would store
+  /// the same values is shared by all lanes.
   explicit Lanes(const For& loop, bool shared_locals = false);
 
-  /// True if running the statements of the loop's body one after the other, each for all lanes at once, gives the bits
-  /// of the serial loop: no control flow that leaves the loop, uniform bounds of inner loops, and no element that two
-  /// lanes both read and write.
+  /// Returns true if running the body statement by statement, each for all lanes at once, gives the bits of the serial
+  /// loop: no control flow leaves the loop, inner loops have uniform bounds, and no lane reads or writes an element
+  /// that another lane writes.
   bool may_run_together() const { return together_; }
-  /// Zero only if the value is certainly the same in all lanes.
+  /// Returns the step of a value; 0 only if it is certainly the same in all lanes.
   Step step(Expr e) const;
-  /// Of the flat subscript of an element, in elements.
+  /// Returns the step of an element's flat offset, in elements.
   Step step(BufferRef buffer, const std::vector<Expr>& indices) const;
-  /// Allocated inside of the loop: every lane has its own.
+  /// Whether the loop allocates the buffer and every lane has its own.
   bool is_private(BufferRef buffer) const { return private_.count(buffer) != 0 && !is_shared(buffer); }
-  /// Allocated inside of the loop, and one for all lanes: what stores to it is to run once.
+  /// Whether the loop allocates the buffer and all lanes share it; stores to it must run once.
   bool is_shared(BufferRef buffer) const { return shared_.count(buffer) != 0; }
-  /// The block does the same in all lanes, except for what it stores: axes grow by constant steps, none decides
-  /// anything.
+  /// Whether the block's control flow is the same in all lanes: axes grow by constant steps; the predicate and, if
+  /// there is an init, reduction axes are uniform.
   bool has_even_axes(const Block& block) const;
 
  private:
@@ -42,7 +42,7 @@ class Lanes {
   Step computed_step(Expr e) const;
   void assign_lanes(Stmt s, bool even);
 
-  mutable std::unordered_map<Expr, Step> steps_;  ///< of variables, and of what was asked: expressions share parts
+  mutable std::unordered_map<Expr, Step> steps_;  ///< of variables, and cached ones of expressions, which share nodes
   std::unordered_set<BufferRef> read_, written_, private_, shared_;
   bool together_ = false;
 };

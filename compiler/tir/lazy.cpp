@@ -1,4 +1,4 @@
-// lazy.cpp: guards from the roots down. A node that is used in several places is computed if one of them is.
+// lazy.cpp: derives guards from the roots down. A node with several users is needed if one of them is.
 #include "compiler/tir/lazy.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// lazy.h: what an expression computes only where a select, an `and` or an `or` asks for it.
+// lazy.h: finds the nodes of expressions that are needed only on one side of a select, an `and` or an `or`.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace relaxc::tir {
 
-/// One way to come to a node: past the guard `from` (-1: from outside), and then where `condition` is `holds`.
+/// A reason to compute a node: guard `from` (-1: none) is open and `condition`, unless null, evaluates to `holds`.
 struct Way {
   int from = -1;
   arith::Expr condition;
@@ -18,20 +18,20 @@ struct Way {
   bool operator==(const Way&) const = default;
 };
 
-/// When the nodes of some expressions are computed. A guard is open if one of its ways is; it names guards in front of
-/// it only, so that what they have in common is said once, however deep selects are in selects.
+/// The conditions under which the nodes of some expressions are needed. A guard is open if one of its ways is; `from`
+/// of a way is an earlier guard, so nested selects share the conditions that they have in common.
 struct LazyNodes {
   std::vector<std::vector<Way>> guards;
-  std::unordered_map<arith::Expr, int> guard_of;  ///< index into `guards`; nodes that are always computed have none
+  std::unordered_map<arith::Expr, int> guard_of;  ///< index into `guards`; nodes that are always needed have none
 };
 
-/// `order`: the distinct nodes of `roots`, operands before what uses them.
+/// Returns when the nodes of `roots` are needed. `order`: these nodes, each once, operands before their users.
 ///
-/// A way is to be asked from left to right, as C does: its condition may itself be lazy.
+/// The ways of a guard must be evaluated in order, with short circuit, since a condition may itself be lazy.
 LazyNodes lazy_nodes(const std::vector<arith::Expr>& roots, const std::vector<arith::Expr>& order);
 
-/// Whether guards can be computed once, each before the nodes of `order` that `wait` for theirs: no guard asks a
-/// condition that reads, maybe behind other guards, what the guard is for.
+/// Whether each guard can be computed once, before the nodes of `order` for which `wait` is true: no condition of a
+/// guard reads, directly or through other guards, a node that waits for it.
 bool guards_come_first(const LazyNodes& lazy, const std::vector<arith::Expr>& order,
                        const std::function<bool(arith::Expr)>& wait);
 

@@ -1,4 +1,4 @@
-// names.cpp: identifiers that Python would take and that nothing else in the text has.
+// names.cpp: makes unique Python identifiers.
 #include "compiler/tir/names.h"
 
 #include <algorithm>

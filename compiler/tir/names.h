@@ -1,4 +1,4 @@
-// names.h: names that are unique in one text.
+// names.h: unique names for variables and buffers of one text.
 #pragma once
 
 #include <set>
@@ -10,20 +10,20 @@
 
 namespace relaxc::tir {
 
-/// Gives every variable and buffer a name of its own, in the order in which they are asked for: `x`, `x_1`, … Names
-/// become Python identifiers. An anonymous one calls all `v`, so that equal programs get equal texts.
+/// Gives every variable and buffer a unique Python identifier, in the order of the queries: `x`, `x_1`, … With
+/// `anonymous`, all are called `v`, so that equal programs have equal texts.
 class Namer {
  public:
   explicit Namer(bool anonymous = false);
   std::string of(Var var) { return find(var.node(), var.name()); }
   std::string of(BufferRef buffer) { return find(buffer, buffer->name); }
-  /// A new name for what is bound again; what it was called before, empty if nothing. `restore` takes that.
+  /// Gives a new name to what is bound again; returns the name before, or empty. `restore` takes that back.
   std::string rebind(Var var) { return rebind(var.node(), var.name()); }
   std::string rebind(BufferRef buffer) { return rebind(buffer, buffer->name); }
   void restore(const void* identity, std::string name) { names_[identity] = std::move(name); }
-  /// A name that nothing else has, close to `wanted`.
+  /// Returns an unused name similar to `wanted`.
   std::string fresh(const std::string& wanted);
-  /// For arith::print.
+  /// Returns these functions for arith::print.
   arith::Names names() {
     return {[this](Var var) { return of(var); }, [this](const Buffer* buffer) { return of(buffer); },
             [this] { return fresh("t"); }};
@@ -36,7 +36,7 @@ class Namer {
   bool anonymous_;
   std::unordered_map<const void*, std::string> names_;
   std::set<std::string> used_;
-  std::unordered_map<std::string, int> last_suffix_;  ///< where the search for a free name goes on
+  std::unordered_map<std::string, int> last_suffix_;  ///< where the search for an unused name continues
 };
 
 }  // namespace relaxc::tir

@@ -17,69 +17,69 @@ struct Param {
   Var var;
 };
 
-/// What an object holds beside its functions, under a name that its backend knows: "weights", a table.
+/// Data in an object beside its functions, by a name that the backend knows: "weights", a table.
 struct ObjectData {
   BufferRef buffer = nullptr;
   std::string name;
 };
 
-/// What C calls: a function of exactly the parameters that the prim func has, which always returns a status. Where
-/// others have hidden parameters (the context, the record of an error) it has these buffers.
+/// A function that C calls: it has exactly the prim func's parameters and always returns a status. These buffers stand
+/// for the hidden parameters of other prim funcs (the context, the error record).
 struct CFunction {
   BufferRef context = nullptr;  ///< the rlx_context that it passes on; null: a null pointer
-  /// The rlx_error of guards and calls. Where this buffer does not exist (yet), or is null, they have the status alone.
+  /// The rlx_error of guards and calls. Before it exists, or if it is null, errors give only the status.
   BufferRef error = nullptr;
-  std::vector<ObjectData> data;  ///< buffers that exist all along
-  bool is_global = false;        ///< a symbol of the object that a program may refer to
-  bool ties_runtime = false;     ///< who links it needs the runtime of this version
+  std::vector<ObjectData> data;  ///< buffers that exist throughout the function
+  bool is_global = false;        ///< whether it is a global symbol of the object
+  bool ties_runtime = false;     ///< whether linking it requires the runtime of this version
 };
 
-/// What passes found out of how a kernel uses its buffer parameters.
+/// How a kernel uses its buffer parameters; found by passes.
 struct KernelMemory {
-  /// Parameters, by their index in `params`, over which the kernel may write its last buffer parameter.
+  /// Indices in `params` of parameters whose memory the kernel's last buffer parameter may be.
   std::vector<size_t> in_place;
-  /// It copies its first parameter to its second, both of the same dims: nothing to do where they are one memory.
+  /// Whether it copies its first parameter to its second, of the same dims: nothing to do if both are the same memory.
   bool copies = false;
-  /// How many of its last buffer parameters are scratch memory, which its callers provide.
+  /// The number of its last buffer parameters that are scratch memory, which callers provide.
   size_t scratch = 0;
 };
 
-/// What makes a function a host function: one that runs in memory of its caller and calls kernels.
+/// The memory of a host function, which runs in an arena of its caller and calls kernels.
 struct HostMemory {
-  std::optional<size_t> arena;  ///< the parameter that is its memory, by its index in `params`; none: no host function
-  /// The host function that this one claims a frame for from the run's heap; "": none.
+  std::optional<size_t> arena;  ///< index in `params` of the arena; nullopt if it is no host function
+  /// The host function for which this one claims a frame from the run's heap; empty if there is none.
   std::string frame_of;
 };
 
-/// How a function deals with index arithmetic that may leave int64 (index_checks.h).
+/// How a function handles index arithmetic that may overflow int64 (index_checks.h).
 struct IndexChecks {
-  /// The code (an rlx_status number) with which the function leaves where index arithmetic overflows; 0: not checked,
-  /// because guards before the call exclude it.
+  /// The code (an rlx_status) that the function returns if index arithmetic overflows; 0: not checked, because guards
+  /// before the call exclude it.
   int32_t overflow_code = 0;
-  int32_t error_node = -1;  ///< the node of the record where index arithmetic outside of guards overflows
-  /// Of the scalar parameters, in order, as guards before the call check them; empty: nothing is known.
+  int32_t error_node = -1;  ///< the record's node for an overflow outside of guards
+  /// Ranges of the scalar parameters, in order, which guards before the call check; empty if nothing is known.
   std::vector<arith::Range> ranges;
 };
 
-/// A pass changed how results are rounded, so that their bits may differ from the source's.
+/// How passes changed the rounding of results, so that their bits may differ from the source's.
 struct Rounding {
-  std::optional<DType> narrowed;  ///< the dtype that operands of products were converted to
+  std::optional<DType> narrowed;  ///< the dtype to which operands of products were converted
 };
 
-/// How a kernel's loops were made, in the words of compiler/schedule/trace and of files of schedules.
+/// The schedule of a kernel's loops, in the syntax of compiler/schedule/trace and of schedule files.
 struct LoopSchedule {
-  std::string steps;  ///< those that were taken, "; " between them; "": none
-  /// What is asked for where the rules have a choice ("tile: 4x3; …"); once the kernel is scheduled, every choice that
-  /// there was with its options. None: not wanted.
+  std::string steps;  ///< the applied steps, separated by "; "
+  /// What is requested where strategies have options ("tile: 4x3; …"); once the kernel is scheduled, every decision
+  /// with its options. nullopt: not wanted.
   std::optional<std::string> choices;
-  std::string remark;  ///< why a rule that matched left the kernel as it was; "": none did
+  std::string remark;  ///< why a matching strategy left the kernel as it was; may be empty
 };
 
 struct PrimFunc {
   std::string name;
   std::vector<Param> params;
-  /// Variables that occur in buffer shapes without being scalar parameters, in order of first occurrence. A text
-  /// program binds them by matching shapes; compiled code receives them as int64_t after `params`.
+  /// Variables that occur in buffer shapes and are no scalar parameters, in order of first occurrence. A text program
+  /// binds them by matching shapes; compiled code receives them as int64_t after `params`.
   std::vector<Var> symbols;
   Stmt body;
   bool is_private = true;  ///< false: an entry point of the object
@@ -90,9 +90,9 @@ struct PrimFunc {
   IndexChecks checks;
   std::optional<Rounding> rounding;
   LoopSchedule schedule;
-  /// Attributes of other compilers: kept as they are.
+  /// Attributes of other compilers, which are kept.
   std::map<std::string, std::string> attrs;
-  std::vector<Location> origins;  ///< the source nodes that it computes
+  std::vector<Location> origins;  ///< the source nodes that the function computes
   Location location = nullptr;
 
   bool is_host() const { return host.arena.has_value(); }

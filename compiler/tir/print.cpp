@@ -1,7 +1,7 @@
-// print.cpp: prim funcs in the newest settled spelling of the text IR.
+// print.cpp: prints prim funcs in the current syntax of the text IR.
 //
-// What TVMScript has a form for is written in it: T.grid, T.sblock, T.axis.remap, T.alloc_buffer, T.match_buffer. An
-// allocation or binding holds to the end of the suite it is in. What TVMScript has no form for is spelled so:
+// TVMScript's own syntax is used where it exists: T.grid, T.sblock, T.axis.remap, T.alloc_buffer, T.match_buffer. An
+// allocation or binding extends to the end of its suite. What TVMScript has no syntax for is written as:
 //
 //   V = T.decl_buffer((n, 4), "float32", data=base.data, byte_offset=64)      a View
 //   V = T.decl_buffer((n,), "float32", data=T.reinterpret("handle", a))       a View at an address
@@ -13,7 +13,7 @@
 //   C = T.match_buffer(c, (1, 19), "rlx_context")                             an array of structs; C[0, 2] is a field
 //   x: T.index = n * 4                                                        a Let (any dtype: T.float32, T.bool, …)
 //
-// Fields that have their default (-1, no annotation, scope "global") are left out. Index parameters are T.int64, as
+// Fields with their default (-1, no annotation, scope "global") are not printed. Index parameters are T.int64, as
 // programs write them.
 #include "compiler/tir/print.h"
 

@@ -1,4 +1,4 @@
-// quantization.h: what stored integers stand for, and which tensors of a function's interface are stored so.
+// quantization.h: the real values of stored integers, for the inputs and outputs of a function.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace relaxc::tir {
 
-/// Stored integers that stand for real = (stored - zero_point) * scale.
+/// Stored integers represent real = (stored - zero_point) * scale.
 struct Quantization {
-  int32_t axis = -1;                ///< along which scales and zero points are, one each; -1: one of both for all
-  std::vector<float> scale;         ///< as many as there are places
+  int32_t axis = -1;                ///< the axis of scales and zero points, one each for an index; -1: one of both
+  std::vector<float> scale;         ///< one, or as many as the axis is long
   std::vector<int32_t> zero_point;  ///< the same number
   friend bool operator==(const Quantization&, const Quantization&) = default;
 };
 
-/// By the numbers of a function's inputs and outputs as the object counts them, with tuples taken apart.
+/// Keys are numbers of a function's inputs and outputs as the object counts them, with tuples flattened.
 struct QuantizedTensors {
   std::map<size_t, Quantization> inputs, outputs;
   bool empty() const { return inputs.empty() && outputs.empty(); }

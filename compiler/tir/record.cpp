@@ -1,4 +1,4 @@
-// record.cpp: C's rule for the offsets of a struct's fields.
+// record.cpp: computes the offsets of a struct's fields by C's rule.
 #include "compiler/tir/record.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// record.h: structs of C in memory that a function of the ABI is handed.
+// record.h: C structs in memory that functions of the ABI receive.
 //
-// TIR names their fields and knows no offset: those are a machine's, and C text serves machines of all kinds.
+// TIR names their fields and has no offsets: these depend on the machine, and C text is for machines of all kinds.
 #pragma once
 
 #include <cstdint>
@@ -18,31 +18,31 @@ struct Field {
   FieldKind kind;
 };
 
-/// A struct. One whose only field has no name is that field itself: an array of such records is one of pointers.
+/// A struct. If its only field has no name, the record is that field: an array of such records is an array of pointers.
 struct Record {
-  std::string_view name;          ///< the type in C
+  std::string_view name;          ///< the C type
   std::span<const Field> fields;  ///< in order of declaration
 
-  /// The position of a field; a name that is not there is an internal error.
+  /// Returns the index of a field; an unknown name is an internal error.
   uint32_t index_of(std::string_view field) const;
 };
 
-/// How a machine lays out a C struct.
+/// The sizes by which a machine lays out a C struct.
 struct DataModel {
   uint32_t pointer_bytes = 8;
   uint32_t int64_alignment = 8;  ///< 4 on i386
 };
 
-/// Bytes of one field; a pointer has `pointer_bytes`.
+/// Returns the size of a field in bytes; a pointer has `pointer_bytes`.
 uint32_t size_of(FieldKind kind, uint32_t pointer_bytes);
-/// What a load of such a field gives: of a pointer the address, as an index.
+/// Returns the dtype of a load of such a field; a pointer is loaded as an index, its address.
 DType dtype_of(FieldKind kind);
 
 struct RecordLayout {
   uint32_t size = 0, alignment = 1;
 };
 RecordLayout layout(const Record& record, const DataModel& model);
-/// Bytes from the record's begin to the field.
+/// Returns the offset of the field from the start of the record, in bytes.
 uint32_t offset_of(const Record& record, uint32_t field, const DataModel& model);
 
 }  // namespace relaxc::tir

@@ -1,8 +1,8 @@
-// runtime_functions.h: the functions of runtime-lite that emitted code calls, by name.
+// runtime_functions.h: the functions of runtime-lite that emitted code calls.
 //
-// Lowering and both backends emit calls of them, the interpreter and the JIT have some of their own, and the bound on
-// an object's stack needs a figure for each. All of them take the name from this table. runtime-lite/include declares
-// the functions; tests/unit/tir compares the two.
+// Lowering and both backends emit calls of them, the interpreter and the JIT implement some, and the bound on an
+// object's stack needs a figure for each. All of them take the name from this table. runtime-lite/include declares the
+// functions; tests/unit/tir compares the two.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ enum class RuntimeFunction : uint8_t {
   kPrint,
 };
 
-/// Functions with one bound on their stack (docs/abi.md).
+/// Functions that share one bound on their stack (docs/abi.md).
 enum class RuntimeGroup : uint8_t {
   kSquareRoots,
   kRemainders,
@@ -47,35 +47,35 @@ enum class RuntimeGroup : uint8_t {
   kFmaDouble,
   kAngles,
   kHeap,     ///< without the caller's allocator
-  kResults,  ///< tensors and objects that external functions made
-  kGeneric,  ///< what loaders call, and the self-test
-  kHosted,   ///< of runtime-lite/hosted: the C library's part has no bound
+  kResults,  ///< tensors and objects that external functions make
+  kGeneric,  ///< called by loaders; also the self-test
+  kHosted,   ///< in runtime-lite/hosted; the C library's part has no bound
 };
 
 struct RuntimeRow {
   RuntimeFunction function;
-  std::string_view name;  ///< of the symbol
+  std::string_view name;  ///< the symbol
   RuntimeGroup group;
-  std::string_view call{};  ///< what an Invoke of it takes, a letter for each argument (call_fault); "": none calls it
+  std::string_view call{};  ///< the arguments of an Invoke, a letter for each (call_fault); empty if none calls it
 };
 
-/// All names of runtime-lite begin so; functions of a program may not.
+/// The prefix of all names of runtime-lite; functions of a program may not have it.
 constexpr std::string_view kRuntimePrefix = "rlx_";
 
-/// The rows, in the order of the enumeration.
+/// Returns the rows, in the order of the enumeration.
 std::span<const RuntimeRow> runtime_functions();
-/// The symbol's name.
+/// Returns the symbol.
 std::string runtime_name(RuntimeFunction function);
-/// The same without kRuntimePrefix, for names in an object that tell what calls it.
+/// Returns the symbol without kRuntimePrefix, for names in an object that tell what calls it.
 std::string unprefixed_name(RuntimeFunction function);
-/// The row called `name`, or null.
+/// Returns the row called `name`, or null.
 const RuntimeRow* find_runtime_function(std::string_view name);
 
-constexpr int64_t kHeapWords = 59;  ///< RLX_HEAP_WORDS: int64 words of a heap's record; tests/unit/lower compares
-constexpr int64_t kBlockWords = 2;  ///< of a block of it: an address and its bytes
+constexpr int64_t kHeapWords = 59;  ///< RLX_HEAP_WORDS: size of a heap's record in int64; tests/unit/lower compares
+constexpr int64_t kBlockWords = 2;  ///< size of a block's record: an address and a size in bytes
 
-/// Why `call`, an Invoke of the runtime, would not fit the function that it names: no statement calls that one, or an
-/// argument is of another kind or too small. "" if it fits.
+/// Returns why `call`, an Invoke of the runtime, does not fit the function that it names: no statement may call that
+/// one, or an argument is of another kind or too small. Empty if it fits.
 std::string call_fault(const Invoke& call);
 
 }  // namespace relaxc::tir

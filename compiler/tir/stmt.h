@@ -1,7 +1,7 @@
-// stmt.h: loops, blocks and stores: an immutable statement tree in an arena.
+// stmt.h: statements: loops, blocks, stores and others, as an immutable tree in an arena.
 //
-// A rewrite is Stmt -> Stmt; an old root stays valid, so a search can go back for free. Loops and blocks carry ids that
-// survive a rewrite: schedules name ids, never pointers. All subscripts, extents and offsets are `index` expressions.
+// A rewrite maps Stmt to Stmt; the old root stays valid, so undoing a step is free. Loops and blocks have ids that
+// survive rewrites: schedules name ids, never pointers. All subscripts, extents and offsets are `index` expressions.
 #pragma once
 
 #include <map>
@@ -27,7 +27,7 @@ struct StmtNode {
   StmtKind kind;
 };
 
-/// A handle of a statement; null means "nothing to do".
+/// A handle of a statement; null is the empty statement.
 class Stmt {
  public:
   Stmt() = default;
@@ -63,13 +63,13 @@ enum class LoopKind : uint8_t { kSerial, kParallel, kVectorized, kUnrolled };
 struct For : StmtOf<StmtKind::kFor> {
   uint32_t id = 0;
   Var var;
-  Expr min, extent;  ///< var runs min .. min + extent - 1; no iteration if extent <= 0
+  Expr min, extent;  ///< var is in [min, min + extent); no iteration if extent <= 0
   LoopKind loop_kind = LoopKind::kSerial;
   std::map<std::string, int64_t> annotations;
   Stmt body;
 };
 
-/// Runs body while `condition` (bool, evaluated anew before each iteration) holds.
+/// Runs `body` while `condition` (bool, evaluated before each iteration) is true.
 struct While : StmtOf<StmtKind::kWhile> {
   Expr condition;
   Stmt body;
@@ -93,32 +93,32 @@ struct Let : StmtOf<StmtKind::kLet> {
   Stmt body;
 };
 
-/// A buffer that exists in `body`, with unspecified contents at entry.
+/// A buffer that exists in `body`; its initial contents are unspecified.
 struct Alloc : StmtOf<StmtKind::kAlloc> {
   BufferRef buffer = nullptr;
   Stmt body;
 };
 
 /// `buffer` is the memory of `base` from `byte_offset` (index expression) on, in `body`. Without a base, `byte_offset`
-/// is the address itself, which somebody found while running: the heap of a run, or an external function.
+/// is an address that is known at run time: of a block of the run's heap, or of an external function's result.
 struct View : StmtOf<StmtKind::kView> {
   BufferRef buffer = nullptr, base = nullptr;
   Expr byte_offset;
-  uint32_t round_up = 0;  ///< to the next address that is a multiple of this power of two; 0: the offset as it is
+  uint32_t round_up = 0;  ///< rounds the address up to a multiple of this power of two; 0: no rounding
   Stmt body;
 };
 
 struct Store : StmtOf<StmtKind::kStore> {
   BufferRef buffer = nullptr;
   std::vector<Expr> indices;
-  Expr value;  ///< of the buffer's dtype
+  Expr value;  ///< has the buffer's dtype
 };
 
-/// kSpatial: in any order, each point its own elements; kReduce: combined into the same elements; kOpaque: nothing is
-/// known, and no schedule touches the block; kScan: one after the other.
+/// kSpatial: points are independent and store to different elements; kReduce: points are combined into the same
+/// elements; kOpaque: nothing is known, and no schedule changes the block; kScan: points run in order.
 enum class IterKind : uint8_t { kSpatial, kReduce, kOpaque, kScan };
 
-/// A block's own axis: `var` takes the value `binding` (over the loops around) and is in min .. min + extent - 1.
+/// An axis of a block: `var` has the value `binding` (over loop variables) and is in [min, min + extent).
 struct IterVar {
   Var var;
   Expr min, extent;
@@ -126,7 +126,7 @@ struct IterVar {
   Expr binding;
 };
 
-/// One dim of a region: begin and extent.
+/// One dim of a region: the first index and the number of indices.
 struct Span {
   Expr begin, extent;
 };
@@ -135,9 +135,9 @@ struct BufferRegion {
   std::vector<Span> spans;
 };
 
-/// The unit that schedules move: a computation of one point of the iteration space. `init` runs before the first
-/// reduction step of each point. `predicate` (bool, may be null) says for which loop iterations it runs at all. `reads`
-/// and `writes` may be empty: they are derived by analysis where needed.
+/// The unit of scheduling: the computation of one point of the iteration space. `init` runs before the first reduction
+/// step of each point. `predicate` (bool, may be null) is the condition for running it. `reads` and `writes` may be
+/// empty: analyses derive them where needed.
 struct Block : StmtOf<StmtKind::kBlock> {
   uint32_t id = 0;
   std::string name;
@@ -149,29 +149,29 @@ struct Block : StmtOf<StmtKind::kBlock> {
   Location location = nullptr;
 };
 
-/// The rlx_status of an `assert` that fails.
+/// The rlx_status of a failed `assert`.
 constexpr int32_t kAssertion = 34;
 
-/// Leaves the whole function with `code` (an rlx_status number) unless `condition` holds. The other fields go into the
-/// error record: table indices (-1: none), and values that `expected` and `actual` (index expressions, may be null)
-/// give at that moment.
+/// Returns from the function with `code` (an rlx_status) unless `condition` is true. The other fields fill the error
+/// record: table indices (-1: none), and the values of `expected` and `actual` (index expressions, may be null) at that
+/// point.
 struct Guard : StmtOf<StmtKind::kGuard> {
   Expr condition;
   int32_t code = 0;
   int32_t tensor = -1, axis = -1, symbol = -1, error_node = -1;
   Expr expected, actual;
-  std::string message;  ///< of an `assert`
+  std::string message;  ///< the text of an `assert`
 };
 
 /// An argument of a call: a buffer (passed as the address of its first element) or a scalar.
 using Argument = std::variant<BufferRef, Expr>;
 
-/// Calls a prim func of the module or, if `external`, an undefined symbol of that name. A non-zero status leaves the
-/// function with it. External functions take, in order, the context pointer, each buffer as an rlx_tensor (shape from
-/// the buffer), each scalar as int64_t. A function of the `runtime` (external as well) takes the context pointer, the
-/// address of each buffer, each scalar as int64_t, and the error record, which it fills itself. A `plain` one is any C
-/// function: each buffer is a pointer to its first element, each scalar has its own C type, and what it returns is of
-/// dtype `result` (handle: nothing) and dropped.
+/// Calls a prim func of the module or, if `external`, an undefined symbol of that name. A non-zero status is returned
+/// from the caller. External functions take, in order, the context pointer, each buffer as an rlx_tensor (shape from
+/// the buffer), each scalar as int64_t. A `runtime` function (which is external as well) takes the context pointer, the
+/// address of each buffer, each scalar as int64_t, and the error record, which it fills. A `plain` function is any C
+/// function: each buffer is a pointer to its first element, each scalar has its own C type, and its result of dtype
+/// `result` (handle: void) is ignored.
 struct Invoke : StmtOf<StmtKind::kInvoke> {
   std::string callee;
   bool external = false, plain = false;
@@ -179,8 +179,8 @@ struct Invoke : StmtOf<StmtKind::kInvoke> {
   std::vector<Argument> args;
   int32_t trace_node = -1;  ///< index of the kernel in the entry's node table; -1: not traced
   bool runtime = false;
-  int32_t error_node = -1;  ///< the `node` of the record where it fails and names none
-  bool status = false;      ///< what a plain one returns (int32) is a status as well
+  int32_t error_node = -1;  ///< the record's node for a failure that names none
+  bool status = false;      ///< whether the int32 result of a plain function is a status as well
 };
 
 }  // namespace relaxc::tir

@@ -1,8 +1,8 @@
-// verify.cpp: one walk over a prim func, with what is bound and alive at each point.
+// verify.cpp: one walk over a prim func that tracks which variables are bound and which buffers exist at each point.
 //
-// Scopes are undone by a trail: what a statement bound is taken back when its body has been seen. Types inside an
-// expression need no check, since the Context refuses to build a wrong one; what is checked is what an expression may
-// refer to, and where it stands.
+// A statement's bindings are undone after its body has been visited. Types inside of an expression need no check, since
+// the Context refuses to build a wrong one; what is checked is which variables and buffers an expression uses, and
+// where.
 #include "compiler/tir/verify.h"
 
 #include <fmt/format.h>

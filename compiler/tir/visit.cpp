@@ -1,7 +1,7 @@
 // visit.cpp: children, expressions and rebuilding of statements.
 //
-// Depth of loops, branches and blocks is depth of nesting in the program, which the frontends bound, so recursion is
-// safe there. Scopes that reach to the end of a suite (lets, allocations, views) nest as often as there are values:
+// Loops, branches and blocks are nested only as deep as in the program, which the frontends bound, so recursion is safe
+// there. Scopes that reach to the end of a suite (lets, allocations, views) nest as often as there are values:
 // rebuilding walks down such a chain and up again in loops.
 #include "compiler/tir/visit.h"
 

@@ -8,7 +8,7 @@
 
 namespace relaxc::tir {
 
-/// Calls the one of `fs` that takes the statement's kind; a kind that none takes does not compile.
+/// Calls the one of `fs` that takes the statement's kind; does not compile unless every kind is handled.
 template <typename... Fs>
 decltype(auto) visit(Stmt s, Fs&&... fs) {
   arith::Overloaded visitor{std::forward<Fs>(fs)...};
@@ -22,14 +22,14 @@ decltype(auto) visit(Stmt s, Fs&&... fs) {
   RELAXC_UNREACHABLE();
 }
 
-/// The statements directly inside `s`, in order of execution (a block's init before its body).
+/// Returns the statements directly inside of `s`, in order of execution (a block's init before its body).
 std::vector<Stmt> children(Stmt s);
-/// The expressions directly in `s` (not those of its children): extents, subscripts, values, bindings, predicates,
-/// offsets, arguments.
+/// Returns the expressions directly in `s` (not those of its children): extents, subscripts, values, bindings,
+/// predicates, offsets, arguments.
 std::vector<Expr> expressions(Stmt s);
 
-/// Rebuilds a tree: `on_expr` maps every expression, `on_stmt` sees every statement after its children were rebuilt and
-/// gives what is in its place (null: removed). Loops, blocks keep their ids. Either may be empty.
+/// Rebuilds a tree: `on_expr` maps every expression; `on_stmt` receives every statement after its children were rebuilt
+/// and returns the replacement (null removes it). Loops and blocks keep their ids. Each function may be empty.
 struct Rewriter {
   std::function<Expr(Expr)> on_expr;
   std::function<Stmt(Stmt)> on_stmt;
@@ -37,13 +37,13 @@ struct Rewriter {
 };
 Stmt rewrite(Context& context, Stmt s, const Rewriter& rewriter);
 
-/// Replaces variables in all expressions of `s` (bound variables keep their identity).
+/// Replaces variables in all expressions of `s`; the variables that statements bind stay.
 Stmt substitute(Context& context, Stmt s, const arith::Substitution& replacements);
 
-/// Calls `f` for every statement, parents first.
+/// Calls `f` for every statement, parents before children.
 void for_each_stmt(Stmt s, const std::function<void(Stmt)>& f);
 
-/// Whether a guard is somewhere in it.
+/// Returns whether `s` contains a guard.
 bool has_guards(Stmt s);
 
 }  // namespace relaxc::tir
