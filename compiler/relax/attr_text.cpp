@@ -1,4 +1,4 @@
-// attr_text.cpp: spelling and reading of attribute values.
+// attr_text.cpp: prints and parses attribute values.
 #include "compiler/relax/attr_text.h"
 
 #include <fmt/format.h>

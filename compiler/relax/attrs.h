@@ -17,8 +17,8 @@ using AttrValue = std::variant<bool, int64_t, double, std::string, DType, std::v
                                std::vector<std::string>>;
 enum class AttrType : uint8_t { kBool, kInt, kFloat, kString, kDType, kInts, kFloats, kStrings };
 
-/// Attributes by name, in name order. Reading an attribute that is not there, or by another type, is a bug of relaxc:
-/// frontends fill in defaults and check types against the operator's AttrDefs.
+/// Attributes, sorted by name. Reading a missing attribute, or one of another type, is an internal error: frontends add
+/// defaults and check types against the operator's AttrDefs.
 class Attrs {
  public:
   Attrs() = default;

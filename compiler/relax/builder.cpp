@@ -1,4 +1,4 @@
-// builder.cpp: adding typed ops.
+// builder.cpp: adds typed ops.
 #include "compiler/relax/builder.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// builder.h: how frontends, expansions and passes add ops to a function.
+// builder.h: adds ops to a function; used by frontends, expansions and passes.
 //
-// The builder appends to a block (or inserts before an op), fills in the defaults of attributes and asks the operator's
-// own rule for the results' struct info, so that every op in the graph is typed the moment it exists.
+// The builder appends to a block (or inserts before an op), adds the defaults of attributes and calls the operator's
+// deduction rule for the struct infos of the results, so that every op in the graph is typed from the start.
 #pragma once
 
 #include <string>
@@ -19,27 +19,27 @@ class GraphBuilder {
   /// Inserts before `op`.
   GraphBuilder(Module& module, const OpTable& table, Op* before, Diagnostics& diag);
 
-  Location location = nullptr;  ///< given to every op made from now on
+  Location location = nullptr;  ///< of every op that is made from now on
 
-  /// An operator of the table. Fails (reported at `location`) if attributes or operands do not fit or
-  /// deduction fails.
+  /// Adds a call of an operator of the table with one result. Fails (reported at `location`) if attributes or operands
+  /// are invalid or deduction fails.
   Result<Value*> call(OpName op, std::vector<Value*> operands, Attrs attrs = {}, std::string name = {});
-  /// The same for operators with several results.
+  /// The same for an operator with several results.
   Result<std::vector<Value*>> call_many(OpName op, std::vector<Value*> operands, Attrs attrs = {});
 
   Value* constant(ConstantRef data, std::string name = {});
-  /// A rank-0 constant of a numeric dtype.
+  /// Adds a rank-0 constant of a numeric dtype.
   Value* scalar(DType dtype, double value);
-  /// A 1-D constant.
+  /// Adds a 1-D constant.
   Value* int64s(const std::vector<int64_t>& values);
   Value* shape(std::vector<Expr> dims);
   Value* prim(Expr value);
   Value* tuple(std::vector<Value*> fields);
   Result<Value*> tuple_get(Value* tuple, int64_t index);
   Result<Value*> match_cast(Value* value, Info info, std::vector<Var> binds);
-  /// Results have the given infos.
+  /// Adds a call of the prim func `callee`; its results have the given infos.
   Op* call_tir(std::string callee, std::vector<Value*> operands, std::vector<Info> results);
-  /// An op of a kind with regions or a callee; the caller adds regions and results.
+  /// Adds an op of a kind with regions or a callee; the caller adds regions and results.
   Op* append(OpKind kind, std::vector<Value*> operands);
 
   Module& module() const { return module_; }

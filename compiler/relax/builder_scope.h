@@ -1,11 +1,11 @@
-// builder_scope.h: a builder that takes the place of another one for a while.
+// builder_scope.h: replaces the current builder for a scope.
 #pragma once
 
 #include "compiler/relax/builder.h"
 
 namespace relaxc::relax {
 
-/// While it lives, `current` points to a builder that appends to `block`, at the location of the one before.
+/// While it lives, `current` is a builder that appends to `block`, with the location of the builder before.
 class BuilderScope {
  public:
   BuilderScope(GraphBuilder*& current, Module& module, const OpTable& ops, Block* block, Diagnostics& diag)

@@ -1,4 +1,4 @@
-// call_symbols.cpp: dims of a call beside dims of its callee.
+// call_symbols.cpp: matches the dims of a call with the dims of its callee.
 #include "compiler/relax/call_symbols.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// callable.cpp: what a function is as a value.
+// callable.cpp: makes and joins the types of functions as values.
 #include "compiler/relax/callable.h"
 
 #include <algorithm>

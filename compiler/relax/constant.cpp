@@ -1,4 +1,4 @@
-// constant.cpp: producing the bytes of constants when they are asked for.
+// constant.cpp: produces the bytes of constants on demand.
 #include "compiler/relax/constant.h"
 
 #include "compiler/relax/mapped_file.h"

@@ -1,4 +1,4 @@
-// copy.cpp: copies of ops and of whole functions.
+// copy.cpp: copies ops and functions.
 #include "compiler/relax/copy.h"
 
 namespace relaxc::relax {

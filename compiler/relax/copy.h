@@ -1,4 +1,4 @@
-// copy.h: copies of ops and of whole functions.
+// copy.h: copies ops and functions.
 #pragma once
 
 #include <map>
@@ -7,15 +7,15 @@
 
 namespace relaxc::relax {
 
-/// Copies ops to the end of a block of the same or another function, with other values and symbols in place of some.
-/// What a copy binds is a new symbol.
+/// Copies ops to the end of a block of the same or another function, replacing values and symbols. Symbols that a
+/// copied op binds become new ones.
 class Copy {
  public:
   Copy(Function& function, Block* to) : function_(function), to_(to) {}
 
   std::map<const Value*, Value*> values;
   arith::Substitution symbols;
-  arith::Substitution bind_as;  ///< what a copied op binds, under another name; a new symbol where there is none
+  arith::Substitution bind_as;  ///< symbols to use for those that copied ops bind; others become new symbols
 
   Value* of(Value* value) const {
     auto it = values.find(value);
@@ -25,7 +25,7 @@ class Copy {
 
   void op(const Op& from) { copy(from, to_); }
   void move_to(Block* to) { to_ = to; }
-  /// Arguments, blocks and results of `from`, added to those of `to`.
+  /// Copies the arguments, blocks and results of `from` to the end of those of `to`.
   void region(const Region& from, Region* to);
 
  private:
@@ -35,10 +35,10 @@ class Copy {
   Block* to_;
 };
 
-/// A private copy of `function` under a new name. Its parameters keep their symbols.
+/// Adds a private copy of `function` under a new name. Its parameters have the same symbols.
 Function* copy_function(Module& module, const Function& function, std::string name);
 
-/// Takes blocks that belong to no region any more apart, so that no value is used by them.
+/// Drops the operands of all ops in blocks that are no longer in a region, so that they use no value.
 void discard(const std::vector<Block*>& blocks);
 
 }  // namespace relaxc::relax

@@ -1,4 +1,4 @@
-// effects.cpp: what a program does besides giving results, and the text that it prints.
+// effects.cpp: finds side effects by a fixpoint over calls and values; parses print formats.
 #include "compiler/relax/effects.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// effects.h: what a program does besides giving results, and the text that it prints.
+// effects.h: finds ops and functions with side effects; formats what programs print.
 #pragma once
 
 #include <set>
@@ -11,30 +11,30 @@
 
 namespace relaxc::relax {
 
-/// True if the op, or one in its regions, asserts, prints or calls out for an effect. Calls of functions are not looked
-/// into: Effects says what those do.
+/// Returns true if the op, or one in its regions, asserts, prints or calls an external function for its effect. Calls
+/// of functions count as pure here; see Effects for them.
 bool has_effect(const Op& op);
 
-/// What the error record of an assertion that failed says: the sides of a comparison, right (what the left should have
-/// been) and left; for any other condition 1 and 0. The sides may be index expressions only.
+/// The error record's numbers for a failed assertion: the right side of a comparison (expected) and the left one
+/// (actual); 1 and 0 for any other condition. The sides must be index expressions.
 struct AssertedNumbers {
   Expr expected, actual;
 };
 AssertedNumbers asserted_numbers(const Op& op);
 
-/// Which functions of a module have an effect, by their own ops or through calls, of functions and of closures.
+/// Finds the functions of a module with side effects, by their own ops or by calls of functions and closures.
 ///
-/// A closure may be of any function that a flow of values brings to its call, whatever the call: through parameters,
-/// captured values, tuples, branches, loops and results. Where a call of a closure passes a closure on, any function
-/// that is a value somewhere may get it. A parameter whose type says that it may have effects is believed.
+/// The analysis is insensitive to context: a closure may be any function that flows to its call through parameters,
+/// captured values, tuples, branches, loops and results. If a call of a closure passes a closure, any function that is
+/// used as a value may receive that one. A parameter whose type is impure may have effects.
 class Effects {
  public:
   explicit Effects(const Module& module);
 
   bool of_function(const std::string& name) const { return functions_.count(name) != 0; }
-  /// As has_effect(), and the op may call what has one, or one in its regions may.
+  /// Like has_effect(), but also true if the op, or one in its regions, may call a function with an effect.
   bool of_op(const Op& op) const;
-  /// Makes the types of values of `module`, which this was made of, say which functions may have an effect.
+  /// Makes the types of closures that may have an effect impure. `module` must be the one this was made of.
   void write_types(Module& module) const;
 
  private:
@@ -45,23 +45,23 @@ class Effects {
 
   const Module& module_;
   std::set<std::string> functions_, values_of_functions_;
-  std::unordered_set<const Value*> closures_;  ///< those that may have an effect, and tuples that hold them
+  std::unordered_set<const Value*> closures_;  ///< closures that may have an effect, and tuples that contain one
 };
 
-/// A piece of what R.print writes: text, and after it a value, except in the last piece.
+/// A piece of the text that R.print writes, followed by a value except in the last piece.
 struct PrintPiece {
   std::string text;
   bool has_value = false;
 };
 struct PrintFormat {
   std::vector<PrintPiece> pieces;
-  std::string fault;  ///< empty: the format is fine
+  std::string fault;  ///< why the format is invalid; empty if it is valid
 };
-/// A format in Python's spelling, of which `{}`, `{{` and `}}` are read, for this number of values; without one, the
-/// values with blanks between. The last piece ends the line.
+/// Parses a format in Python's syntax with `{}`, `{{` and `}}`, for this number of values. An empty format is the
+/// values separated by blanks. The last piece ends the line.
 PrintFormat read_print_format(std::string_view format, size_t values);
 
-/// How rlx_print learns what a value is (runtime-lite/include/relax_rt.h).
+/// The kind of a printed value, as rlx_print has it (runtime-lite/include/relax_rt.h).
 enum PrintKind : int32_t { kPrintNothing = 0, kPrintTensor = 1, kPrintShape = 2, kPrintScalar = 3 };
 PrintKind print_kind(Info info);
 

@@ -1,8 +1,8 @@
 // evaluate_op.cpp: runs definitions on constants.
 //
-// The operator's own definition is run through the Evaluator, so that a value has the bits that the kernel would have
-// computed. The importer of ONNX models asks for sizes that a model computes of constants, fold_constants for all that
-// is worth its memory.
+// The Evaluator runs the operator's own definition, so that a value has the bits that the kernel would have computed.
+// The ONNX importer evaluates sizes that a model computes from constants; fold_constants evaluates every op whose
+// result is worth its memory.
 #include "compiler/relax/evaluate_op.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// evaluate_op.h: the results of an operator whose operands are constants.
+// evaluate_op.h: evaluates an operator whose operands are constants.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace relaxc::relax {
 
-/// Bytes of a tensor of constant shape; nothing if a dim is symbolic, the dtype open, or the product overflows.
+/// Returns the size of a tensor in bytes; nullopt if a dim is symbolic, the dtype unknown, or the product overflows.
 std::optional<int64_t> static_bytes(const Value& value);
 
-/// Whether `value` is a constant of the program.
+/// Returns whether `value` is a constant of the program.
 bool is_constant(const Value* value);
 
-/// Runs the definition of `op`, whose tensor operands are constants, whose shape operands have no symbols and whose
-/// results have static shapes. Nothing if the definition refuses (an index out of range). A NaN has one form, whatever
-/// the machine computes.
+/// Evaluates `op`, whose tensor operands are constants, whose shape operands have no symbols and whose results have
+/// static shapes. nullopt if a guard of its definition fails (an index out of range). All NaNs become one bit pattern,
+/// so that the result does not depend on this machine.
 std::optional<std::vector<ConstantRef>> evaluate_op(Context& context, const Op& op, tir::Evaluator& evaluator);
 
 }  // namespace relaxc::relax

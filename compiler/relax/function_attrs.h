@@ -1,8 +1,8 @@
-// function_attrs.h: how the text IR spells what frontends and passes know of a Relax function.
+// function_attrs.h: the attributes by which the text IR writes fields of a Relax function.
 //
-// They pass on what they know in fields of Function. The text IR has one entry of R.func_attr for each field
-// that differs from its default, and one table says how each is printed and parsed. Names that are not in the table are
-// attributes of other compilers; they are kept as they are. compiler/tir/func_attrs.h is the same for prim funcs.
+// Frontends and passes store what they know in fields of Function. The text IR has one entry of R.func_attr for each
+// field that differs from its default, and one table has the functions that print and parse each. Names that are not in
+// the table are attributes of other compilers, which are kept. compiler/tir/func_attrs.h is the same for prim funcs.
 #pragma once
 
 #include <map>
@@ -15,23 +15,23 @@
 
 namespace relaxc::relax {
 
-/// One field of Function as an attribute.
+/// One field of Function as an attribute of the text IR.
 struct FunctionAttr {
   std::string_view name;
-  AttrType type;                                       ///< of a value that fits
-  std::string_view form;                               ///< what it looks like, for messages
-  std::optional<AttrValue> (*print)(const Function&);  ///< none: the field has its default and is not printed
-  bool (*parse)(Function&, const AttrValue& of_type);  ///< false: it has not that form; the field is unchanged
+  AttrType type;                                       ///< of its values
+  std::string_view form;                               ///< the form of its text, for messages
+  std::optional<AttrValue> (*print)(const Function&);  ///< nullopt if the field has its default
+  bool (*parse)(Function&, const AttrValue& of_type);  ///< false, without a change, if the value has another form
 };
 
-/// All of them, by name.
+/// Returns the table, sorted by name.
 std::span<const FunctionAttr> function_attrs();
-/// The row called `name`, or null.
+/// Returns the row called `name`, or null.
 const FunctionAttr* find_function_attr(std::string_view name);
-/// Sets a field of the table, or else an entry of `attrs`. False: the value has not the form of the row; nothing is
-/// set.
+/// Sets a field of the table, or else an entry of `attrs`. Returns false, and sets nothing, if the value does not have
+/// the form of the row.
 bool set_attribute(Function& function, const std::string& name, AttrValue value);
-/// Everything that R.func_attr prints of a function, bounds of symbols aside, by name: fields, then `attrs`.
+/// Returns every attribute that R.func_attr prints, except bounds of symbols, by name: fields, then `attrs`.
 std::map<std::string, AttrValue> attribute_values(const Function& function);
 
 }  // namespace relaxc::relax

@@ -1,6 +1,6 @@
-// function_printer.cpp: signature, blocks and regions of a Relax function as text.
+// function_printer.cpp: prints the signature, blocks and regions of a Relax function.
 //
-// The body is printed before the lines above it: only then is it known which symbols it mentions and whether it calls
+// The body is printed before the lines above it, since only then it is known which symbols it uses and whether it calls
 // anything.
 #include "compiler/relax/function_printer.h"
 

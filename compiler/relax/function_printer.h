@@ -1,4 +1,4 @@
-// function_printer.h: the text of one Relax function.
+// function_printer.h: prints one Relax function as text.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace relaxc::relax {
 
-/// Constants that are referred to by number.
+/// Constants that the text refers to by number.
 struct LargeConstants {
   std::vector<ConstantRef> constants;
   size_t index_of(const ConstantRef& constant);
@@ -21,7 +21,7 @@ struct LargeConstants {
 
 class FunctionPrinter {
  public:
-  /// `module` may be null: then nothing is known of other functions' names.
+  /// `module` may be null; then names of other functions are not known.
   FunctionPrinter(const Function& function, const Module* module, std::string class_name, int indent,
                   LargeConstants& large, bool has_effects);
   std::string run();
@@ -42,7 +42,7 @@ class FunctionPrinter {
   void print_if(const Op& op);
   void print_branch(const Region& region, const Op& op);
   void print_loop(const Op& op);
-  /// What is to the right of the equals sign.
+  /// Returns the right side of the assignment.
   std::string expression(const Op& op);
   std::string shape(const Op& op);
   std::string call_closure(const Op& op);
@@ -69,14 +69,14 @@ class FunctionPrinter {
   std::string class_name_;
   int indent_;
   LargeConstants& large_;
-  bool has_effects_;  ///< by itself or through calls
+  bool has_effects_;  ///< whether the function has effects, by itself or through calls
   tir::Namer namer_;
   arith::Names names_;
   std::unordered_map<const Value*, std::string> values_;
-  std::unordered_map<const arith::Node*, std::string> shared_;  ///< symbols that are called like a value
+  std::unordered_map<const arith::Node*, std::string> shared_;  ///< symbols that have the name of a value
   std::vector<Var> mentioned_;                                  ///< symbols in the body, in order of first mention
   std::unordered_set<const arith::Node*> known_;
-  bool calls_ = false;  ///< `cls` is used
+  bool calls_ = false;  ///< whether `cls` is used
   std::string out_;
 };
 

@@ -1,4 +1,4 @@
-// graph.cpp: linking values, ops, blocks and regions, with use-lists kept true.
+// graph.cpp: links values, ops, blocks and regions, and maintains use-lists.
 #include "compiler/relax/graph.h"
 
 #include <algorithm>

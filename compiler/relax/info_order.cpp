@@ -1,8 +1,8 @@
-// info_order.cpp: struct infos as a lattice: which says the same, which says less, what holds of either of two.
+// info_order.cpp: struct infos as a lattice: equality, order and upper bounds.
 //
 // `subsumes` is an order and `join` an upper bound in it: tests/unit/relax checks both on random infos. Dims are
-// compared by what can be proved of them, so facts make more infos comparable. A function type is as usual: it takes at
-// least what is wanted of it and gives at most that; symbols that it has to itself go by their places.
+// compared by what can be proved of them, so facts make more infos comparable. A function type is contravariant in its
+// parameters and covariant in its result; its own symbols are matched by their positions.
 #include <algorithm>
 
 #include "compiler/relax/struct_info.h"

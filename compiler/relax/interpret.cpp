@@ -1,7 +1,7 @@
-// interpret.cpp: runs a module as the language says, with concrete sizes.
+// interpret.cpp: runs a module with concrete sizes.
 //
 // Operators run by their definition through the Evaluator (interpret_operator.cpp); calls, branches and loops are in
-// interpret_call.cpp. Nothing here is quick, and nothing is clever: this is what optimized programs are compared with.
+// interpret_call.cpp. All of it is deliberately simple and slow: optimized programs are compared with it.
 #include "compiler/relax/interpret.h"
 
 #include <fmt/format.h>

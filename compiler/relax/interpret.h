@@ -1,4 +1,4 @@
-// interpret.h: the oracle: runs a module at the Relax level, op by op, each by its meaning.
+// interpret.h: interprets a module op by op at the Relax level; the oracle of tests.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace relaxc::relax {
 
-/// A tensor (or flattened part of a tuple, shape or scalar) of the host.
+/// A tensor in host memory; also a field of a tuple, a shape or a scalar.
 struct HostTensor {
   DType dtype;
   std::vector<int64_t> shape;
@@ -20,22 +20,22 @@ struct HostTensor {
   friend bool operator==(const HostTensor&, const HostTensor&) = default;
 };
 
-/// Why a run ended early.
+/// Why a run failed.
 struct RunFault {
   tir::RunStatus status;
-  std::string text;  ///< which guard or op, as a text of rlx_function.nodes is: with slots, or a place alone
+  std::string text;  ///< the guard or op, in the form of rlx_function.nodes: with slots, or only its location
 };
 
-/// The budget of a run that is not given up. Only iterations and calls take from a budget: a program without them ends
-/// by itself.
+/// The budget of a run without a limit. Only iterations and calls consume budget: a program without them always
+/// terminates.
 constexpr int64_t kUnboundedRun = INT64_MAX;
-/// The code of the fault of a run that was given up; no status of rlx_status.
+/// The code of a run that exceeded its budget; no value of rlx_status.
 constexpr int32_t kGivenUp = -2;
 
-/// Runs `function` on `inputs` (one a parameter, tuples flattened) and gives its outputs (flattened). Guards,
-/// match_casts, regions, calls, data-dependent shapes are all executed as the language says. Operators with `expand`
-/// are expanded on the fly. `evaluator` runs the definitions; `external` the external functions. Each call, and each
-/// iteration of a loop, takes 4096 of `budget`, and the bytes that it is given.
+/// Runs `function` on `inputs` (one for each parameter, tuples flattened) and returns its outputs (flattened), or why
+/// it failed. Guards, match_casts, regions, calls and data-dependent shapes are executed. Operators with `expand` are
+/// expanded first. `evaluator` runs definitions; `external` runs external functions. Each call and each iteration of a
+/// loop consumes 4096 of `budget`, and the bytes of its arguments or carried values.
 std::variant<std::vector<HostTensor>, RunFault> interpret(Module& module, const OpTable& table,
                                                           const Function& function, std::span<const HostTensor> inputs,
                                                           tir::Evaluator& evaluator,

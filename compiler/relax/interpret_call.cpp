@@ -1,4 +1,4 @@
-// interpret_call.cpp: calls of functions; branches and loops.
+// interpret_call.cpp: runs calls of functions, branches and loops.
 #include "compiler/relax/callable.h"
 #include "compiler/relax/interpret_frame.h"
 #include "compiler/relax/interpret_prim_call.h"

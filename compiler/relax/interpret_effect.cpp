@@ -1,4 +1,4 @@
-// interpret_effect.cpp: assertions, and calls that write where an operand was.
+// interpret_effect.cpp: runs assertions, and calls that write to the memory of an operand.
 #include "compiler/relax/effects.h"
 #include "compiler/relax/interpret_frame.h"
 #include "compiler/relax/interpret_prim_call.h"

@@ -1,5 +1,5 @@
-// interpret_external.h: calls of code that is not of the module: the program's functions, and those of the runtime that
-// compiled code calls in their place.
+// interpret_external.h: calls of code outside of the module: external functions of the program, and functions of the
+// runtime that compiled code would call.
 #pragma once
 
 #include <memory>
@@ -12,17 +12,17 @@ namespace relaxc::relax::interpreter {
 
 class ExternalCalls {
  public:
-  /// `external` may be empty: then there are none.
+  /// `external` may be empty: then external functions do not exist.
   ExternalCalls(const tir::CallExternal& external, FrameValues& values) : external_(external), values_(values) {}
 
-  /// In destination passing style, or of a function that makes its results itself.
+  /// Calls a function in destination passing style, or one that makes its results itself.
   bool run(const Op& op);
   bool run_shape_function(const Op& op);
-  /// What an object holds, which the owner of the external functions knows.
+  /// Reads what an object handle refers to, by asking the owner of the external functions.
   bool read_object(const Op& op);
-  /// Printing is a call out, one for each piece of the line, as it is in an emitted object.
+  /// Calls out for each piece of the line, as an emitted object does.
   bool print(const Op& op);
-  /// Calls the op's function with these operands, then with memory for results.
+  /// Calls the op's function with these operands, followed by the memory of results.
   bool run_inplace(const Op& op, const std::vector<Parts>& operands,
                    const std::vector<std::shared_ptr<HostTensor>>& results);
 

@@ -1,4 +1,4 @@
-// interpret_frame.h: one call of one function, as the interpreter runs it: which op runs next, and how.
+// interpret_frame.h: runs one call of one function: selects and executes its ops.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace relaxc::relax::interpreter {
 
-/// What runs share: the program, and what was made of its operators.
+/// State that all calls of a run share: the program, and caches of definitions and expansions.
 struct Program {
   Module& module;
   const OpTable& table;
   tir::Evaluator& evaluator;
   const tir::CallExternal& external;
-  int64_t budget;  ///< what repetitions may still take
+  int64_t budget;  ///< left for iterations and calls
   std::unordered_map<const Op*, tir::PrimFunc> definitions;
   std::unordered_map<const Op*, std::unique_ptr<Function>> expansions;
 };
@@ -32,12 +32,12 @@ class Frame {
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  /// A call in tail position takes this frame over, so that a loop written as recursion runs in constant stack.
+  /// Runs the function. A call in tail position reuses this frame, so a loop written as recursion has constant depth.
   bool call(const Function& function, const Parts& inputs, Parts& outputs);
   const RunFault& fault() const { return values_.fault(); }
 
  private:
-  /// Pays for an iteration or a call that gets these values.
+  /// Consumes budget for an iteration or a call with these values; false if it is exceeded.
   bool take_turn(const Parts& given);
   bool run_region(const Region& region);
   bool run(const Op& op);
@@ -76,7 +76,7 @@ class Frame {
 
   Program& program_;
   int depth_;
-  const Function* next_ = nullptr;  ///< called in tail position
+  const Function* next_ = nullptr;  ///< the function to call in tail position
   Parts next_inputs_;
   FrameValues values_;
   ExternalCalls externals_;

@@ -1,7 +1,7 @@
-// interpret_operator.cpp: operators by their meaning.
+// interpret_operator.cpp: runs operators by their meaning.
 //
-// A definition becomes a prim func once and runs through the Evaluator with concrete sizes; an op that expands is
-// expanded into a function of its own, which is kept, and that is run.
+// A definition becomes a prim func once and runs through the Evaluator with concrete sizes; an op with `expand` becomes
+// a function of its own once, and that is interpreted.
 #include "compiler/relax/builder.h"
 #include "compiler/relax/interpret_frame.h"
 #include "compiler/relax/origin_text.h"

@@ -1,7 +1,7 @@
-// interpret_parts.h: values as the interpreter holds them.
+// interpret_parts.h: the interpreter's representation of values.
 //
-// A value is the list of its leaves: a tuple's fields flattened; a shape is a vector of int64, a scalar a tensor of
-// rank 0, a function a closure.
+// A value is the list of its leaves: a tuple is flattened; a shape is a vector of int64, a scalar a tensor of rank 0, a
+// function a closure.
 #pragma once
 
 #include <memory>
@@ -15,28 +15,28 @@ namespace relaxc::relax::interpreter {
 using Part = std::shared_ptr<const HostTensor>;
 using Parts = std::vector<Part>;
 
-/// A function as a value: one leaf, which is not a tensor but travels as one.
+/// A function as a value: one leaf, passed like a tensor although it is none.
 struct Closure : HostTensor {
   const Function* function = nullptr;
   Parts captured;
 };
 
-/// How many leaves a value of this info has.
+/// Returns the number of leaves of a value of this info.
 size_t leaves(Info info);
 Part vector_of(const std::vector<int64_t>& values);
 std::vector<int64_t> values_of(const HostTensor& t);
-/// The address of a tensor's elements; never null.
+/// Returns the address of a tensor's elements; never null.
 void* address(const HostTensor& t);
-/// A number as the environment holds it: an integer, or the bits of a double for floats.
+/// Returns a number in the form of SymbolValues: an integer, or the bits of a double for floats.
 int64_t cell_of(const HostTensor& t);
 Part part_of(DType dtype, int64_t cell);
-/// An operand as an external function is given it.
+/// Adds an operand to the arguments of an external function.
 void add_arguments(const Parts& parts, Info info, std::vector<tir::ExternalArg>& args);
-/// Leaves of an operand: tensors, and scalars of shapes and prims.
+/// Appends the leaves of an operand: tensors, and the numbers of shapes and prims as scalars.
 void collect(const Parts& parts, Info info, Parts& tensors, std::vector<int64_t>& scalars);
-/// The tensor infos of a result, tuples flattened.
+/// Appends the tensor infos of a result, tuples flattened.
 void collect_tensors(Info info, std::vector<const TensorInfo*>& out);
-/// What an op is called in a fault.
+/// Returns the name of an op in messages.
 std::string label(const Op& op);
 
 }  // namespace relaxc::relax::interpreter

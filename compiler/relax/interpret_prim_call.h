@@ -1,8 +1,8 @@
-// interpret_prim_call.h: one call of a prim func, as the source or any later pass has it.
+// interpret_prim_call.h: runs a call of a prim func as the source or any pass has it.
 //
-// The prim func of a data-dependent operator fills buffers of its upper bounds, and writes the true extents into
-// buffers that follow the results; hoist_scratch adds memory for temporaries behind those. Symbols of the callee are
-// scalars, dims that are alone, or parts of dims whose other side the call's types have.
+// The prim func of a data-dependent operator fills buffers of upper bounds and writes the actual extents into buffers
+// after the results; hoist_scratch adds temporary memory after those. Symbols of the callee are scalar parameters, bare
+// dims, or parts of dims that the types of the call's operands determine.
 #pragma once
 
 #include <memory>
@@ -16,10 +16,10 @@ class PrimCall {
  public:
   PrimCall(const Op& op, const tir::PrimFunc& function, tir::Evaluator& evaluator, FrameValues& values);
 
-  /// A call in destination passing style: gives the op its results.
+  /// Runs a call in destination passing style and sets the op's results.
   bool run();
-  /// A call that writes some of its operands, which are given as leaves and scalars. `fresh` receives the results with
-  /// memory of their own.
+  /// Runs a call that writes some of its operands, which are passed as leaves and scalars. `fresh` receives the results
+  /// that have memory of their own.
   bool run_inplace(Parts tensors, std::vector<int64_t> scalars, std::vector<std::shared_ptr<HostTensor>>& fresh);
 
  private:
@@ -35,10 +35,10 @@ class PrimCall {
   Parts inputs_;
   std::vector<int64_t> scalars_;
   std::vector<const TensorInfo*> operands_, results_;
-  std::vector<tir::BufferRef> formals_;  ///< of the callee: operands, results, bound values, scratch
-  SymbolValues::Map sizes_;              ///< of the callee's scalars and symbols
+  std::vector<tir::BufferRef> formals_;  ///< the callee's parameters: operands, results, bound values, scratch
+  SymbolValues::Map sizes_;              ///< values of the callee's scalars and symbols
   std::vector<std::shared_ptr<HostTensor>> outputs_;
-  std::vector<int64_t> bound_values_;  ///< of the symbols that the op binds
+  std::vector<int64_t> bound_values_;  ///< values of the symbols that the op binds
 };
 
 }  // namespace relaxc::relax::interpreter

@@ -1,4 +1,4 @@
-// interpret_symbols.h: the symbols of one call, as the interpreter runs it.
+// interpret_symbols.h: the values of symbols during one call.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace relaxc::relax::interpreter {
 
-/// Records a fault; false.
+/// Records a fault; returns false.
 inline bool fail_with(RunFault& fault, int32_t code, std::string text, int64_t expected = 0, int64_t actual = 0) {
   fault.status.code = code;
   fault.status.expected = expected;
@@ -21,7 +21,7 @@ inline bool fail_with(RunFault& fault, int32_t code, std::string text, int64_t e
   return false;
 }
 
-/// Values by symbol: integers, or the bits of a double for floats. Questions that fail record why in `fault`.
+/// Values of symbols: integers, or the bits of a double for floats. Functions that fail record a fault.
 class SymbolValues {
  public:
   using Map = std::unordered_map<Expr, int64_t>;
@@ -29,13 +29,13 @@ class SymbolValues {
   SymbolValues(Context& context, tir::Evaluator& evaluator, RunFault& fault)
       : context_(context), evaluator_(evaluator), fault_(fault) {}
 
-  /// The value of a scalar; nothing if a variable has none or the arithmetic fails.
+  /// Returns the value of a scalar; nullopt if a variable has none or the arithmetic fails.
   std::optional<int64_t> evaluate(Expr e) const;
   bool evaluate_dims(const std::vector<Expr>& dims, std::vector<int64_t>& out, const std::string& what);
-  /// Whether a value of these leaves is of this info. Symbols that have no value yet take it where they are whole dims.
+  /// Returns whether the leaves are a value of this info. A symbol without a value gets one where it is a whole dim.
   bool match(Info info, std::span<const Part> list, const std::string& what);
   bool match_dims(const std::vector<Expr>& dims, const std::vector<int64_t>& actual, const std::string& what);
-  /// Symbols that are whole dims take their values, so that n * 4 may come before n.
+  /// Gives symbols that are whole dims their values, so that n * 4 may come before n.
   void bind_bare(Info info, std::span<const Part> list);
 
   void set(Expr symbol, int64_t value) { values_[symbol] = value; }
@@ -44,7 +44,7 @@ class SymbolValues {
   }
   void clear() { values_.clear(); }
   const Map& all() const { return values_; }
-  /// Gives those before.
+  /// Replaces all values; returns those before.
   Map exchange(Map values) { return std::exchange(values_, std::move(values)); }
 
  private:

@@ -1,4 +1,4 @@
-// join.cpp: one info for what two branches give.
+// join.cpp: one info for the results of two branches.
 #include "compiler/relax/join.h"
 
 #include <algorithm>

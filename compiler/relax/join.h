@@ -1,15 +1,15 @@
-// join.h: results of branches that are made by passes.
+// join.h: joins the results of branches that passes make.
 #pragma once
 
 #include "compiler/relax/graph.h"
 
 namespace relaxc::relax {
 
-/// What holds of a value that is one of `a` and `b`, which differ at most in dims or values: those become symbols that
-/// `branch` binds, and so do those that only the branches know.
+/// Returns an info of a value that is `a` or `b`, which differ at most in dims or scalar values: where they differ, or
+/// depend on symbols of the branches, it has new symbols, which `branch` binds.
 Info joined_info(Op& branch, Info a, Info b);
 
-/// A new result of `branch`: `yes` of its first region or `no` of its second; just the value where both are one.
+/// Adds a result to `branch`: `yes` of its first region, `no` of its second. Returns the value itself if both are one.
 Value* join_results(Op& branch, Value* yes, Value* no);
 
 }  // namespace relaxc::relax

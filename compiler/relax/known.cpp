@@ -1,10 +1,10 @@
-// known.cpp: facts that come from checks.
+// known.cpp: finds the facts that checks in a function establish.
 //
-// What is decided by the symbols of the parameters alone is a guard of the entry, which fails before anything runs:
-// so it holds for every op of the function. It is used for the ops after it nevertheless, since the interpreter checks
-// where the check is written. Lowering learns from its own guards, those about data included (lower/symbols.h).
+// A check that depends only on symbols of the parameters is a guard of the entry, which fails before anything runs: so
+// it holds for every op of the function. It is used only for the ops after it nevertheless, since the interpreter
+// checks where the check is written. Lowering learns from its own guards, those about data included (lower/symbols.h).
 //
-// Rejected: facts kept in the function. A fact would outlive the op that checks it, or prove that op superfluous.
+// Rejected: storing facts in the function. A fact would outlive the op that checks it, or prove that op superfluous.
 #include "compiler/relax/known.h"
 
 #include <algorithm>

@@ -1,13 +1,13 @@
-// known.h: what is known of a function's symbols at the place of an op.
+// known.h: facts about a function's symbols at a given op.
 #pragma once
 
 #include "compiler/relax/graph.h"
 
 namespace relaxc::relax {
 
-/// What is declared of the symbols, and what the body has checked of its parameters' symbols before `before` (null: the
-/// end of `region`): assertions and match_casts that a call does not get past, wherever the op is moved to. `room`
-/// holds the answer where it is more than `Function::facts`. A caller that makes those checks itself must not ask.
+/// Returns the declared facts, and those that the body checks of its parameters' symbols before `before` (null: the end
+/// of `region`): assertions and match_casts that every call passes, wherever the op is moved to. Returns `room` if
+/// there are more than `Function::facts`. A caller that emits those checks itself must not call it.
 const arith::Facts& known_facts(const Region& region, const Op* before, arith::Facts& room);
 
 }  // namespace relaxc::relax

@@ -1,4 +1,4 @@
-// mapped_file.cpp: mmap behind the MappedFile interface.
+// mapped_file.cpp: implements MappedFile by mmap.
 #include "compiler/relax/mapped_file.h"
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// module.cpp: functions by name.
+// module.cpp: stores functions by name.
 #include "compiler/relax/module.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// module.h: a program: Relax functions and prim funcs, by name.
+// module.h: a program: Relax functions and prim funcs by name.
 #pragma once
 
 #include <map>
@@ -11,15 +11,15 @@
 
 namespace relaxc::relax {
 
-/// Owns the Context, the functions and the prim funcs. Names are unique over both. Order is the order of the source,
-/// then of creation.
+/// Owns the Context, the functions and the prim funcs. A name is unique among all of them. Their order is that of the
+/// source, then of creation.
 class Module {
  public:
   Module() : context_(std::make_unique<Context>()) {}
 
   Context& context() const { return *context_; }
   Sources& sources() const { return *sources_; }
-  /// For Diagnostics::keep: messages may outlive a module that failed.
+  /// For Diagnostics::keep, since messages may outlive a module that failed.
   std::shared_ptr<const void> shared_sources() const { return sources_; }
 
   std::vector<Function*> functions() const;
@@ -30,9 +30,9 @@ class Module {
   Function* add_function(std::string name);
   tir::PrimFunc* add_prim_func(tir::PrimFunc function);
   void remove_function(std::string_view name);
-  /// Removes all functions and prim funcs for whose names `gone` holds, in one walk; true if there were any.
+  /// Removes all functions and prim funcs for whose names `gone` is true; returns true if there were any.
   bool remove_if(const std::function<bool(const std::string& name)>& gone);
-  /// `base`, or `base_1`, `base_2`, …: a name that nothing in the module has.
+  /// Returns an unused name: `base`, `base_1`, `base_2`, …
   std::string unique_name(std::string base) const;
 
   std::string name;  ///< the model's name in emitted symbols
@@ -44,7 +44,7 @@ class Module {
   std::vector<std::unique_ptr<tir::PrimFunc>> prim_funcs_;
   std::map<std::string, Function*, std::less<>> function_index_;
   std::map<std::string, tir::PrimFunc*, std::less<>> prim_func_index_;
-  mutable std::map<std::string, int> next_suffix_;  ///< keeps unique_name linear when one base is asked for often
+  mutable std::map<std::string, int> next_suffix_;  ///< keeps unique_name linear when it gets the same base often
 };
 
 }  // namespace relaxc::relax

@@ -1,5 +1,5 @@
-// op_def.cpp: the op table, and what is the same for every operator: checking a call, deducing its results, making its
-// prim func.
+// op_def.cpp: the op table, and what all operators share: checking a call, deducing its results, making its prim
+// func.
 #include "compiler/relax/op_def.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// op_def.h: what an operator is: one row of the op table.
+// op_def.h: the definition of an operator: a row of the op table.
 //
 // An operator has a deduction rule and exactly one meaning: naive TIR (`define`) or a body of other operators
-// (`expand`). The interpreter, constant folding, fusion and schedules all work from the meaning; nothing else in the
-// compiler knows an operator by name, except patterns that recognise one.
+// (`expand`). The interpreter, constant folding, fusion and schedules all use the meaning; no other part of the
+// compiler knows an operator by name, except patterns that recognize one.
 #pragma once
 
 #include <span>
@@ -28,11 +28,11 @@ struct AttrDef {
   std::string_view name;
   AttrType type;
   bool required = false;
-  /// The default in the text IR's spelling: "1", "0.5", "true", "[1, 1]", "float32"; "" is the type's empty value.
+  /// The default in the syntax of the text IR: "1", "0.5", "true", "[1, 1]", "float32"; "" is the type's empty value.
   std::string_view fallback = "";
 };
 
-/// What a deduction rule sees. `op` has its operands (typed) and attributes (complete).
+/// The input of a deduction rule. `op` has its operands (typed) and attributes (complete).
 class InferContext {
  public:
   InferContext(Context& context, Op& op, const arith::Facts& facts, Diagnostics& diag)
@@ -45,16 +45,16 @@ class InferContext {
 
   size_t operands() const { return op.operands().size(); }
   bool has(size_t index) const { return op.operand(index) != nullptr; }
-  /// Operand `index` as a tensor of known rank, shape and dtype; fails with a message that names the operand.
+  /// Returns operand `index` as a tensor of known rank, shape and dtype; fails with a message that names the operand.
   Result<const TensorInfo*> tensor(size_t index);
-  /// The dims that a Shape operand carries.
+  /// Returns the dims in a Shape operand.
   Result<std::vector<Expr>> shape_value(size_t index);
-  /// `axis` in -rank..rank-1 as 0..rank-1 (rank + 1 positions if `inclusive`).
+  /// Returns `axis` in [-rank, rank) as an index in [0, rank); with `inclusive`, rank itself is valid as well.
   Result<int64_t> axis(int64_t axis, int64_t rank, bool inclusive = false);
-  /// `condition` must hold: nothing if that is proved, an error that says `text` if it is refuted, else a requirement
-  /// of the op with `code`, whose failure reads as `found` says.
+  /// Requires `condition`: does nothing if it is proved, fails with `text` if it is refuted, and else adds a
+  /// requirement to the op with `code`, whose failure has the text of `found`.
   Status require(Expr condition, int32_t code, Expr expected, Expr actual, const Found& found, const std::string& text);
-  /// The symbol that this op binds as its `index`-th; made at the first deduction, kept by later ones.
+  /// Returns the `index`-th symbol that this op binds; the first deduction makes it, later ones return the same.
   Var bound_symbol(size_t index, std::string name);
 
   template <typename... Args>
@@ -67,7 +67,7 @@ class InferContext {
 using InferResult = Result<std::vector<Info>>;
 using Infer = InferResult (*)(InferContext&);
 
-/// What a definition sees: a buffer for each tensor operand and result, with the shapes of their infos.
+/// The input of a definition: a buffer for each tensor operand and result, with the shapes of their infos.
 class DefineContext {
  public:
   DefineContext(tir::Builder& builder, const Op& op, std::vector<tir::BufferRef> inputs,
@@ -82,13 +82,13 @@ class DefineContext {
   bool has(size_t index) const { return op.operand(index) != nullptr; }
   tir::BufferRef input(size_t index) const { return inputs_.at(index); }  ///< null for shape, prim and absent operands
   tir::BufferRef output(size_t index = 0) const { return outputs_.at(index); }
-  /// The dims that a Shape operand carries, or a Prim operand's value as one element.
+  /// Returns the dims in a Shape operand, or a Prim operand's value as the only element.
   const std::vector<Expr>& shape_value(size_t index) const;
-  /// For a data-dependent result: the one-element int64 buffer in which the definition writes the value of the op's
+  /// For a data-dependent result: the one-element int64 buffer to which the definition stores the value of the op's
   /// `index`-th bound symbol. The result buffers have their upper bound as shape (the symbol replaced by its bound);
   /// the definition writes them compactly by their actual extents, through a View of that shape.
   tir::BufferRef bound_value(size_t index) const { return bound_values_.at(index); }
-  /// Fails at run time with RLX_INDEX_OUT_OF_RANGE-like `code` unless `condition` holds.
+  /// Returns a guard that fails at run time with `code`, such as RLX_INDEX_OUT_OF_RANGE, unless `condition` is true.
   tir::Stmt require(Expr condition, int32_t code, Expr expected = {}, Expr actual = {});
 
   std::vector<tir::BufferRef> bound_values_;
@@ -96,21 +96,21 @@ class DefineContext {
  private:
   std::vector<tir::BufferRef> inputs_, outputs_;
 };
-/// Gives the body. Temporaries are Allocs inside it.
+/// Returns the body. Temporaries are Allocs inside of it.
 using Define = tir::Stmt (*)(DefineContext&);
 
-/// Gives the results as other operators, with the builder's insertion point at the op.
+/// Returns the results, computed by other operators; the builder inserts at the op.
 using Expand = Result<std::vector<Value*>> (*)(GraphBuilder&, const Op&);
 
-/// For a data-dependent operator: the largest value of the op's `index`-th bound symbol, over symbols known before it;
-/// null if there is none.
+/// For a data-dependent operator: returns an upper bound of the op's `index`-th bound symbol, in symbols known before
+/// it; null if there is none.
 using UpperBound = Expr (*)(const Op&, size_t index);
 
-/// Where an operator's work is done once functions are lowered.
+/// How lowering executes an operator.
 enum class Role : uint8_t {
-  kKernel,  ///< a prim func made of its definition
-  kView,    ///< nowhere: the result is operand 0's bytes in the same order under another shape
-  kHost,    ///< scalar code of the entry: shapes made of tensors and tensors made of shapes
+  kKernel,  ///< by a prim func made of its definition
+  kView,    ///< not at all: the result is operand 0's bytes in the same order under another shape
+  kHost,    ///< by scalar code of the entry, which converts shapes and tensors into each other
 };
 
 struct OpDef {
@@ -118,36 +118,36 @@ struct OpDef {
   std::span<const OperandDef> operands = {};
   std::span<const AttrDef> attrs = {};
   Infer infer = nullptr;
-  Define define = nullptr;  ///< exactly one of define and expand
+  Define define = nullptr;  ///< either this or expand is set
   Expand expand = nullptr;
   UpperBound upper_bound = nullptr;  ///< set if and only if the op binds symbols
   bool pure = true;
   Role role = Role::kKernel;
-  std::string_view doc = {};  ///< one sentence for docs/operators.md
+  std::string_view doc = {};  ///< a sentence for docs/operators.md
 };
 
-/// The operators. Made once by ops::op_table() and passed through contexts; no registration, no global.
+/// All operators. ops::op_table() makes it once, and contexts pass it; there is no registration and no global.
 class OpTable {
  public:
   explicit OpTable(std::vector<std::span<const OpDef>> families);
-  /// Null if the table, which may be a test's own, lacks the operator.
+  /// Returns null if the table, which a test may have made, lacks the operator.
   const OpDef* of(OpName name) const { return by_index_[name.index()]; }
-  /// By text that is known at run time only; null if no operator of the table has this name.
+  /// Finds an operator by its name at run time; null if the table has none of this name.
   const OpDef* find(std::string_view name) const;
-  /// All operators in name order.
+  /// Returns all operators, sorted by name.
   const std::vector<const OpDef*>& all() const { return by_name_; }
 
  private:
   std::vector<const OpDef*> by_name_;
-  std::vector<const OpDef*> by_index_;  ///< at OpName::index()
+  std::vector<const OpDef*> by_index_;  ///< the index is OpName::index()
 };
 
-/// Checks operands and attributes against the definition and fills in defaults. Reports at the op.
+/// Checks operands and attributes against the definition and adds defaults. Reports errors at the op.
 Status complete_op(Op& op, Diagnostics& diag);
-/// Runs the op's deduction and sets its results' infos (making the results at the first run).
+/// Runs the op's deduction and sets its results' infos; the first run makes the results.
 Status infer_op(Function& function, Op& op, const arith::Facts& facts, Diagnostics& diag);
-/// The prim func of an operator with a `define`: parameters are the tensor operands, then the results, then the bound
-/// values. Symbols used are its PrimFunc::symbols.
+/// Returns the prim func of an operator with a `define`: its parameters are the tensor operands, then the results, then
+/// the bound values. Symbols that it uses are in PrimFunc::symbols.
 tir::PrimFunc define_op(Context& context, const Op& op, std::string name);
 
 }  // namespace relaxc::relax

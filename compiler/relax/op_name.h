@@ -1,13 +1,13 @@
 // op_name.h: the identity of an operator.
 //
 // Passes, expansions and importers name operators everywhere: "is this an add", "call permute_dims". As strings such
-// names were looked up while compiling a model, and a wrong one was found when a model took that path, or never. An
-// OpName is the operator's place in the list of all names, which CMake gathers from the tables of compiler/ops
-// (cmake/relaxc_op_names.cmake). From a literal it is made by the C++ compiler, which refuses a name that is not in the
-// list; two are compared as numbers.
+// names were looked up at run time, and a wrong one was found only when a model took that path. An OpName is the
+// operator's index in the list of all names, which CMake gathers from the tables of compiler/ops
+// (cmake/relaxc_op_names.cmake). A literal is converted at compile time, and the C++ compiler refuses one that is not
+// in the list; two names are compared as numbers.
 //
-// Rejected: an enumerator for each operator. "nn.conv" is how the text IR and the documentation write it, and a second
-// spelling of every name would have to be learned.
+// Rejected: an enumerator for each operator. "nn.conv" is how the text IR and the documentation write it, and everyone
+// would have to learn a second spelling of every name.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,24 +28,24 @@ inline constexpr std::string_view kOpNames[] = {
 #undef OP
 };
 
-/// Which operator of compiler/ops is meant. Only operators of the list have an OpName.
+/// Identifies an operator of compiler/ops.
 class OpName {
  public:
-  /// From a literal: `op.is("nn.conv")`. A name that no operator has does not compile.
+  /// Converts a literal: `op.is("nn.conv")`. A name that no operator has does not compile.
   consteval OpName(const char* literal)
       : index_(place_of(literal)) {  // NOLINT: implicit, so that a name is the literal
     if (index_ == kNone) no_operator_has_the_name(literal);
   }
-  /// From text that is known at run time only, such as a parser's.
+  /// Converts text that is known only at run time, such as a parser's.
   static constexpr std::optional<OpName> find(std::string_view text) {
     uint16_t index = place_of(text);
     return index == kNone ? std::nullopt : std::optional(OpName(index, Index{}));
   }
 
   constexpr std::string_view text() const { return kOpNames[index_]; }
-  /// The place in kOpNames.
+  /// The index in kOpNames.
   constexpr size_t index() const { return index_; }
-  /// In byte order of the names.
+  /// Compares by byte order of the names.
   friend constexpr auto operator<=>(OpName, OpName) = default;
 
  private:
@@ -58,7 +58,7 @@ class OpName {
     bool here = found != std::end(kOpNames) && *found == text;
     return here ? static_cast<uint16_t>(found - std::begin(kOpNames)) : kNone;
   }
-  /// No constant expression: what the C++ compiler complains of when a literal is not a name.
+  /// Not constexpr, so that the C++ compiler names this function if a literal is not a name.
   static void no_operator_has_the_name(std::string_view) {}
 
   uint16_t index_;
@@ -66,7 +66,7 @@ class OpName {
 
 }  // namespace relaxc::relax
 
-/// In messages an operator is its name.
+/// Messages print an operator as its name.
 template <>
 struct fmt::formatter<relaxc::relax::OpName> : fmt::formatter<std::string_view> {
   template <typename Format>

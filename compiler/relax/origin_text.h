@@ -1,4 +1,4 @@
-// origin_text.h: an op as messages of a compiled program name it.
+// origin_text.h: the names of ops in messages of a compiled program.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace relaxc::relax {
 
-/// "Reshape 'view_3'" of an ONNX node; "reshape 'lv2'", by its operator or callee and its variable, of a program's op.
+/// Returns "Reshape 'view_3'" for an ONNX node; "reshape 'lv2'", operator or callee and variable, for a program's op.
 std::string origin_text(const Op& op);
-/// The same of a call of `kernel`, which has guards: of what is fused in it the ops that may fail, and what it asserts.
+/// The same for a call of `kernel`, which has guards: its fused ops that may fail, and its assertions' messages.
 std::string call_text(const Op& op, const tir::PrimFunc& kernel);
-/// The text of one of the op's requirements: with its place in front, also where that was not known when it was made.
+/// Returns the text of one of the op's requirements, preceded by the op's origin if the text does not begin with one.
 std::string located_text(const Op& op, const Requirement& requirement);
-/// A callee's name without the number that made it unique.
+/// Returns a callee's name without the suffix that made it unique.
 std::string base_name(const std::string& name);
 
 }  // namespace relaxc::relax

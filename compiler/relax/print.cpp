@@ -1,9 +1,9 @@
-// print.cpp: modules in the text IR: functions, blocks and regions; print_op.cpp has the ops.
+// print.cpp: prints modules in the text IR: functions, blocks and regions; print_op.cpp prints ops.
 //
-// Every value is bound on a line of its own with its struct info, so that text and graph have the same parts and a pass
-// shows as a difference of lines. Names are made unique over a function, symbols included; a name that is unique
-// already stays as it is, which makes printing what was parsed from a print give the same text. Symbols of the
-// signature are quoted there and declared at the top of the body if it mentions them, as are those that the body binds.
+// Every value is bound on a line of its own with its struct info, so that text and graph correspond and a pass shows as
+// a difference of lines. Names are made unique within a function, symbols included; a unique name stays as it is, so
+// parsing a text and printing it again gives the same text. Symbols of the signature are quoted there and declared at
+// the top of the body if it uses them, as are those that the body binds.
 #include "compiler/relax/print.h"
 
 #include <algorithm>

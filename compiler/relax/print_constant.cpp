@@ -1,6 +1,6 @@
-// print_constant.cpp: model data in the text IR: nested lists, as R.const takes them.
+// print_constant.cpp: prints constants in the text IR as nested lists, the argument of R.const.
 //
-// Lists cannot say how long the rows of no rows are, so a shape with a dim of zero is written beside them.
+// Lists cannot express the length of rows if there are no rows, so a shape with a dim of zero is printed beside them.
 #include "compiler/relax/print_constant.h"
 
 #include <fmt/format.h>

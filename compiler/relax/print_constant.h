@@ -1,4 +1,4 @@
-// print_constant.h: model data in the text IR.
+// print_constant.h: prints constants in the text IR.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace relaxc::relax {
 
-/// True if the constant is written in place: numbers, at most 64.
+/// Returns true if the constant is printed in place: at most 64 numbers.
 bool prints_in_place(const ConstantData& data);
-/// `R.const([1.0, 2.0], "float32")`.
+/// Returns `R.const([1.0, 2.0], "float32")`.
 std::string constant_text(const ConstantData& data);
 
 }  // namespace relaxc::relax

@@ -1,4 +1,4 @@
-// print_info.cpp: struct infos in the text IR, with the names that a printer has given.
+// print_info.cpp: prints struct infos in the text IR, with names that the printer has chosen.
 #include "compiler/relax/print_info.h"
 
 #include <algorithm>

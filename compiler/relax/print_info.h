@@ -1,4 +1,4 @@
-// print_info.h: struct infos in the text IR, with the names that a printer has given.
+// print_info.h: prints struct infos in the text IR, with names that the printer has chosen.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,13 @@
 
 namespace relaxc::relax {
 
-/// `R.Tensor((n, 4), dtype="float32")`. Where symbols are declared by their use, in a signature, dims that are not
-/// numbers are `quoted`: `R.Tensor(("n", "n * 4"), …)`. `unused` gives a symbol a name that nothing else in the
-/// function has; it is for symbols of types of functions that are in no dim alone, where they would be declared.
+/// Returns `R.Tensor((n, 4), dtype="float32")`. In a signature, where symbols are declared by their use, dims that are
+/// not numbers are `quoted`: `R.Tensor(("n", "n * 4"), …)`. `unused` returns a new name for a symbol that occurs only
+/// inside of larger dims of a function type, where no bare dim declares it.
 std::string info_text(Info info, const arith::Names& names, bool quoted, const std::function<std::string(Var)>& unused);
 
-/// `info` without the dims and values that depend on symbols for which `known` does not hold: what can be said outside
-/// of their scope.
+/// Returns `info` without the dims and values that depend on symbols for which `known` is false, so that it is valid
+/// outside of their scope.
 Info erase_unknown(Context& context, Info info, const std::function<bool(Var)>& known);
 
 }  // namespace relaxc::relax

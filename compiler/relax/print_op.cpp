@@ -1,8 +1,8 @@
-// print_op.cpp: ops as statements of the text IR.
+// print_op.cpp: prints ops as statements of the text IR.
 //
 // An op with several results binds their tuple and takes it apart, `pair = R.split(x); a: R.Tensor(…) = pair[0]`, so
-// that each result stands beside its struct info. Branches end by binding their results to common names, loops by
-// R.carry; frontends/relax/function/loop.cpp says how the two read.
+// that each result is beside its struct info. Branches end by binding their results to common names, loops by R.carry;
+// frontends/relax/function/loop.cpp describes their syntax.
 #include "compiler/relax/attr_text.h"
 #include "compiler/relax/function_printer.h"
 #include "compiler/relax/op_def.h"

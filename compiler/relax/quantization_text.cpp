@@ -1,4 +1,4 @@
-// quantization_text.cpp: what stored integers stand for, as text, both ways. Floats are written with as many digits as
+// quantization_text.cpp: prints and parses quantization parameters. Floats have as many digits as are needed to
 // distinguish them.
 #include "compiler/relax/quantization_text.h"
 

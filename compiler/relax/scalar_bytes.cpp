@@ -1,4 +1,4 @@
-// scalar_bytes.cpp: one element of any numeric dtype to and from bytes.
+// scalar_bytes.cpp: converts one element of any numeric dtype to and from bytes.
 #include <cstring>
 
 #include "compiler/arith/expr.h"

@@ -1,5 +1,5 @@
-// state.cpp: "input:output", both ways. Names of TFLite and TensorFlow hold colons ("image:0"), so the text alone does
-// not always say where the first name ends.
+// state.cpp: prints and parses "input:output". Names of TFLite and TensorFlow contain colons ("image:0"), so the text
+// alone may be ambiguous.
 #include "compiler/relax/state.h"
 
 #include <algorithm>

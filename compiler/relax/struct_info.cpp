@@ -1,4 +1,4 @@
-// struct_info.cpp: making, rewriting and printing struct info; info_order.cpp compares.
+// struct_info.cpp: makes, rewrites and prints struct infos; info_order.cpp compares them.
 #include "compiler/relax/struct_info.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// struct_info.h: what is known of a value when compiling: the type system of the Relax level.
+// struct_info.h: what the compiler knows of a value: the type system of the Relax level.
 //
-// Immutable, made in the Context's arena, shared freely. Shapes are index expressions over symbols (arith::Var); a
-// symbol is an int64 that some value binds when the program runs.
+// Infos are immutable, made in the Context's arena and shared. Shapes are index expressions over symbols (arith::Var);
+// a symbol is an int64 that some value binds at run time.
 #pragma once
 
 #include <functional>
@@ -40,20 +40,20 @@ struct InfoOf : StructInfo {
   InfoOf() : StructInfo{K} {}
 };
 
-/// Any value at all; an opaque handle at run time.
+/// Any value; an opaque handle at run time.
 struct ObjectInfo : InfoOf<InfoKind::kObject> {};
-/// A scalar. `value` (may be null) is its value as an expression, for index scalars.
+/// A scalar. `value` (may be null) is the value of an index scalar as an expression.
 struct PrimInfo : InfoOf<InfoKind::kPrim> {
   DType dtype;
   Expr value;
 };
-/// A list of dims as a value. `ndim` -1: unknown; `dims` absent: unknown values. Unlike a tensor's dims these may be
-/// negative.
+/// A list of dims as a value. `ndim` is -1 if the rank is unknown; `dims` is absent if the values are. Unlike a
+/// tensor's dims, these may be negative.
 struct ShapeInfo : InfoOf<InfoKind::kShape> {
   int32_t ndim = -1;
   std::optional<std::vector<Expr>> dims;
 };
-/// A tensor. dtype absent: unknown; `ndim` -1: unknown rank; `shape` absent: rank known at most.
+/// A tensor. `dtype` is absent if unknown; `ndim` is -1 if the rank is unknown; `shape` is absent if the dims are.
 struct TensorInfo : InfoOf<InfoKind::kTensor> {
   std::optional<DType> dtype;
   int32_t ndim = -1;
@@ -62,8 +62,8 @@ struct TensorInfo : InfoOf<InfoKind::kTensor> {
 struct TupleInfo : InfoOf<InfoKind::kTuple> {
   std::vector<Info> fields;
 };
-/// A function as a value. `symbols` are its own: each call solves them by its arguments, or brings them into being with
-/// its result; the others are those of the function that it is in.
+/// A function as a value. `symbols` are the type's own: the arguments of each call determine them, or its result binds
+/// them; all other symbols belong to the function that has the value.
 struct CallableInfo : InfoOf<InfoKind::kCallable> {
   std::vector<Var> symbols;
   std::vector<Info> params;
@@ -80,20 +80,20 @@ Info tensor_info(Context& context, int32_t ndim, std::optional<DType> dtype);
 Info tuple_info(Context& context, std::vector<Info> fields);
 Info callable_info(Context& context, std::vector<Var> symbols, std::vector<Info> params, Info result, bool pure = true);
 
-/// True if the two say the same (dims compared by prove_equal).
+/// Returns true if both are the same type; dims are compared by prove_equal.
 bool same(Info a, Info b);
-/// True if every value of `specific` is certainly one of `general`.
+/// Returns true if every value of `specific` is certainly one of `general`.
 bool subsumes(Info general, Info specific, const arith::Facts& facts = {});
-/// The common value of two numbers that may differ; null: it is not known.
+/// Returns the common value of two numbers that may differ; null if it is not known.
 using JoinNumber = std::function<Expr(Expr a, Expr b)>;
-/// An info that holds of every value of `a` and of every value of `b`, as specific as infos can say it. Without
-/// `number`, numbers that cannot be proved equal are not known.
+/// Returns the most specific info that every value of `a` and every value of `b` has. Without `number`, numbers that
+/// cannot be proved equal become unknown.
 Info join(Context& context, Info a, Info b, const JoinNumber& number = {});
-/// `info` with symbols replaced.
+/// Returns `info` with symbols replaced.
 Info substitute(Context& context, Info info, const arith::Substitution& replacements);
-/// The symbols that occur in `info`, in order of first occurrence; not those that a callable has to itself.
+/// Returns the symbols in `info`, in order of first occurrence, without those that are a callable's own.
 std::vector<Var> symbols_of(Info info);
-/// `R.Tensor((n, 4), dtype="float32")`.
+/// Returns `R.Tensor((n, 4), dtype="float32")`.
 std::string to_string(Info info);
 
 }  // namespace relaxc::relax

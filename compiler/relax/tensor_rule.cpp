@@ -1,4 +1,4 @@
-// tensor_rule.cpp: reads rules of tensors by recursive descent, with bounds for what is nested or long.
+// tensor_rule.cpp: parses rules of tensors by recursive descent, with limits for nesting and length.
 #include "compiler/relax/tensor_rule.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// tensor_rule.h: dtypes and dims of tensors as text: `float32[n, 2 * c]`.
+// tensor_rule.h: parses dtypes and dims of tensors: `float32[n, 2 * c]`.
 //
-// Users say with such rules which tensors a C function of theirs takes: those of a custom operator
-// (docs/custom-operators.md), and those of a pattern that calls a library (docs/external-codegen.md). There is one
-// grammar for both.
+// Users write such rules for the tensors that a C function of theirs takes: that of a custom operator
+// (docs/custom-operators.md), or of a pattern that calls a library (docs/external-codegen.md). Both have the same
+// grammar.
 #pragma once
 
 #include <functional>
@@ -21,12 +21,12 @@ namespace relaxc::relax {
 struct RuleDim {
   enum Kind { kNumber, kName, kElement, kFound, kAdd, kSubtract, kMultiply, kFloorDivide, kFloorModulo, kMin, kMax };
   Kind kind = kNumber;
-  int64_t number = 0;          ///< of kNumber; of kElement: which one of the list `name`
-  std::string name;            ///< of kName and kElement, and of kFound: an extent that the function decides
-  std::vector<RuleDim> parts;  ///< two, of an operator
+  int64_t number = 0;          ///< of kNumber; of kElement: the index into the list `name`
+  std::string name;            ///< of kName and kElement; of kFound: an extent that the function decides
+  std::vector<RuleDim> parts;  ///< an operator's two operands
 };
 
-/// `float32[n, 2 * c]`, `[n]`, `*` (any tensor), or of a result `like(0)` (the shape and dtype of that operand).
+/// `float32[n, 2 * c]`, `[n]`, `*` (any tensor), or for a result `like(0)` (the shape and dtype of operand 0).
 struct RuleTensor {
   std::optional<DType> dtype;
   bool any = false;
@@ -34,33 +34,33 @@ struct RuleTensor {
   std::vector<RuleDim> dims;
 };
 
-/// Reads rules, and the words and signs between them, from left to right. Blanks and ends of lines may be anywhere.
+/// Parses rules, and the words and signs between them, from left to right. Blanks and newlines may be anywhere.
 class RuleReader {
  public:
   /// Reports that `what` was expected at byte `at` of the text.
   using Expected = std::function<Failure(size_t at, std::string_view what)>;
-  static constexpr size_t kMostListed = 64;  ///< items of one list
+  static constexpr size_t kMostListed = 64;  ///< most items in a list
 
   RuleReader(std::string_view text, Expected expected) : text_(text), expected_(std::move(expected)) {}
 
-  /// Whether lists may be named with one of their places: `strides[0]`.
+  /// Whether a dim may be an element of a list: `strides[0]`.
   bool has_elements = false;
 
-  /// `float32[n]`, `[n]` or `*`.
+  /// Parses `float32[n]`, `[n]` or `*`.
   Result<RuleTensor> operand();
-  /// `float32[n]`, `[?n]` or `like(0)`.
+  /// Parses `float32[n]`, `[?n]` or `like(0)`.
   Result<RuleTensor> result();
-  /// A sum.
+  /// Parses a dim: sums, products and parentheses.
   Result<RuleDim> dim();
   Result<int64_t> number();
-  /// A name of letters, digits and `_` that does not start with a digit; empty: there is none.
+  /// Parses a name of letters, digits and `_` that does not start with a digit; empty if there is none.
   std::string word();
 
   bool at(std::string_view token);
   bool take(std::string_view token);
   Failure expected(std::string_view what) const { return expected_(at_, what); }
 
-  /// Items with commas between, each read by `item`, a function without arguments that gives a Result.
+  /// Parses items separated by commas, each by `item`, a function without arguments that returns a Result.
   template <typename T, typename Item>
   Status list(std::vector<T>& items, const Item& item) {
     do {
@@ -96,10 +96,10 @@ class RuleReader {
   bool may_be_found_ = false;
 };
 
-/// What an operator over two dims gives; `simplify` is done by the caller. The divisor must not be 0.
+/// Returns the operator applied to two dims, not simplified. The divisor must not be 0.
 Expr combined_dims(RuleDim::Kind kind, Expr a, Expr b);
 
-/// Whether C can call a function so, and the runtime does not.
+/// Returns whether `name` is a C identifier that does not begin with rlx_.
 bool names_c_function(std::string_view name);
 
 }  // namespace relaxc::relax

@@ -1,8 +1,8 @@
-// verify.cpp: the rules of the graph, one after the other, in the order in which a fault would make the next check
-// meaningless.
+// verify.cpp: checks the rules of the graph one after the other, in an order in which each check may rely on those
+// before.
 //
-// Links first (use-lists, owners), then scopes (definitions before uses, symbols bound before they are mentioned), then
-// meaning (purity, callees, regions). The first fault is enough: it names a bug of the pass that ran last.
+// Links first (use-lists, owners), then scopes (definitions before uses, symbols bound before use), then semantics
+// (purity, callees, regions). It stops at the first fault, which is a bug of the pass that ran last.
 #include "compiler/relax/verify.h"
 
 #include <algorithm>

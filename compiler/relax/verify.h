@@ -1,4 +1,4 @@
-// verify.h: what every module must satisfy after every pass.
+// verify.h: checks the invariants of modules, which hold after every pass.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace relaxc::relax {
 
-/// The first broken rule, with where it is; empty if the module is well formed: use-lists match operands, definitions
-/// dominate uses, symbols are bound before use, dataflow blocks are pure, callees exist, prim funcs verify.
+/// Returns the first broken rule with its location; empty if the module is well formed: use-lists match operands,
+/// definitions dominate uses, symbols are bound before use, dataflow blocks are pure, callees exist, prim funcs verify.
 std::string first_fault(const Module& module);
 
 }  // namespace relaxc::relax
