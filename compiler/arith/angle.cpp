@@ -1,4 +1,4 @@
-// angle.cpp: the reduction of large angles by the runtime's own function, so that folded constants have the same bits.
+// angle.cpp: reduces large angles by the runtime's own function, so that folded constants have the same bits.
 #include "compiler/arith/angle.h"
 
 #include <bit>

@@ -1,7 +1,7 @@
-// assumptions.cpp: what the facts assume of the variables of a question, as polynomials.
+// assumptions.cpp: the facts' assumptions about the variables of a query, as polynomials.
 //
-// A variable brings the assumptions that are connected with it when it is first met, each as a polynomial that is at
-// most 0 or is not 0. Equalities are solved for one variable each, which is then replaced wherever a prover meets it.
+// When a variable is met first, the assumptions that are connected with it are read, each as a polynomial that is <= 0
+// or != 0. Equalities are solved for one variable each, which provers then replace wherever it occurs.
 #include "compiler/arith/assumptions.h"
 
 #include <algorithm>

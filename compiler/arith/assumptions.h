@@ -1,4 +1,4 @@
-// assumptions.h: what the facts assume of the variables of a question, as polynomials.
+// assumptions.h: the facts' assumptions about the variables of a query, as polynomials.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,7 @@
 namespace relaxc::arith {
 
 /// Whether a variable that an assumed equality determines is replaced by what it equals. Provers do so; a simplified
-/// expression keeps its variables, since others might not be in scope where it is used.
+/// expression keeps its variables, since the replacement may not be in scope where it is used.
 enum class Equalities { kKeep, kSubstitute };
 
 class Assumptions : public CanonicalPart {
@@ -20,15 +20,15 @@ class Assumptions : public CanonicalPart {
   Assumptions(Canonical& canonical, const Facts& facts, Equalities equalities)
       : CanonicalPart(canonical), facts_(facts), equalities_(equalities) {}
 
-  /// Reads what is assumed of a variable, if it is met for the first time.
+  /// Reads the assumptions about a variable when it is met first.
   void meet(Expr var);
-  /// What an assumed equality makes of the variable; null: nothing.
+  /// Returns what an assumed equality replaces the variable by; null if there is none.
   Expr solution_of(Expr var) const;
-  /// Whether `p` is assumed not to be 0.
+  /// Returns whether an assumption says that `p` is not 0.
   bool excludes_zero(const Polynomial& p) const;
-  /// Places of the assumptions that share an atom with `p`, in order.
+  /// Returns the indices, in order, of the assumptions that share an atom with `p`.
   std::vector<size_t> places_about(const Polynomial& p) const;
-  /// An assumption as a polynomial that is at most 0. The reference stays valid when others are read.
+  /// Returns an assumption as a polynomial that is <= 0. The reference stays valid when others are read.
   const Polynomial& nonpositive(size_t place) const { return nonpositive_[place]; }
 
  private:
@@ -44,9 +44,9 @@ class Assumptions : public CanonicalPart {
   const Equalities equalities_;
   std::unordered_map<Expr, Expr> solved_;  ///< variables that an equality determines
   std::unordered_set<Expr> met_;
-  std::deque<Polynomial> nonpositive_;                            ///< the assumptions as p <= 0 …
-  std::unordered_map<Expr, std::vector<size_t>> nonpositive_of_;  ///< places of those that an atom is in
-  std::vector<Polynomial> nonzero_;                               ///< … and as p != 0
+  std::deque<Polynomial> nonpositive_;                            ///< the assumptions of the form p <= 0
+  std::unordered_map<Expr, std::vector<size_t>> nonpositive_of_;  ///< indices of those that an atom occurs in
+  std::vector<Polynomial> nonzero_;                               ///< the assumptions of the form p != 0
 };
 
 }  // namespace relaxc::arith

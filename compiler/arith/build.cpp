@@ -1,4 +1,4 @@
-// build.cpp: the operators and functions with which expressions are written in C++.
+// build.cpp: operators and functions that build expressions.
 #include "compiler/arith/expr.h"
 
 namespace relaxc::arith {

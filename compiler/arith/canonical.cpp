@@ -1,4 +1,4 @@
-// canonical.cpp: from expressions to polynomials over atoms, and back.
+// canonical.cpp: converts expressions to polynomials over atoms, and back.
 #include "compiler/arith/canonical.h"
 
 #include <algorithm>

@@ -1,17 +1,17 @@
 // canonical.h: the engine behind simplify, bounds and the provers; internal to arith.
 //
 // The method: an index expression becomes a polynomial over atoms, so that sums cancel by themselves. floormod has no
-// atom of its own while computing: x % c is x - c * (x // c), and all identities between the two fall out of the ring;
-// recombine() finds the remainders again for printing and for tight bounds. One Canonical serves one question or many
-// under the same facts and remembers every node it has seen, so shared subexpressions cost once. Itself it turns nodes
-// into polynomials and back; its parts know conditions, division, ranges, assumptions and proofs.
+// atom of its own during this: x % c is x - c * (x // c), and all identities between the two follow from polynomial
+// arithmetic; recombine() finds the remainders again for printing and for tight bounds. A Canonical answers one query
+// or many under the same facts and caches every node, so shared subexpressions cost once. It converts nodes to
+// polynomials and back; its parts handle conditions, division, ranges, assumptions and proofs.
 //
-// What a question costs is counted in steps, a step being a term that is looked at, so that an answer depends on no
-// clock. Each node of an expression and each proof has an allowance of steps, from which all proofs that it starts take
-// theirs. What is left open for want of steps stays as it is, or is "not proved", and is forgotten with the question
-// unless it is the answer itself: another question may have more steps left.
+// The cost of a query is counted in steps (a step is a term that is visited), so that answers do not depend on a clock.
+// Each node of an expression and each proof has an allowance of steps, which all proofs that it starts share. A node
+// that runs out of steps stays as it is, a proof is "not proved"; such results are forgotten after the query unless
+// they are the answer itself, since another query may have more steps left.
 //
-// Rejected: a set of rewrite rules run to a fixpoint (the order of rules decides what is found, and it may not end).
+// Rejected: a set of rewrite rules run to a fixpoint (the result depends on their order, and it may not terminate).
 #pragma once
 
 #include <unordered_map>
@@ -31,12 +31,12 @@ class Canonical {
   Canonical(const Canonical&) = delete;
   Canonical& operator=(const Canonical&) = delete;
 
-  /// The canonical form of an expression of any dtype.
+  /// Returns the canonical form of an expression of any dtype.
   Expr expr(Expr e);
-  /// The polynomial of an index expression.
+  /// Returns the polynomial of an index expression.
   const Polynomial& poly(Expr e);
   Expr to_expr(const Polynomial& p);
-  /// The range of values, as a question of its own.
+  /// Returns the range of values, as a query of its own.
   Range bounds(const Polynomial& p);
 
   // ---- for the parts
@@ -49,26 +49,26 @@ class Canonical {
   Proofs& proofs() { return proofs_; }
   StepBudget& budget() { return budget_; }
 
-  /// The same node over canonical operands.
+  /// Returns the same node with canonical operands.
   Expr rebuilt(Expr e);
   Polynomial atom(Expr e);
 
-  /// What was found out of nodes.
+  /// Cached results for nodes.
   struct Memory {
     std::unordered_map<Expr, Polynomial> polys;
     std::unordered_map<Expr, Expr> exprs;
-    std::vector<Expr> doubtful;  ///< nodes that were processed without steps
+    std::vector<Expr> doubtful;  ///< nodes that were processed without enough steps
     Ranges::Memory known;
     Conditions::Memory members;
     Division::Memory exact;
   };
-  /// All that was found out of nodes, which is then forgotten here.
+  /// Returns all cached results and clears the cache.
   Memory set_aside();
-  /// Adds what was set aside to what was found out since then; of two results of one node, that which was set aside
-  /// stays. Proofs are forgotten.
+  /// Adds the results that set_aside() returned to those found since; where a node has two, the earlier one is kept.
+  /// Proofs are forgotten.
   void bring_back(Memory memory);
 
-  /// Gives a question its steps, unless it is part of another one, whose steps it shares.
+  /// Gives a query its steps, unless it is part of another query, whose steps it shares.
   class Question {
    public:
     Question(Canonical& canonical, int64_t steps);
@@ -99,7 +99,7 @@ class Canonical {
   StepBudget budget_;
   std::unordered_map<Expr, Polynomial> polys_;
   std::unordered_map<Expr, Expr> exprs_;
-  std::vector<Expr> doubtful_;  ///< nodes that were processed without steps
+  std::vector<Expr> doubtful_;  ///< nodes that were processed without enough steps
   Conditions conditions_;
   Division division_;
   Ranges ranges_;

@@ -1,4 +1,4 @@
-// canonical_part.h: what the parts of Canonical (conditions, division, ranges, assumptions, proofs) have in common.
+// canonical_part.h: the base class of Canonical's parts (conditions, division, ranges, assumptions, proofs).
 #pragma once
 
 #include "compiler/arith/facts.h"
@@ -8,7 +8,7 @@ namespace relaxc::arith {
 
 class Canonical;
 
-/// A part keeps its own results and asks the others through Canonical.
+/// A part caches its own results and calls the other parts through Canonical.
 class CanonicalPart {
  public:
   CanonicalPart(const CanonicalPart&) = delete;
@@ -17,7 +17,7 @@ class CanonicalPart {
  protected:
   explicit CanonicalPart(Canonical& canonical) : canonical_(canonical) {}
   ~CanonicalPart() = default;
-  // As Canonical has them (canonical.h).
+  // The functions of Canonical (canonical.h):
   Expr expr(Expr e);
   const Polynomial& poly(Expr e);
   Expr to_expr(const Polynomial& p);

@@ -1,9 +1,9 @@
-// conditions.cpp: comparisons, minima and maxima, and selects in canonical form.
+// conditions.cpp: canonical forms of comparisons, minima and maxima, and selects.
 //
-// A comparison is a question about one polynomial, left minus right, so what both sides have in common is gone before
-// it is asked. What stays open is written with positive terms on either side, over their common factor. A minimum is a
-// list without what another element bounds; nested ones are merged, up to kLongest, beyond which they stay nested so
-// that a chain of any length costs linear time.
+// A comparison is a query about one polynomial, left minus right, so that common terms cancel first. A comparison that
+// stays open is written with positive terms on both sides, divided by their common factor. A minimum is a list without
+// the elements that another one bounds; nested ones are merged, up to kLongest, beyond which they stay nested so that a
+// chain of any length costs linear time.
 #include <algorithm>
 
 #include "compiler/arith/canonical.h"

@@ -1,4 +1,4 @@
-// conditions.h: comparisons, minima and maxima, and selects in canonical form.
+// conditions.h: canonical forms of comparisons, minima and maxima, and selects.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace relaxc::arith {
 
-/// The comparison that holds where `condition` does not; null if it is not a comparison of indices.
+/// Returns the comparison that is true where `condition` is false; null if that is not a comparison of indices.
 Expr inverse(Expr condition);
 
 class Conditions : public CanonicalPart {
  public:
-  using Memory = std::unordered_map<Expr, std::vector<Expr>>;  ///< members of minima and maxima
+  using Memory = std::unordered_map<Expr, std::vector<Expr>>;  ///< operands of minima and maxima
 
   explicit Conditions(Canonical& canonical) : CanonicalPart(canonical) {}
-  /// The canonical form of an expression that is not an index.
+  /// Returns the canonical form of an expression that is not an index.
   Expr condition(Expr e);
   /// \param kind  kMin or kMax
   Polynomial minimum(ExprKind kind, const Polynomial& a, const Polynomial& b);

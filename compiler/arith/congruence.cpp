@@ -1,7 +1,7 @@
 // congruence.cpp: sums, products, quotients, joins and meets of residue classes.
 //
-// Intermediate values are 128 bits wide. A modulus that outgrows int64 may be replaced by any of its divisors; the
-// class of 1, which says nothing, is the last resort.
+// Intermediate values have 128 bits. A modulus that exceeds int64 may be replaced by any of its divisors; the last
+// resort is modulus 1, which contains all integers.
 #include "compiler/arith/congruence.h"
 
 #include <numeric>

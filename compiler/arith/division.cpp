@@ -6,10 +6,10 @@
 //   (x // a + k) // c         = (x + k*a) // (a*c)
 //   (x*n + r) // n            = x + r // n,   and r // n = 0 if 0 <= r < n
 //
-// Division by zero has no value, so a rule may assume that it does not happen. Where c divides all but a known
-// remainder r of x, by the facts, x // c is exact: c * (x // c) becomes x - r.
+// Division by zero has no value, so rules assume that it does not happen. If facts imply that x leaves the remainder r
+// modulo c, x // c is exact: c * (x // c) becomes x - r.
 //
-// Remainders are x - c * (x // c) while computing, and are found again at the end.
+// Remainders are x - c * (x // c) during computation; recombine finds them again at the end.
 #include <numeric>
 
 #include "compiler/arith/canonical.h"

@@ -1,4 +1,4 @@
-// division.h: floordiv of polynomials, and remainders found again.
+// division.h: floordiv of polynomials; recovers remainders.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@ namespace relaxc::arith {
 
 class Division : public CanonicalPart {
  public:
-  /// Quotients x // c whose dividend has a known remainder, and that remainder.
+  /// The remainders of quotients x // c whose dividend's remainder is known.
   using Memory = std::unordered_map<Expr, int64_t>;
 
   explicit Division(Canonical& canonical) : CanonicalPart(canonical) {}
-  /// floordiv(a, b); nothing if it has no form as a polynomial.
+  /// Returns floordiv(a, b); nullopt if it has no form as a polynomial.
   std::optional<Polynomial> divide(const Polynomial& a, const Polynomial& b);
-  /// `p` with x - r in place of c * (x // c) where x has a known remainder r.
+  /// Returns `p` with x - r in place of c * (x // c) if x has a known remainder r.
   std::optional<Polynomial> replace_exact(std::optional<Polynomial> p);
-  /// `p` with x % c in place of x - c * (x // c).
+  /// Returns `p` with x % c in place of x - c * (x // c).
   Polynomial recombine(const Polynomial& p);
   Memory& memory() { return exact_; }
   const Memory& memory() const { return exact_; }

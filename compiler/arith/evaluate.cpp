@@ -1,4 +1,4 @@
-// evaluate.cpp: the value of an index or bool expression at one point.
+// evaluate.cpp: evaluates an index or bool expression.
 #include "compiler/arith/fold.h"
 #include "compiler/arith/simplify.h"
 

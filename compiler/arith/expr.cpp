@@ -1,7 +1,7 @@
-// expr.cpp: interning, and the folding that happens while building.
+// expr.cpp: hash-consing, and folding while expressions are built.
 //
-// Only `index` arithmetic folds here (constants and neutral elements): it is exact. Element arithmetic is kept as
-// written.
+// Only `index` arithmetic is folded here (constants and neutral elements), since it is exact. Element arithmetic stays
+// as written.
 #include "compiler/arith/expr.h"
 
 #include <bit>

@@ -1,12 +1,12 @@
-// expr.h: the one scalar-expression language of relaxc.
+// expr.h: scalar expressions, one language for all parts of relaxc.
 //
 // Dims, subscripts, arena offsets and element arithmetic are all Exprs: immutable, typed, hash-consed in a Context, so
-// equal means the same pointer. Nodes carry a sequence number given at creation; every order that must be stable sorts
-// by it, never by an address.
+// equality is equality of pointers. Nodes have a sequence number given at creation; every order that must be stable
+// sorts by it, never by an address.
 //
 // Two families of types share the language. `index` is a mathematical integer (guards exclude overflow), which
-// simplify() may rewrite as a polynomial. All else is element arithmetic: integers wrap, floats round, in the written
-// order, and nothing rewrites it.
+// simplify() may rewrite as a polynomial. All others are element arithmetic: integers wrap, floats round, in the
+// written order, and nothing rewrites them.
 //
 // Rejected: separate languages for dims and elements (every tool twice), and shared_ptr nodes (slow, no identity).
 #pragma once
@@ -22,14 +22,14 @@
 #include "compiler/support/dtype.h"
 
 namespace relaxc::tir {
-struct Buffer;  // opaque here: a load names a buffer, arith never looks inside
+struct Buffer;  // opaque here: a load names a buffer, arith does not read it
 }
 
 namespace relaxc::arith {
 
 class Context;
 
-/// Every kind of expression, once: enum, visitor and rewriter come from this list.
+/// The kinds of expressions; enum, visitor and rewriter are generated from this list.
 /// Div and Mod truncate for integers (C's / and %) and are IEEE for floats (Mod: fmod); FloorDiv and FloorMod round
 /// down. Min and Max of floats give NaN if either side is NaN. Comparisons give bool; And, Or, Not take bool.
 #define RELAXC_BINARY_KINDS(X) \
@@ -39,8 +39,8 @@ class Context;
 #define RELAXC_EXPR_KINDS(X) X(Var) RELAXC_EXPR_KINDS_BUT_VAR(X)
 
 /// Scalar functions: name in the text IR (`T.exp`) and number of operands. Shifts of unsigned types are logical, of
-/// signed arithmetic; round is to nearest, ties to even; ldexp(x, n) is x * 2^n, n of any integer dtype; bitcast keeps
-/// the bits and takes the Call's dtype; popcount and clz count in the operand's width.
+/// signed ones arithmetic; round is to nearest, ties to even; ldexp(x, n) is x * 2^n, n of any integer dtype; bitcast
+/// keeps the bits and has the Call's dtype; popcount and clz count in the operand's width.
 // clang-format off
 #define RELAXC_INTRINSICS(X) \
   X(exp, 1) X(exp2, 1) X(exp10, 1) X(expm1, 1) X(log, 1) X(log2, 1) X(log10, 1) X(log1p, 1) X(sqrt, 1) X(rsqrt, 1) X(sin, 1) \
@@ -64,7 +64,7 @@ enum class Intrinsic : uint8_t {
 std::string_view intrinsic_name(Intrinsic intrinsic);
 size_t intrinsic_arity(Intrinsic intrinsic);
 
-/// What all expressions have. Made by Context only.
+/// The common fields of all expressions. Only Context makes nodes.
 struct Node {
   ExprKind kind;
   DType dtype;
@@ -72,7 +72,7 @@ struct Node {
   Context* context;
 };
 
-/// A handle of an expression; null by default. Equality is identity, which hash-consing makes structural equality.
+/// A handle of an expression; null by default. Equality compares pointers, which due to hash-consing is structural.
 class Expr {
  public:
   Expr() = default;
@@ -89,7 +89,7 @@ class Expr {
   const T* as() const {
     return node_ != nullptr && node_->kind == T::kKind ? static_cast<const T*>(node_) : nullptr;
   }
-  /// The value if this is an integer (or bool, index) constant.
+  /// Returns the value of an integer, bool or index constant; else null.
   const int64_t* constant() const;
   bool is_constant(int64_t value) const { return constant() != nullptr && *constant() == value; }
 
@@ -97,7 +97,7 @@ class Expr {
   const Node* node_ = nullptr;
 };
 
-/// An integer, bool or index constant; uint64 keeps its bit pattern.
+/// An integer, bool or index constant; a uint64 is stored by its bit pattern.
 struct IntImm : Node {
   static constexpr ExprKind kKind = ExprKind::kIntImm;
   int64_t value;
@@ -107,7 +107,7 @@ struct FloatImm : Node {
   static constexpr ExprKind kKind = ExprKind::kFloatImm;
   double value;
 };
-/// A variable is an identity: two variables of one name are two variables.
+/// A variable's identity is its node: two variables of one name are distinct.
 struct VarNode : Node {
   static constexpr ExprKind kKind = ExprKind::kVar;
   std::string name;
@@ -129,7 +129,7 @@ struct Select : Node {
   static constexpr ExprKind kKind = ExprKind::kSelect;
   Expr condition, then_value, else_value;
 };
-/// Conversion with C's meaning: float to integer truncates (out of range saturates, NaN gives 0), integers wrap, to
+/// Conversion with C's semantics: float to integer truncates (out of range saturates, NaN gives 0), integers wrap, to
 /// bool is `!= 0`.
 struct Cast : Node {
   static constexpr ExprKind kKind = ExprKind::kCast;
@@ -146,15 +146,15 @@ struct Call : Node {
   std::vector<Expr> args;
 };
 
-/// The result of a C function of scalars that the linking program defines. It must depend on its arguments alone: how
-/// often and in which order such functions are called is open, as of any operand.
+/// The result of a C function of scalars that the linking program defines. It must depend only on its arguments: how
+/// often and in which order such functions are called is unspecified.
 struct Extern : Node {
   static constexpr ExprKind kKind = ExprKind::kExtern;
   std::string name;
   std::vector<Expr> args;
 };
 
-/// A Var as a typed handle, for the places where only a variable makes sense.
+/// A typed handle of a variable, where other expressions are invalid.
 class Var : public Expr {
  public:
   Var() = default;
@@ -162,7 +162,7 @@ class Var : public Expr {
   const std::string& name() const { return static_cast<const VarNode*>(node())->name; }
 };
 
-/// Owns all expressions of one compilation; also the arena in which the other representations keep their nodes.
+/// Owns all expressions of one compilation; its arena also holds the nodes of other representations.
 class Context {
  public:
   Context() = default;
@@ -173,13 +173,13 @@ class Context {
   Expr imm_float(DType dtype, double value);  ///< rounded to the dtype
   Expr index(int64_t value) { return imm(DType::index(), value); }
   Expr boolean(bool value) { return imm(DType::boolean(), value); }
-  /// The constant `value` of any numeric dtype.
+  /// Returns the constant `value` of any numeric dtype.
   Expr number(DType dtype, double value);
   Expr zero(DType dtype) { return number(dtype, 0); }
 
   Var var(std::string name, DType dtype = DType::index());
 
-  /// Any binary kind; operands have one dtype. Index operands fold constants and neutral elements on the way.
+  /// Makes any binary kind; both operands have one dtype. Constants and neutral elements of index operands are folded.
   Expr binary(ExprKind kind, Expr a, Expr b);
   Expr negate(Expr a);  ///< logical not
   Expr select(Expr condition, Expr then_value, Expr else_value);
@@ -189,7 +189,7 @@ class Context {
   Expr external(DType dtype, const std::string& name, std::vector<Expr> args);
 
   Arena& arena() { return arena_; }
-  uint32_t next_id() { return next_entity_id_++; }  ///< ids of buffers, loops, blocks
+  uint32_t next_id() { return next_entity_id_++; }  ///< for ids of buffers, loops, blocks
 
  private:
   template <typename T, typename Same, typename Fill>
@@ -201,7 +201,7 @@ class Context {
   uint32_t next_entity_id_ = 0;
 };
 
-// Builders; `int64_t` operands become constants of the other side's dtype.
+// Builders; an `int64_t` operand becomes a constant of the other operand's dtype.
 Expr operator+(Expr a, Expr b);
 Expr operator-(Expr a, Expr b);
 Expr operator*(Expr a, Expr b);
@@ -230,10 +230,10 @@ Expr logical_or(Expr a, Expr b);
 Expr logical_not(Expr a);
 Expr select(Expr condition, Expr then_value, Expr else_value);
 Expr cast(DType dtype, Expr value);
-/// A function whose result has the dtype of its first operand (isnan and isinf: bool).
+/// Makes a call whose result has the dtype of its first operand (isnan and isinf: bool).
 Expr call(Intrinsic intrinsic, std::vector<Expr> args);
 
-/// Rounds a double to the nearest value of a float dtype (ties to even), as a constant of it would be stored.
+/// Rounds a double to the nearest value of a float dtype (ties to even).
 double round_to_dtype(double value, DType dtype);
 /// Wraps an integer to the width and sign of `dtype` (bool: `!= 0`; index: unchanged).
 int64_t wrap_to_dtype(int64_t value, DType dtype);

@@ -1,8 +1,8 @@
-// facts.cpp: turning conditions into bounds and congruences where they are that simple, and keeping the rest for the
+// facts.cpp: turns simple conditions into bounds and congruences, and stores the others for the
 // provers.
 //
-// A condition is put in canonical form first, so that `n * 2 <= 10` and `10 >= n + n` are the same news: n <= 5. What
-// the earlier facts refute is a conflict, which is kept as text until the one who knows the place asks for it.
+// A condition is put in canonical form first, so that `n * 2 <= 10` and `10 >= n + n` both become n <= 5. A condition
+// that earlier facts refute is a conflict, whose text is kept until the caller that knows the location asks for it.
 #include "compiler/arith/facts.h"
 
 #include <fmt/format.h>

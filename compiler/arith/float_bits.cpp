@@ -1,4 +1,4 @@
-// float_bits.cpp: one element's bits and its value.
+// float_bits.cpp: converts one float to and from bits.
 #include "compiler/arith/float_bits.h"
 
 #include <bit>

@@ -1,4 +1,4 @@
-// float_bits.h: floats of every format as bits, on any host.
+// float_bits.h: converts floats of every format to and from bits, on any host.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace relaxc::arith {
 
-/// The bits of `value` rounded to a float dtype (ties to even); overflow and NaN as the format has them.
+/// Returns the bits of `value` rounded to a float dtype (ties to even), with the format's rules for overflow and NaN.
 uint64_t encode_float(DType dtype, double value);
-/// The exact value of the low `dtype.bits` bits.
+/// Returns the exact value of the low `dtype.bits` bits.
 double decode_float(DType dtype, uint64_t bits);
 
 }  // namespace relaxc::arith

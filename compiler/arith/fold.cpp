@@ -1,4 +1,4 @@
-// fold.cpp: what building and evaluating expressions have in common.
+// fold.cpp: constant folding, shared by building and evaluating expressions.
 #include "compiler/arith/fold.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// fold.h: one node of exact integer arithmetic on constants; internal to arith.
+// fold.h: exact integer arithmetic on two constants; internal to arith.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace relaxc::arith {
 
-/// `a kind b` for any binary kind (comparisons, and, or give 0 or 1); nothing on overflow or division by zero.
+/// Returns `a kind b` for any binary kind (comparisons, and, or give 0 or 1); nullopt on overflow or division by zero.
 std::optional<int64_t> fold(ExprKind kind, int64_t a, int64_t b);
 
 }  // namespace relaxc::arith

@@ -1,6 +1,6 @@
-// high_product.h: the upper half of a product of two int32, which machines have instructions for (smmul, mulh, vrmulh).
+// high_product.h: the upper half of a product of two int32, for which there are instructions (smmul, mulh, vrmulh).
 //
-// Like the forms of dot.h it is plain arithmetic, by numbers of 64 bits that a machine with the instruction never has.
+// Like the forms of dot.h it is plain arithmetic; with the instruction, its 64-bit intermediate values are not needed.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace relaxc::arith {
 
-/// int32(int64(a) * int64(b) >> 32) of int32 a and b; `rounded`: with 2^31 added to the product before.
+/// int32(int64(a) * int64(b) >> 32) of int32 a and b; if `rounded`, 2^31 is added to the product before the shift.
 struct HighProduct {
   Expr a, b;
   bool rounded = false;
 };
 
-/// Nothing for any other expression.
+/// Returns the operands of such an expression; nullopt for any other.
 std::optional<HighProduct> as_high_product(Expr e);
 
 }  // namespace relaxc::arith

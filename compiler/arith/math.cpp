@@ -1,4 +1,4 @@
-// math.cpp: which function is computed in which precision.
+// math.cpp: selects the precision in which each function is computed.
 #include "compiler/arith/math.h"
 
 #include "compiler/arith/math_real.h"

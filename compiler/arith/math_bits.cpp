@@ -1,5 +1,5 @@
-// math_bits.cpp: functions that are about the parts of a float: exponent, neighbour, and a sum of squares whose
-// exponent leaves the range.
+// math_bits.cpp: functions that depend on the parts of a float: ldexp, nextafter, and hypot, whose sum of squares may
+// leave the range of exponents.
 #include <cmath>
 
 #include "compiler/arith/math_real.h"

@@ -1,8 +1,8 @@
 // math_error.cpp: erf.
 //
-// Near zero erf(x) / x is a polynomial of x^2. Beyond, float32 takes 1 - exp(-x q(x)), whose polynomial interpolates
-// -log(erfc(x)) / x; float64 takes 1 - exp(-x^2) g(u) / (1 + 2 x) with u = (x - 3) / (x + 3), in which g is smooth
-// (after Faddeeva). Where erf rounds to 1 the argument is clamped.
+// Near zero erf(x) / x is a polynomial of x^2. Elsewhere, float32 uses 1 - exp(-x q(x)), whose polynomial interpolates
+// -log(erfc(x)) / x; float64 uses 1 - exp(-x^2) g(u) / (1 + 2 x) with u = (x - 3) / (x + 3), in which g is smooth
+// (after Faddeeva). The argument is clamped where erf rounds to 1.
 #include "compiler/arith/math_real.h"
 
 namespace relaxc::arith {

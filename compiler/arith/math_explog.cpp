@@ -1,12 +1,12 @@
 // math_explog.cpp: exponentials, logarithms, hyperbolic functions, pow.
 //
-// exp: x = n ln2 + r by two parts of ln2 (Cody and Waite), a polynomial of r, and a scaling by 2^n in two steps. log:
+// exp: x = n ln2 + r with ln2 in two parts (Cody and Waite), a polynomial of r, and a scaling by 2^n in two steps. log:
 // the mantissa in [sqrt(1/2), sqrt(2)), log1p of it by a polynomial (float32) or by 2 atanh(s), s = (m-1)/(m+1)
-// (float64). Coefficients interpolate at Chebyshev nodes on the reduced interval; for float32 exp they make the
-// greatest relative error least, for float64 exp they are Taylor's, which need no more terms there.
+// (float64). Coefficients interpolate at Chebyshev nodes on the reduced interval; those of float32 exp minimize the
+// largest relative error, those of float64 exp are Taylor's, which need no more terms there.
 //
-// sigmoid and tanh end in a division, which processors do beside their multiplications. Rejected: a reciprocal by a
-// polynomial and a step of Newton's, eight multiplications with which a sigmoid takes twice as long on Zen 5.
+// sigmoid and tanh end in a division, which runs in parallel to multiplications. Rejected: a reciprocal by a polynomial
+// and a Newton step, eight multiplications with which a sigmoid takes twice as long on Zen 5.
 #include <cmath>
 
 #include "compiler/arith/math_real.h"

@@ -1,4 +1,4 @@
-// math_real.cpp: polynomials and the bits of floats.
+// math_real.cpp: polynomials, and operations on the bits of floats.
 #include "compiler/arith/math_real.h"
 
 namespace relaxc::arith {

@@ -1,4 +1,4 @@
-// math_real.h: a small language for writing float functions: arithmetic on one float dtype with C++ operators.
+// math_real.h: writes float functions as C++ expressions over one float dtype.
 #pragma once
 
 #include <initializer_list>
@@ -7,7 +7,7 @@
 
 namespace relaxc::arith {
 
-/// Builders for expressions of one float dtype (float32 or float64).
+/// Builds expressions of one float dtype (float32 or float64).
 class Real {
  public:
   Real(Context& context, DType dtype, bool fused) : context_(context), dtype_(dtype), fused_(fused) {}
@@ -18,7 +18,7 @@ class Real {
 
   Expr num(double value) const { return context_.imm_float(dtype_, value); }
   Expr fma(Expr a, Expr b, Expr c) const { return call(Intrinsic::k_fma, {a, b, c}); }
-  /// a * b + c for an a * b that is exact, or too small to matter: the same bits with one rounding or two.
+  /// Returns a * b + c for an a * b that is exact or too small to matter: the same bits with one rounding or two.
   Expr add_exact(Expr a, Expr b, Expr c) const { return fused_ ? fma(a, b, c) : a * b + c; }
   Expr abs(Expr a) const { return call(Intrinsic::k_abs, {a}); }
   Expr round(Expr a) const { return call(Intrinsic::k_round, {a}); }
@@ -28,32 +28,32 @@ class Real {
   Expr isnan(Expr a) const { return call(Intrinsic::k_isnan, {a}); }
   Expr negative(Expr a) const { return -a; }
 
-  /// c0 + c1 x + c2 x^2 + …, by Horner's scheme in fmas.
+  /// Returns c0 + c1 x + c2 x^2 + …, by Horner's scheme in fmas.
   Expr polynomial(Expr x, std::initializer_list<double> coefficients) const;
-  /// The same in pairs of terms, by Horner's scheme in x2 = x * x: as many fmas, but half as many wait for
-  /// another.
+  /// The same by Horner's scheme in x2 = x * x over pairs of terms: as many fmas, but a chain of dependent ones that is
+  /// half as long.
   Expr polynomial_in_pairs(Expr x, Expr x2, std::initializer_list<double> coefficients) const;
-  /// x * 2^n for an integral float n with |n| <= 2 * the exponent's range; two steps, so that subnormal results round
-  /// once.
+  /// Returns x * 2^n for an integral float n with |n| <= 2 * the exponent's range; in two steps, so that subnormal
+  /// results are rounded once.
   Expr scale(Expr x, Expr n) const;
-  /// a * b to the nearest integer, |a * b| < 2^21, and in the low bits of an integer the same plus `shift`; NaN stays
-  /// NaN. Costs less than round and a conversion: adding 1.5 * 2^23 leaves the integer in the low bits of the sum.
+  /// `value`: a * b rounded to an integer, for |a * b| < 2^21; `bits`: that plus `shift` in an integer's low bits. NaN
+  /// stays NaN. Cheaper than round and a conversion: adding 1.5 * 2^23 leaves the integer in the low bits of the sum.
   struct Nearest {
     Expr value, bits;
   };
   Nearest nearest(Expr a, Expr b, int64_t shift = 0) const;
-  /// (x + 1) * power, for a power of two and no result that is subnormal: rounded as x + 1 is.
+  /// Returns (x + 1) * power for a power of two, rounded as x + 1 is; the result must not be subnormal.
   Expr one_more_by(Expr x, Expr power) const { return fused_ ? fma(x, power, power) : (x + num(1)) * power; }
-  /// (x + 1) * 2^n, by `scale`, for an n that `nearest` gave.
+  /// Returns (x + 1) * 2^n by `scale`, for an n that `nearest` returned.
   Expr scale_one_more(Expr x, Expr bits) const;
-  /// 2^n for the n in the low bits of what `nearest` gave, in the range of normal exponents.
+  /// Returns 2^n for the n in the low bits of the result of `nearest`, within the range of normal exponents.
   Expr power_of_two_of_bits(Expr bits) const;
   /// x = mantissa * 2^exponent with mantissa in [sqrt(1/2), sqrt(2)); for positive finite x, subnormals included.
   struct Parts {
     Expr mantissa, exponent;
   };
   Parts split(Expr x) const;
-  /// 2^n for an integral float n in the range of normal exponents.
+  /// Returns 2^n for an integral float n in the range of normal exponents.
   Expr power_of_two(Expr n) const;
 
  private:
@@ -61,14 +61,14 @@ class Real {
 
   Context& context_;
   DType dtype_;
-  bool fused_;  ///< fused multiply-adds are instructions
+  bool fused_;  ///< whether fused multiply-adds are instructions
 };
 
-// The functions, on operands of `r`'s dtype. math_explog.cpp: exponentials and logarithms; math_trig.cpp: the circular
-// ones; math_error.cpp: erf;
-// math_bits.cpp: what is about the parts of a float.
+// The functions, on operands of `r`'s dtype. math_explog.cpp: exponentials and logarithms;
+// math_trig.cpp: circular functions; math_error.cpp: erf; math_bits.cpp: functions of the parts of a
+// float.
 Expr math_exp(const Real& r, Expr x);
-Expr exp_of_small(const Real& r, Expr x);  ///< of float32 |x| <= 80, for which no result is subnormal or overflows
+Expr exp_of_small(const Real& r, Expr x);  ///< for float32 |x| <= 80, where no result is subnormal or overflows
 Expr math_exp2(const Real& r, Expr x);
 Expr math_exp10(const Real& r, Expr x);  ///< float64 only
 Expr math_expm1(const Real& r, Expr x);

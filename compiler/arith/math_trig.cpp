@@ -1,10 +1,10 @@
-// math_trig.cpp: circular functions, in float64 (float32 goes through it and is then correctly rounded except in rare
-// ties).
+// math_trig.cpp: circular functions, in float64 (float32 is computed in float64 and therefore correctly rounded except
+// in rare ties).
 //
-// The argument is reduced by multiples of pi/2 in three parts with fma. Below 2^32 the rest is then right to a rounding
-// however near the argument is to a multiple, since the products of the first two parts stay exact and the part that is
-// missing is below 2^-130. Larger ones are reduced in integers (angle.h). sin and cos of the rest are Taylor's
-// polynomials, which need no more terms than fitted ones on so small an interval.
+// The argument is reduced by multiples of pi/2, in three parts, with fma. Below 2^32 the remainder is then correct to
+// one rounding however near the argument is to a multiple, since the products of the first two parts are exact and the
+// missing part is below 2^-130. Larger arguments are reduced in integers (angle.h). sin and cos of the remainder are
+// Taylor polynomials, which need no more terms than fitted ones on so small an interval.
 #include <cmath>
 
 #include "compiler/arith/angle.h"

@@ -1,6 +1,6 @@
-// operand_list.h: the operands of a node, and which nodes a walk has met, without memory of their own where they are
-// few; internal to arith. Most expressions have a dozen nodes at most, and planning asks for thousands of walks over
-// them.
+// operand_list.h: the operands of a node and the visited nodes of a walk, without heap allocation if they are
+// few; internal to arith. Most expressions have at most a dozen nodes, and planning walks over them thousands of
+// times.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace relaxc::arith {
 
-/// What operands(e) gives, for as long as it is looked at. Valid as long as `e`.
+/// The result of operands(e) without a copy. Valid as long as `e`.
 class OperandList {
  public:
   explicit OperandList(Expr e) {
@@ -38,10 +38,10 @@ class OperandList {
   size_t size_ = 0;
 };
 
-/// A set of nodes in a table of its own, which asks for memory only when it grows past a few dozen.
+/// A set of nodes in an open-addressing table that allocates memory only if it grows past a few dozen.
 class VisitedNodes {
  public:
-  /// Whether `e` was not met before.
+  /// Adds `e`; returns whether it is new.
   bool insert(Expr e) {
     Expr* place = slot(e);
     if (*place) return false;
@@ -54,7 +54,7 @@ class VisitedNodes {
   static constexpr size_t kFew = 64;
 
   size_t size() const { return many_.empty() ? kFew : many_.size(); }  // a power of 2
-  /// Where `e` is or can be put.
+  /// Returns the slot that contains `e`, or the empty slot for it.
   Expr* slot(Expr e) {
     Expr* table = many_.empty() ? few_ : many_.data();
     size_t mask = size() - 1, at = e->id & mask;  // ids are given in sequence
@@ -72,7 +72,7 @@ class VisitedNodes {
 
   Expr few_[kFew];
   size_t count_ = 0;
-  std::vector<Expr> many_;  ///< empty: they are in few_
+  std::vector<Expr> many_;  ///< empty while the nodes are in few_
 };
 
 }  // namespace relaxc::arith

@@ -1,8 +1,8 @@
-// polynomial.h: the ring of polynomials with int64 coefficients over atoms; internal to arith.
+// polynomial.h: polynomials with int64 coefficients over atoms; internal to arith.
 //
-// An atom is an expression that is not a sum and no product: a variable, a division, a minimum, … Operations that would
-// overflow or grow past kMostTerms give nothing, and their caller keeps the expression as an atom instead: so neither
-// exact arithmetic nor linear time is ever lost.
+// An atom is an expression that is neither a sum nor a product: a variable, a division, a minimum, … Operations that
+// would overflow or exceed kMostTerms return nullopt, and their caller keeps the expression as an atom instead: so
+// arithmetic stays exact, and time linear.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace relaxc::arith {
 
-/// A product of atoms, sorted by creation; a power repeats its atom. Empty: 1. Few atoms, as nearly all have, take no
-/// memory of their own: else provers would spend a third of their time in asking for it.
+/// A product of atoms, sorted by creation; a power repeats its atom; empty is 1. Few atoms, the usual case, need no
+/// heap memory: provers would spend a third of their time on allocating it.
 class Monomial {
  public:
   using value_type = Expr;
@@ -48,15 +48,15 @@ class Monomial {
 
   size_t size_ = 0;
   Expr few_[kFew];
-  std::vector<Expr> many_;  ///< all of them, if they are more than a few
+  std::vector<Expr> many_;  ///< all atoms, if they are more than kFew
 };
 
-/// Higher degrees first, then by creation of the atoms; the constant comes last.
+/// Higher degrees first, then by creation of the atoms; the constant is last.
 struct MonomialOrder {
   bool operator()(const Monomial& a, const Monomial& b) const;
 };
 
-/// Coefficients by monomial, in order: a sorted list, since polynomials are read and copied far more than changed.
+/// The coefficients of monomials as a sorted list, since polynomials are read and copied far more often than changed.
 class Terms {
  public:
   using Term = std::pair<Monomial, int64_t>;
@@ -74,13 +74,13 @@ class Terms {
     return at != list_.end() && at->first == monomial ? at : list_.end();
   }
   int64_t at(const Monomial& monomial) const { return find(monomial)->second; }
-  /// The term of `monomial`, made with coefficient 0 if there was none.
+  /// Returns the term of `monomial`; adds one with coefficient 0 if there is none.
   iterator find_or_add(const Monomial& monomial) {
     auto at = place(list_, monomial);
     return at != list_.end() && at->first == monomial ? at : list_.insert(at, Term(monomial, 0));
   }
   void erase(iterator term) { list_.erase(term); }
-  /// Behind all others, which it must be.
+  /// Adds a term that is greater than all others.
   void append(const Monomial& monomial, int64_t coefficient) { list_.emplace_back(monomial, coefficient); }
   void reserve(size_t count) { list_.reserve(count); }
   friend bool operator==(const Terms&, const Terms&) = default;
@@ -105,24 +105,24 @@ struct Polynomial {
 
   bool is_zero() const { return terms.empty(); }
   int64_t constant_term() const;
-  /// The value if there is no atom in it.
+  /// Returns the value if the polynomial has no atoms.
   std::optional<int64_t> as_constant() const;
-  /// Adds coefficient * monomial; false (and unchanged) on overflow.
+  /// Adds coefficient * monomial; returns false, without a change, on overflow.
   bool add(const Monomial& monomial, int64_t coefficient);
   friend bool operator==(const Polynomial& a, const Polynomial& b) { return a.terms == b.terms; }
 };
 
-/// a + scale * b.
+/// Return a + scale * b, and a * b; nullopt on overflow or too many terms.
 std::optional<Polynomial> sum(const Polynomial& a, const Polynomial& b, int64_t scale = 1);
 std::optional<Polynomial> product(const Polynomial& a, const Polynomial& b);
 Monomial times(const Monomial& a, const Monomial& b);
-/// `a` without the factors of `b`; nothing if `b` does not divide it.
+/// Returns `a` without the factors of `b`; nullopt if `b` does not divide it.
 std::optional<Monomial> divide(const Monomial& a, const Monomial& b);
-/// The quotient if `b` divides `a` exactly.
+/// Returns the quotient if `b` divides `a` exactly.
 std::optional<Polynomial> divide_exactly(const Polynomial& a, const Polynomial& b);
-/// The greatest common divisor of all coefficients but that of the constant; 0 if there are none.
+/// Returns the greatest common divisor of all coefficients except the constant's; 0 if there are none.
 int64_t content(const Polynomial& p);
-/// `p` over the greatest common divisor of all its coefficients, its first one positive: zero where `p` is.
+/// Returns `p` divided by the gcd of all its coefficients, with a positive first one; it is zero where `p` is.
 Polynomial primitive(const Polynomial& p);
 
 }  // namespace relaxc::arith

@@ -1,9 +1,9 @@
-// print.cpp: expressions in the spelling of the text IR.
+// print.cpp: prints expressions in the syntax of the text IR.
 //
-// The grammar is Python's, so parentheses follow Python's levels; the right operand of a left-associative operator gets
-// them also at its own level, because float arithmetic must read back in the order it was written. Constants of `index`
-// are bare numbers, all others say their dtype. Text comes from a stack of pending pieces, so a chain of ten thousand
-// additions does not take ten thousand frames.
+// The grammar is Python's, so parentheses follow Python's precedence; the right operand of a left-associative operator
+// has them also at the same precedence, because float arithmetic must be read back in the written order. Constants of
+// `index` are bare numbers, all others have their dtype. Text comes from an explicit stack of pieces, so a chain of ten
+// thousand additions does not need ten thousand frames.
 #include "compiler/arith/print.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// print.h: the text of expressions, for printers that have names of their own.
+// print.h: prints expressions with names that the printer chooses.
 #pragma once
 
 #include <functional>
@@ -8,20 +8,20 @@
 
 namespace relaxc::arith {
 
-/// How variables and buffers are called. To print a whole function, give names that are unique in it.
+/// The names of variables and buffers. To print a whole function, they must be unique in it.
 struct Names {
   std::function<std::string(Var)> var;
   std::function<std::string(const tir::Buffer*)> buffer;
-  std::function<std::string()> part;  ///< a new name for a part of an expression; null: parts get no names
+  std::function<std::string()> part;  ///< a new name for a shared part of an expression; null: none
 };
 
-/// `e` in the text IR's spelling, with as few parentheses as it needs. A part that occurs several times in a large
-/// expression is written once, `T.Let(t * t, where={t: a + b})`, so that the text is as long as the graph, not as the
-/// tree that it stands for.
+/// Returns `e` in the syntax of the text IR, with as few parentheses as needed. A part that occurs several times in a
+/// large expression is printed once, `T.Let(t * t, where={t: a + b})`, so that the length of the text is linear in the
+/// nodes of the graph, not in the tree that it represents.
 std::string print(Expr e, const Names& names);
 
-/// A float constant as Python writes it ("0.5", "1e-05"), with the fewest digits that read back as `value`; "inf",
-/// "-inf" and "nan" are quoted.
+/// Returns a float constant in Python's syntax ("0.5", "1e-05"), with the fewest digits that read back as `value`;
+/// "inf", "-inf" and "nan" are quoted.
 std::string float_text(double value, DType dtype);
 
 }  // namespace relaxc::arith

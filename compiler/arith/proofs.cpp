@@ -1,13 +1,13 @@
-// proofs.cpp: what follows from assumptions.
+// proofs.cpp: searches for proofs of p <= 0.
 //
-// Every question is whether a polynomial p is <= 0. An assumption is another polynomial q known to be <= 0, so p may
-// lose any non-negative multiple of q: if what is left is <= 0, so is p. The search tries the multiples that cancel a
-// term of p, a few levels deep. Besides what the facts assume, the atoms of p bring truths of their own: the bounds of
-// the factors of a product, and c * (x // c) <= x < c * (x // c) + c. Minima, maxima and selects split into cases. What
-// ends each branch is the range of the polynomial.
+// Every query is whether a polynomial p is <= 0. An assumption is another polynomial q that is <= 0, so any
+// non-negative multiple of q may be subtracted from p: if the rest is <= 0, so is p. The search tries the multiples
+// that cancel a term of p, a few levels deep. Besides the assumptions of the facts, the atoms of p imply inequalities
+// of their own: the bounds of a product's factors, and c * (x // c) <= x < c * (x // c) + c. Minima, maxima and selects
+// are split into cases. Each branch ends with the range of the polynomial.
 //
-// Rejected: Fourier-Motzkin elimination and simplex (complete for linear facts, but products of symbols are the rule
-// here, and a question must cost microseconds).
+// Rejected: Fourier-Motzkin elimination and simplex (complete for linear facts, but products of symbols are common
+// here, and a query must take microseconds).
 #include <algorithm>
 #include <utility>
 

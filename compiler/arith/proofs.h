@@ -1,4 +1,4 @@
-// proofs.h: what follows from assumptions and ranges.
+// proofs.h: proves inequalities from assumptions and ranges.
 #pragma once
 
 #include <map>
@@ -13,9 +13,9 @@ namespace relaxc::arith {
 class Proofs : public CanonicalPart {
  public:
   explicit Proofs(Canonical& canonical) : CanonicalPart(canonical) {}
-  /// Whether p <= 0, from ranges and sums of assumptions.
+  /// Returns whether p <= 0 follows from ranges and sums of assumptions.
   bool proves_nonpositive(const Polynomial& p);
-  /// Whether a + gap <= b.
+  /// Returns whether a + gap <= b follows.
   bool proves_order(Expr a, Expr b, int64_t gap);
   void forget() { proved_.clear(); }
 

@@ -1,7 +1,7 @@
-// prover.h: many questions under the same facts.
+// prover.h: answers many queries under the same facts.
 //
-// A single question (simplify.h) reads the assumptions anew and forgets what it found out. Who asks often, as a planner
-// does about every two sizes, asks a Prover, which remembers.
+// A single query (simplify.h) reads the assumptions each time and caches nothing. Users with many queries, such as a
+// planner that compares every two sizes, use a Prover, which caches.
 #pragma once
 
 #include <memory>
@@ -10,18 +10,18 @@
 
 namespace relaxc::arith {
 
-/// Answers as the functions of simplify.h do, under the facts that held when it was made.
+/// Answers like the functions of simplify.h, under the facts at the time it was made.
 class Prover {
  public:
   Prover(Context& context, const Facts& facts);
   ~Prover();
 
   Range bounds(Expr e);     ///< of an index expression
-  int64_t divisor(Expr e);  ///< the same
+  int64_t divisor(Expr e);  ///< of an index expression, too
   bool proves_le(Expr a, Expr b);
   bool proves_equal(Expr a, Expr b);
   Truth decide(Expr condition);
-  /// What the answers so far have cost, in the steps that budgets are counted in.
+  /// Returns the cost of all answers so far, in the steps of budgets.
   int64_t steps() const;
 
  private:
@@ -29,18 +29,18 @@ class Prover {
   std::unique_ptr<State> state_;
 };
 
-/// Simplifies as arith::simplify does, and remembers: of n expressions that are each made of the one before, none is
-/// looked through twice. What it knows goes when facts come.
+/// Simplifies like arith::simplify, and caches: of n expressions that each contain the one before, no node is visited
+/// twice. New facts clear the cache.
 class Simplifier {
  public:
-  explicit Simplifier(const Facts& facts);  ///< which outlive it
+  explicit Simplifier(const Facts& facts);  ///< `facts` must outlive it
   ~Simplifier();
   Expr simplify(Expr e);
 
  private:
   struct State;
   const Facts& facts_;
-  std::unique_ptr<State> state_;  ///< null: nothing has been asked
+  std::unique_ptr<State> state_;  ///< null until the first query
 };
 
 }  // namespace relaxc::arith

@@ -1,7 +1,7 @@
 // range.cpp: interval arithmetic with INT64_MIN and INT64_MAX as infinities.
 //
-// An end that overflows becomes infinite, which is always sound. Products take their ends from the four corner
-// products, where infinity times zero is zero.
+// A bound that overflows becomes infinite, which is always sound. The bounds of a product are among the products of the
+// operands' bounds, where infinity times zero is zero.
 #include "compiler/arith/range.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// ranges.cpp: what is known of the values of polynomials and atoms: an interval, and a residue class.
+// ranges.cpp: computes a range and a residue class for the values of polynomials and atoms.
 //
-// Term by term is the base. Minima, maxima and selects are then resolved case by case, and x // c is replaced by its
-// rational neighbours; each view is sound, so their intersection is. The residue class moves the interval's ends
-// inward.
+// The base is the sum over terms. Minima, maxima and selects are then split into cases, and x // c is replaced by its
+// rational bounds; each of these ranges is sound, so their intersection is. The residue class then tightens the
+// bounds.
 #include <algorithm>
 #include <numeric>
 #include <utility>

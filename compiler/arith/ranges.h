@@ -1,4 +1,4 @@
-// ranges.h: intervals and residue classes of polynomials and atoms.
+// ranges.h: ranges and residue classes of polynomials and atoms.
 #pragma once
 
 #include <unordered_map>
@@ -17,9 +17,9 @@ class Ranges : public CanonicalPart {
   using Memory = std::unordered_map<Expr, Known>;  ///< by atom
 
   Ranges(Canonical& canonical, const Facts& facts) : CanonicalPart(canonical), facts_(facts) {}
-  /// \param depth  how many minima, maxima, selects and quotients are resolved case by case
+  /// \param depth  how many minima, maxima, selects and quotients are split into cases
   Range range(const Polynomial& p, int depth = 3);
-  /// From the ranges of the atoms alone.
+  /// Returns the range that follows from the ranges of the atoms alone.
   Range range_by_terms(const Polynomial& p);
   Range range_of_atom(Expr atom) { return known(atom).range; }
   Congruence congruence(const Polynomial& p);

@@ -1,4 +1,4 @@
-// round.cpp: constants take the value that their dtype can hold.
+// round.cpp: rounds constants to values of their dtype.
 #include <cmath>
 #include <cstring>
 

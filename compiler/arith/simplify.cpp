@@ -1,4 +1,4 @@
-// simplify.cpp: the questions that others ask, answered by Canonical.
+// simplify.cpp: the public queries, answered by Canonical.
 #include "compiler/arith/simplify.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// step_budget.h: the steps that questions to Canonical may take.
+// step_budget.h: the steps that a query to Canonical may take.
 //
-// A step is a term that is looked at. Counting steps instead of time makes an answer depend on no clock, and bounds
-// what the most contrived expression costs by a time linear in its nodes; only precision suffers.
+// A step is a term that is visited. Counting steps instead of time makes answers independent of a clock, and bounds the
+// cost of every expression by a time linear in its nodes; only precision suffers.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@ namespace relaxc::arith {
 
 class StepBudget {
  public:
-  /// What the question that is being answered may still take.
+  /// The steps that the current query has left.
   struct Allowance {
     int64_t left = 0;
-    bool asked = false;  ///< a question is being answered
+    bool asked = false;  ///< whether a query is being answered
   };
 
-  /// Takes `cost` from the allowance; false if nothing is left.
+  /// Subtracts `cost` from the allowance; returns false if nothing is left.
   bool afford(size_t cost) {
     allowance_.left -= static_cast<int64_t>(cost);
     steps_ += static_cast<int64_t>(cost);
     return !is_spent();
   }
   bool is_spent() const { return allowance_.left < 0; }
-  /// The steps of all questions so far.
+  /// Returns the steps of all queries so far.
   int64_t steps() const { return steps_; }
 
   Allowance allowance() const { return allowance_; }

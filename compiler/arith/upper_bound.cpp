@@ -1,8 +1,8 @@
-// upper_bound.cpp: bounds of expressions in terms of the variables that remain.
+// upper_bound.cpp: bounds of expressions in terms of the remaining variables.
 //
-// A variable that goes away is replaced, term by term, by the end of its range that makes the term largest. Its range
-// comes from the facts: a constant, or an assumption `i < n` over variables that remain. Terms must be monotone in it,
-// that is, their other factors must have a known sign. Where that fails, the constant range of the whole term serves.
+// A variable that is eliminated is replaced, term by term, by the end of its range that maximizes the term. Its range
+// comes from the facts: a constant, or an assumption `i < n` over remaining variables. Terms must be monotone in it,
+// that is, their other factors have a known sign. If they are not, the constant range of the whole term is used.
 #include <algorithm>
 
 #include "compiler/arith/canonical.h"

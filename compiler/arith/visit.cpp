@@ -1,4 +1,4 @@
-// visit.cpp: walking and rebuilding. All walks are iterative, so depth of the input never becomes depth of the stack.
+// visit.cpp: walks and rebuilds expressions. All walks are iterative, so deep inputs do not overflow the stack.
 #include "compiler/arith/visit.h"
 
 #include <algorithm>

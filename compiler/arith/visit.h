@@ -1,4 +1,4 @@
-// visit.h: exhaustive visits, rebuilding and walking of expressions.
+// visit.h: visits, rebuilds and walks expressions.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ struct Overloaded : Fs... {
 template <typename... Fs>
 Overloaded(Fs...) -> Overloaded<Fs...>;
 
-/// Calls the one of `fs` that takes the node's kind; a kind that none takes does not compile. A lambda over `const
-/// Binary&` takes all binary kinds that have no lambda of their own.
+/// Calls the one of `fs` that takes the node's kind; does not compile unless every kind is handled. A lambda over
+/// `const Binary&` takes all binary kinds that have no lambda of their own.
 template <typename... Fs>
 decltype(auto) visit(Expr e, Fs&&... fs) {
   Overloaded visitor{std::forward<Fs>(fs)...};
@@ -34,13 +34,13 @@ decltype(auto) visit(Expr e, Fs&&... fs) {
   RELAXC_UNREACHABLE();
 }
 
-/// The operands of an expression, in order.
+/// Returns the operands of an expression, in order.
 std::vector<Expr> operands(Expr e);
-/// `e` with other operands (same number); index arithmetic folds as when built.
+/// Returns `e` with other operands (the same number); index arithmetic is folded as when built.
 Expr with_operands(Expr e, const std::vector<Expr>& operands);
 
-/// Rebuilds `e` bottom-up, each shared node once and without recursion: `rewrite` sees every node after its operands
-/// were rewritten and gives the node to put in its place.
+/// Rebuilds `e` bottom-up, each shared node once and without recursion: `rewrite` receives every node after its
+/// operands were rewritten and returns the replacement.
 Expr rewrite(Expr e, const std::function<Expr(Expr)>& rewrite);
 
 /// Calls `f` once for every distinct node of `e`, operands first.
@@ -50,7 +50,7 @@ using Substitution = std::unordered_map<Expr, Expr>;
 /// Replaces variables (or any other nodes) by expressions, all at once.
 Expr substitute(Expr e, const Substitution& replacements);
 
-/// The distinct variables of `e` in order of creation.
+/// Returns the distinct variables of `e` in order of creation.
 std::vector<Var> free_vars(Expr e);
 
 }  // namespace relaxc::arith
