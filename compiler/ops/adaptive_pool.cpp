@@ -1,8 +1,8 @@
-// adaptive_pool.cpp: means of windows that divide a tensor into a given number of parts.
+// adaptive_pool.cpp: averages of a given number of windows that cover a tensor.
 //
-// Part o of `count` along an axis begins at floor(o * dim / count) and ends before ceil((o + 1) * dim / count), so that
-// parts overlap by one element where they do not divide the dim, and none is empty. Windows of different sizes are no
-// sliding window; where all are of one size, nn.avg_pool computes the same and is scheduled better.
+// Window o of `count` along an axis is [floor(o * dim / count), ceil((o + 1) * dim / count)), so windows overlap by one
+// element if they do not divide the dim, and none is empty. Their sizes differ, so this is no sliding window; if all
+// sizes are equal, nn.avg_pool computes the same and is scheduled better.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 

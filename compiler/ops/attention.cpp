@@ -1,11 +1,11 @@
-// attention.cpp: what queries find among keys: softmax(q k^T * scale, capped and masked) v.
+// attention.cpp: attention, softmax(q k^T * scale, capped and masked) v.
 //
-// It means the products and the softmax that it is made of. The scale goes to the queries, of which there are fewer
-// elements than scores, and where it can join the weights of the projection before; what a soft cap divides scores by
-// goes with it. Exports differ in what becomes of the scores in between, and all of it is kept as it was written: a
-// bias before the mask or behind it, what a hidden score is, a softmax in a wider dtype, and what rows give that see no
-// key (NaN by softmax, unless `empty_rows` says otherwise: "zeros" for rows of -inf, "no_nans" for every weight that is
-// NaN). A cap (Gemma 2) holds scores before a bias or a mask meets them.
+// It expands to the products and the softmax. The scale is applied to the queries, which have fewer elements than the
+// scores, and where it can be folded into the weights of the projection before; so is the divisor of a soft cap.
+// Exporters differ in how they process the scores, and every variant is kept as written: a bias before or after the
+// mask, the value of a masked score, a softmax in a wider dtype, and the result of rows without any key (NaN by
+// softmax, unless `empty_rows` is "zeros" for rows of -inf, or "no_nans" for every weight that is NaN). A cap (Gemma 2)
+// limits scores before bias and mask are added.
 #include <limits>
 
 #include "compiler/ops/common/element.h"

@@ -1,8 +1,8 @@
-// conv.cpp: convolution over 1, 2 or 3 spatial dims (cross-correlation, as all frameworks mean it), in groups.
+// conv.cpp: convolution (cross-correlation, as in all frameworks) over 1, 2 or 3 spatial dims, with groups.
 //
-// Layouts are N C spatial… for data and O I/groups spatial… for weights. One reduce block over input channels and the
-// window; what is in the padding is read as zero through a clamped subscript, so that no load leaves its buffer even
-// where both sides of a select are evaluated. A bias is a separate add, which fusion turns into an epilogue.
+// Layouts are N C spatial… for data and O I/groups spatial… for weights. There is one reduce block over input channels
+// and the window; the padding reads as zero through a clamped subscript, so that no load leaves its buffer even if both
+// sides of a select are evaluated. A bias is a separate add, which fusion makes an epilogue.
 //
 // The transposed form gathers: each result element sums the inputs whose windows cover it, which needs a division by
 // the stride but no scattering and no zeroed buffer, and every element is written once.

@@ -1,12 +1,12 @@
 // conv_integer.cpp: sums of products of integers over windows, in int32 or int64.
 //
-// Channels come last, in data [N, spatial…, C] and in weights [window…, C/groups, O]: then the four neighbours that a
-// dot-product instruction multiplies are side by side, and the output channels of a weight fill vector lanes. There is
-// no padding, because what pads a quantized tensor is its zero point, which is data: pad it before. Zero points are
-// not known here either; passes subtract what they contribute. Weights may be of 16 bits, for differences of bytes,
-// which no dot product takes; there are few in a group that is one channel wide. Every sum is exact (it wraps beyond
-// 2^31, which takes windows of 65,000 elements of bytes). Data of 16 bits is for networks with such activations; their
-// sums may be asked for in int64 by `out_dtype`.
+// Channels are last, in data [N, spatial…, C] and in weights [window…, C/groups, O]: so the four neighbours that a dot
+// product instruction multiplies are contiguous, and the output channels of a weight fill vector lanes. There is no
+// padding, because a quantized tensor is padded with its zero point, which is data: pad it before. Zero points are not
+// operands either; passes subtract their contribution. Weights may have 16 bits, for differences of bytes, which no dot
+// product takes; a group that is one channel wide has few of them. Every sum is exact (it wraps beyond 2^31, which
+// takes windows of 65,000 elements of bytes). Data of 16 bits is for networks with such activations; `out_dtype` can
+// select int64 for their sums.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
 

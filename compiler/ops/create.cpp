@@ -1,7 +1,7 @@
-// create.cpp: tensors made of shapes and scalars: constants, ranges, one-hot rows, triangles.
+// create.cpp: creates tensors from shapes and scalars: constants, ranges, one-hot rows, triangles.
 //
-// Extents are shape values, so they may be symbols. `arange` takes index expressions (start, count, step) for integers
-// and leaves the count to the caller, who knows how its language rounds it; a float range is start + i * step of two
+// Extents are shape values, so they may be symbols. `arange` takes index expressions (start, count, step) for integers;
+// the caller computes the count, since languages round it differently. A float range is start + i * step of two
 // scalars.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"

@@ -1,4 +1,4 @@
-// depth.cpp: channels exchanged for space. Each is a reshape, a permutation and a reshape, and expands to them.
+// depth.cpp: moves elements between channels and space. Each operator expands to reshape, permutation, reshape.
 #include "compiler/ops/common/shape.h"
 #include "compiler/relax/builder.h"
 

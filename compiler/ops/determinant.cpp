@@ -1,7 +1,7 @@
 // determinant.cpp: determinants of square matrices, by elimination with partial pivoting.
 //
-// Every matrix is copied and eliminated column by column in float64, so that the answer's error is that of its dtype.
-// A column without a pivot makes the determinant 0.
+// Every matrix is copied and eliminated column by column in float64, so that the error of the result is that of its
+// dtype. A column without a pivot makes the determinant 0.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/pivot.h"
 #include "compiler/ops/common/shape.h"

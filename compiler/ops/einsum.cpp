@@ -1,9 +1,9 @@
 // einsum.cpp: sums of products over labelled axes (NumPy's einsum: "bij,bjk->bik", implicit outputs, "...").
 //
-// Expands operand by operand, from the left: labels that only one of two operands has and that are not needed later are
-// summed away first, what both share becomes batches, what is contracted becomes the inner dim of one matmul, where all
-// the work is. A label that occurs twice in one operand is its diagonal. Looking for the cheapest order of more than
-// two operands is left to a pass that knows sizes.
+// Expands operand by operand, from the left: labels of only one of two operands that are not needed later are summed
+// first; common labels become batches, and contracted ones the inner dim of one matmul, which does all the work. A
+// label that occurs twice in one operand is its diagonal. A pass that knows sizes may search for the cheapest order of
+// more than two operands.
 #include <algorithm>
 #include <cctype>
 #include <map>

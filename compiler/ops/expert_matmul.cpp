@@ -1,7 +1,7 @@
-// expert_matmul.cpp: products of rows with the matrix that each of them names, as mixtures of experts have them.
+// expert_matmul.cpp: products of rows with a matrix that each row selects, as in mixtures of experts.
 //
-// A row reads the one matrix that is its own; neither are matrices copied together for the rows, nor all of them
-// applied to each. Narrow floats are summed in float32, in the order of the axis.
+// A row reads only its own matrix: matrices are neither copied together for the rows, nor applied to all rows. Narrow
+// floats are summed in float32, in the order of the axis.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/indexing.h"
 

@@ -1,7 +1,7 @@
-// fold_windows.cpp: blocks of an image summed back into the image (torch.nn.Fold, ONNX Col2Im).
+// fold_windows.cpp: sums overlapping blocks back into an image (torch.nn.Fold, ONNX Col2Im).
 //
-// Gathers: an element of the image sums over the places in a block at which it can be, and asks which block that
-// is. So nothing is scattered, and every element is written once.
+// It gathers: an element of the image sums over the positions in a block that it can have, and computes which block
+// that is. So nothing is scattered, and every element is written once.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
 

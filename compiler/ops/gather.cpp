@@ -1,4 +1,4 @@
-// gather.cpp: elements picked by index tensors. See common/indexing.h for what happens outside of the range.
+// gather.cpp: selects elements by index tensors. See common/indexing.h for indices out of range.
 #include "compiler/ops/common/indexing.h"
 
 namespace relaxc::ops::gather_family {

@@ -1,7 +1,7 @@
-// inverse.cpp: inverses of square matrices, by Gauss and Jordan's elimination with partial pivoting.
+// inverse.cpp: inverses of square matrices, by Gauss-Jordan elimination with partial pivoting.
 //
-// Matrix and unit matrix are side by side in one workspace of float64 and take the same steps, so that the answer's
-// error is that of its dtype. A column without a pivot divides by 0: the inverse of a singular matrix is not finite.
+// The matrix and the unit matrix are in one float64 workspace and take the same steps, so that the error of the result
+// is that of its dtype. A column without a pivot divides by 0: the inverse of a singular matrix is not finite.
 #include "compiler/ops/common/pivot.h"
 #include "compiler/ops/common/shape.h"
 

@@ -1,8 +1,8 @@
-// join.cpp: several tensors as one along an axis, and one as several.
+// join.cpp: concatenates tensors along an axis, and splits one.
 //
-// `concat` copies each operand to its place, a loop nest an operand; a select over all operands for every element would
-// be one nest, but would read outside of operands that are empty. `split` means slices, so that a consumer may read its
-// part in place.
+// `concat` copies each operand in a loop nest of its own; a select over all operands for every element would be one
+// nest, but would read outside of empty operands. `split` expands to slices, so that a consumer may read its part in
+// place.
 #include "compiler/ops/common/cast_hint.h"
 #include "compiler/ops/common/shape.h"
 #include "compiler/relax/builder.h"

@@ -1,9 +1,9 @@
 // linear_attention.cpp: attention without softmax, as a recurrence over a state of one matrix a head.
 //
-// For every time step: S = decay * S + k (beta * (v - S' k))^T, o = scale * q^T S, with parts of it absent by the
-// update rule. Steps of one head depend on each other, heads do not. Everything is computed in float32 at least; the
-// state is rounded once, when it is handed out. The chunked form, which makes matrix products of many steps, is a
-// strategy for later.
+// For every time step: S = decay * S + k (beta * (v - S' k))^T, o = scale * q^T S; the update rule says which parts are
+// absent. Steps of one head depend on each other, heads do not. Everything is computed in float32 at least; the state
+// is rounded once, when it is returned. The chunked form, which computes many steps by matrix products, is left for a
+// strategy.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 

@@ -1,8 +1,8 @@
-// matmul.cpp: the matrix product, as NumPy's matmul: leading dims are batches that broadcast, a vector on the left is a
-// row, one on the right a column, and the dim added for it goes again.
+// matmul.cpp: the matrix product of NumPy's matmul: leading dims are batches that broadcast; a vector on the left is a
+// row, one on the right a column, and the added dim is removed from the result.
 //
-// One reduce block, the sum in ascending k. Narrow floats are summed in float32. `out_dtype` lets int8 operands give an
-// int32 product: they are widened before they are multiplied, so one of them may be uint8.
+// There is one reduce block, which sums in ascending k. Narrow floats are summed in float32. `out_dtype` lets int8
+// operands have an int32 product: they are widened before they are multiplied, so one of them may be uint8.
 #include "compiler/ops/common/cast_hint.h"
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"

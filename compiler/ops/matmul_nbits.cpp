@@ -1,10 +1,10 @@
-// matmul_nbits.cpp: a matrix times weights of 2, 4 or 8 bits that have a scale, and maybe a zero point, for each block.
+// matmul_nbits.cpp: a matrix times weights of 2, 4 or 8 bits with a scale, and optionally a zero point, for each block.
 //
-// x [.., K] by weight [N, blocks, bytes of a block], lowest bits first, gives [.., N]: the sum over k of
-// x[k] * ((q[n, k] - zero[n, block]) * scale[n, block]), in float32. Decoding a language model is reading its weights,
-// so they stay packed in memory and a weight is made where it is multiplied. The reduction has an axis for blocks, one
-// for bytes and one for the weights of a byte, in that order, which is ascending k: what a block or a byte shares is
-// plain to see.
+// x [.., K] by weight [N, blocks, bytes of a block], lowest bits first, gives [.., N]: the sum over k of x[k] * ((q[n,
+// k] - zero[n, block]) * scale[n, block]), in float32. Decoding a language model is bound by reading its weights, so
+// they stay packed in memory and are unpacked where they are multiplied. The reduction has an axis for blocks, one for
+// bytes and one for the weights of a byte, in that order, which is ascending k; so schedules see what a block or a byte
+// shares.
 //
 // zero_point: packed like the weights, [N, ceil(blocks * bits / 8)]; or one float each, [N, blocks]; absent: the
 // middle.

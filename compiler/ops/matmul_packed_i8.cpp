@@ -1,12 +1,12 @@
-// matmul_packed_i8.cpp: products of two matrices of bytes that are both known at run time only.
+// matmul_packed_i8.cpp: products of two matrices of bytes, neither of which is constant.
 //
-// Instructions that sum products of bytes take four neighbours along the inner dim from each operand. In the left
-// matrix they are side by side; in the right one they are a row apart. So the right matrix is first rewritten as words
-// of four rows (`vnni_pack`), which costs as much as reading it once, and the product reads those. Words are of signed
-// bytes: unsigned ones are stored less 128, which the caller that makes the product accounts for. Beyond the end of the
-// inner dim words hold 0, and the left matrix anything.
+// Dot product instructions take four neighbours along the inner dim from each operand. In the left matrix they are
+// contiguous; in the right one they are a row apart. So `vnni_pack` first rewrites the right matrix as words of four
+// rows, which costs as much as reading it once, and the product reads those. Words have signed bytes: unsigned ones are
+// stored minus 128, which the caller that makes the product corrects. Beyond the end of the inner dim words are 0, and
+// the left matrix may have any values.
 //
-// Constant right operands need none of this: schedules have them packed when compiling.
+// Constant right operands do not need this: schedules have them packed at compile time.
 #include "compiler/arith/dot.h"
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"

@@ -1,10 +1,10 @@
-// ngrams.cpp: how often sequences of symbols hold the n-grams of a dictionary.
+// ngrams.cpp: counts the n-grams of a dictionary in sequences of symbols.
 //
-// `grams` lists where each n-gram begins in `pool` and which column counts it; those of one length are together, in
-// lexicographic order, and `lengths` says from where to where: rows of (length, begin, end). So every place of a row is
-// looked up by halving the list, and the work grows with the logarithm of the dictionary. An n-gram may be spread over
-// the row: its symbols then are 2, 3, … max_skip + 1 apart; single symbols count once. Subscripts that a table should
-// not have are cut to it.
+// `grams` lists where each n-gram begins in `pool` and which column counts it; those of one length are contiguous, in
+// lexicographic order, and `lengths` has rows of (length, begin, end). So each position of a row is looked up by binary
+// search, and the work grows with the logarithm of the dictionary. An n-gram may have gaps in the row: its symbols then
+// are 2, 3, … max_skip + 1 apart; single symbols count once. Subscripts that a valid table does not have are clamped to
+// it.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/indexing.h"
 

@@ -1,8 +1,8 @@
-// nonzero.cpp: where a tensor is not zero, and what is where a mask is true: results whose extent is known only
-// from the data.
+// nonzero.cpp: positions of nonzero elements, and elements selected by a mask: results whose extent depends on the
+// data.
 //
 // `nonzero` counts in a first pass, because its result [rank, count] is compact and its rows begin at multiples of the
-// count; then it writes. The bound is the number of elements. A tensor without dims is a vector of one element.
+// count; a second pass writes. The bound is the number of elements. A tensor without dims is a vector of one element.
 #include <algorithm>
 
 #include "compiler/ops/common/element.h"

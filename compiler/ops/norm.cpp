@@ -1,7 +1,7 @@
 // norm.cpp: normalizations, as expansions into reductions and elementwise operators.
 //
-// batch_norm with known statistics is one multiply and one add a element: scale = gamma / sqrt(variance + epsilon) and
-// shift = beta - mean * scale fold to constants, which an epilogue of the convolution before takes in. The others
+// batch_norm with known statistics is one multiply and add for each element: scale = gamma / sqrt(variance + epsilon)
+// and shift = beta - mean * scale become constants, and an epilogue of the convolution before applies them. The others
 // compute their statistics: the mean, then the mean of the squared distances from it (two passes, because the
 // difference of sums of squares loses all digits when the mean is large). Narrow floats are normalized in float32.
 #include "compiler/ops/common/element.h"

@@ -1,12 +1,12 @@
-// op_table.h: all operators of this folder, as one table.
+// op_table.h: the table of all operators of this folder.
 #pragma once
 
 #include "compiler/relax/op_def.h"
 
 namespace relaxc::ops {
 
-/// Every operator. Made once by the program that runs the compiler (or a test) and handed on by reference; nothing is
-/// registered and nothing is global.
+/// Returns all operators. The program that runs the compiler (or a test) makes the table once and passes it by
+/// reference; there is no registration and no global.
 relax::OpTable op_table();
 
 }  // namespace relaxc::ops

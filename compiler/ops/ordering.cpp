@@ -1,7 +1,7 @@
-// ordering.cpp: where the extreme elements are, and elements in order.
+// ordering.cpp: positions of extreme elements, and sorting.
 //
-// Ties go to the first position (arg… with select_last: the last). NaN counts as the largest value, as NumPy sorts, and
-// as the extreme of arg…. topk selects before it sorts (common/select_first.h), the sorts take linear time.
+// Of equal elements the first counts (arg… with select_last: the last). NaN counts as the largest value, as in NumPy's
+// sorts, and as the extreme in arg…. topk selects before it sorts (common/select_first.h); sorts take linear time.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/select_first.h"
 #include "compiler/ops/common/shape.h"

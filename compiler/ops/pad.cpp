@@ -1,10 +1,10 @@
-// pad.cpp: elements added around a tensor, or cut off where a pad is negative.
+// pad.cpp: adds elements around a tensor, or removes some where a pad is negative.
 //
-// pads is a shape value of the beginnings of all axes, then the ends. Modes: constant; edge (the outermost element);
-// reflect (mirrored without repeating the edge, again and again if the pad is longer than the tensor); wrap (periodic).
-// In constant mode an axis that may be empty cannot be read through a clamped subscript, so the result is then filled
-// first and x copied into it. In the other modes, rows whose ends are padded are three loops: what is added before, x,
-// which is contiguous, and what is added behind it.
+// pads is a shape value: the begins of all axes, then the ends. Modes: constant; edge (the outermost element); reflect
+// (mirrored without repeating the edge, again and again if the pad is longer than the tensor); wrap (periodic). In
+// constant mode an axis that may be empty cannot be read through a clamped subscript, so the result is filled first and
+// x copied into it. In the other modes, rows with padded ends are three loops: the padding before, x, which is
+// contiguous, and the padding after it.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 

@@ -1,9 +1,9 @@
 // pairwise_coupling.cpp: probabilities of classes from those of pairs of classes.
 //
-// A classifier that was trained on each pair of K classes says r(i, j), how likely class i is where i and j are the
-// choice. No p has p(i) / (p(i) + p(j)) = r(i, j) for all pairs; the one that comes nearest minimizes the sum of
-// (r(j, i) p(i) - r(i, j) p(j))^2, a quadratic form p' Q p. The method is Wu, Lin and Weng's (2004, algorithm 2), as
-// LIBSVM has it: coordinates in turn, each step followed by a scaling to a sum of 1, for at most 100 rounds.
+// A classifier that was trained on each pair of K classes gives r(i, j), the probability of class i given that i or j
+// is right. No p has p(i) / (p(i) + p(j)) = r(i, j) for all pairs; the best approximation minimizes the sum of (r(j, i)
+// p(i) - r(i, j) p(j))^2, a quadratic form p' Q p. The method is Wu, Lin and Weng's (2004, algorithm 2) as in LIBSVM:
+// coordinate descent, each step followed by a scaling to a sum of 1, for at most 100 rounds.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 

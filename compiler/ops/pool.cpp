@@ -1,11 +1,11 @@
 // pool.cpp: maximum, average and L2 norm of sliding windows over 1, 2 or 3 spatial dims.
 //
-// Padding never wins a maximum (it is the lowest value) and adds nothing to a sum. The average divides by the number of
-// elements that are there, or, with count_include_pad, by those within the padded dim: with ceil_mode a last window may
-// stick out even of the padding. So does the only window where a dim is, with padding, smaller than it by less than a
-// stride, as in ONNX Runtime; by less than two strides, there is none; by more, the pool is refused. With `indices`,
-// max_pool has a second result: the flat position of the maximum in the whole tensor (row-major, or column-major over
-// the spatial dims with storage_order 1), as ONNX counts.
+// Padding never is a maximum (it is the lowest value) and adds nothing to a sum. The average divides by the number of
+// actual elements or, with count_include_pad, by that within the padded dim: with ceil_mode the last window may extend
+// beyond the padding. So may the only window if the padded dim is smaller than it by less than a stride, as in ONNX
+// Runtime; if by less than two strides, there is no window; if by more, the pool is refused. With `indices`, max_pool
+// has a second result: the flat position of the maximum in the whole tensor (row-major, or column-major over the
+// spatial dims with storage_order 1), as in ONNX.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
 

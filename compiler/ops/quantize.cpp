@@ -1,9 +1,9 @@
-// quantize.cpp: integers that stand for real numbers: real = (stored - zero_point) * scale.
+// quantize.cpp: converts real numbers to integers and back: real = (stored - zero_point) * scale.
 //
-// Scale and zero point are one number for the whole tensor or one for each place along an axis. Quotients are rounded
-// to nearest, ties to even, and cut to the range of the stored dtype after the zero point is added; NaN gives the zero
-// point. Everything is computed in float32 (float64 for float64 data); a stored value and its zero point are subtracted
-// as integers.
+// Scale and zero point are one number for the whole tensor or one for each index along an axis. Quotients are rounded
+// to nearest, ties to even, and clamped to the range of the stored dtype after the zero point is added; NaN gives the
+// zero point. Everything is computed in float32 (float64 for float64 data); the zero point is subtracted from stored
+// values in integers.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 

@@ -1,5 +1,5 @@
-// rearrange.cpp: each element of the result is one element of the operand, from another place: transposes, flips,
-// broadcasts, repeats, and the exchange of space and depth.
+// rearrange.cpp: operators that copy each element from another position: transposes, flips, broadcasts, repeats, and
+// moves between space and depth.
 #include "compiler/ops/common/shape.h"
 
 namespace relaxc::ops::rearrange_family {

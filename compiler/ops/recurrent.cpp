@@ -1,10 +1,10 @@
 // recurrent.cpp: LSTM, GRU and RNN as ONNX defines them, by expansion into a loop.
 //
-// What does not depend on the state is done once for all steps: the product of the input with its weights is one large
-// matmul before the loop, which runs at full speed, and the loop body holds only the product of the state. The state is
-// carried, the hidden states are scan outputs. A sequence of constant length 1, as in streaming models, needs no loop.
-// A reverse direction turns the sequence around, runs forward, and turns the result around. With lengths, a step behind
-// a sequence's end keeps its state and gives 0.
+// Work that does not depend on the state is done once for all steps: the product of the input with its weights is one
+// large matmul before the loop, and the loop body has only the product of the state. The state is carried, the hidden
+// states are scan outputs. A sequence of constant length 1, as in streaming models, needs no loop. A reverse direction
+// reverses the sequence, runs forward, and reverses the result. With lengths, steps after a sequence's end keep its
+// state and output 0.
 #include <algorithm>
 #include <cctype>
 

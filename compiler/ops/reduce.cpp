@@ -1,8 +1,8 @@
 // reduce.cpp: reductions over axes.
 //
 // sum, prod, max, min are single reduce blocks in the order of the elements. Narrow floats are summed in float32 and
-// rounded once. mean and its relatives expand to a sum and elementwise operators, so that what surrounds them fuses.
-// The maximum of nothing is the lowest value of the dtype (-inf), NaN wins over numbers.
+// rounded once. mean and related operators expand to a sum and elementwise operators, so that these fuse with their
+// neighbours. The maximum of no elements is the lowest value of the dtype (-inf); NaN wins over numbers.
 #include <algorithm>
 
 #include "compiler/ops/common/element.h"

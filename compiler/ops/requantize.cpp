@@ -1,13 +1,13 @@
-// requantize.cpp: sums of products, or other numbers in their own units, as stored integers of another scale.
+// requantize.cpp: converts sums of products, or other numbers with a scale, to stored integers of another scale.
 //
 // saturate(round(x * multiplier + addend) + zero_point), ties to even, in float32: the multiplier is the quotient of
-// two scales, the addend a bias in units of the result. Where `quantize` divides by a scale, this multiplies once,
-// which is off by a few units of float32's last place; so a result may differ from that of exact arithmetic by one,
-// next to a tie. Passes put it behind products, which a scale has rounded anyway. `low` and `high` bound the stored
-// result, closer than its dtype where a relu or a clip came before.
+// two scales, the addend a bias in units of the result. `quantize` divides by a scale, this multiplies once, which has
+// an error of a few float32 ULPs; so close to a tie a result may differ by one from that of exact arithmetic. Passes
+// insert it after products, which a scale has rounded anyway. `low` and `high` bound the stored result more tightly
+// than its dtype, after a relu or a clip.
 //
-// Between the bounds, adding 1.5 * 2^23 leaves the rounded number in the low bits of the sum: that is round and
-// conversion in one addition. x is not NaN.
+// Within the bounds, adding 1.5 * 2^23 leaves the rounded number in the low bits of the sum: rounding and conversion in
+// one addition. x must not be NaN.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 

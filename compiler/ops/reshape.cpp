@@ -1,8 +1,8 @@
 // reshape.cpp: the same elements in the same order under another shape.
 //
-// These are views: lowered, they cost nothing. Their definitions exist for the interpreter and for fusion, which reads
-// through them: axes of extent 1 that come or go leave the other subscripts alone, and only a true reshape computes a
-// flat offset.
+// Lowering makes views of these, which cost nothing. Their definitions are for the interpreter and for fusion, which
+// reads through them: adding or removing axes of extent 1 leaves the other subscripts unchanged, and only other
+// reshapes compute a flat offset.
 #include "compiler/ops/common/shape.h"
 
 #include <algorithm>

@@ -1,15 +1,15 @@
 // resize.cpp: a tensor sampled at another resolution, as ONNX Resize defines it.
 //
-// Each result element has a real position along every resized axis, computed in float64 from its integer one by the
-// coordinate mode. `nearest` reads one element. The others sum over a few taps an axis, weighted by a kernel of the
-// distance (a hat for linear, Keys 1981 for cubic). The weights are products of one for each axis, so places and
-// weights are tables of each axis, made once; and where the last axis is resized, the others come first: whole rows are
-// mixed, and elements are picked out of one mixed row and not out of all that went into it. What is outside reads the
-// edge, or (exclude_outside) has no weight; then, and with antialias, where the kernel is widened to the scale of a
-// reduction, the weights are normalized by their sum.
+// Each result element has a real position along every resized axis, computed in float64 from its index by the
+// coordinate mode. `nearest` reads one element. The others sum over a few taps along each axis, weighted by a kernel of
+// the distance (a hat for linear, Keys 1981 for cubic). Weights are products of one weight for each axis, so positions
+// and weights are tables for each axis, computed once; and if the last axis is resized, the others come first: whole
+// rows are mixed, and elements are then selected from one mixed row. Positions outside read the edge, or
+// (exclude_outside) have no weight; then, and with antialias, where the kernel is widened by the scale of a reduction,
+// the weights are divided by their sum.
 //
-// Scales and the region that tf_crop_and_resize cuts out are attributes, or vectors that are known when the program
-// runs. How far a widened kernel reaches then follows from the dims: a result has at least dim * scale - 1 elements.
+// Scales and the region that tf_crop_and_resize cuts out are attributes, or vectors that are known at run time. Then
+// the dims determine how wide a kernel can become: a result has at least dim * scale - 1 elements.
 #include <cmath>
 #include <functional>
 

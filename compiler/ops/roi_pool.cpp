@@ -1,8 +1,8 @@
-// roi_pool.cpp: the largest element in each cell of regions that the data gives, as Fast R-CNN defines it.
+// roi_pool.cpp: the largest element in each cell of regions that are read from data, as Fast R-CNN defines it.
 //
 // Corners are scaled and rounded to elements, halves away from zero, and both belong to the region, so that none is
-// empty. Cells overlap where they do not divide it. What is outside of the image does not count; a cell that is
-// there as a whole is 0. How many elements a cell has depends on the data, so that its loops are opaque.
+// empty. Cells overlap if they do not divide the region. Elements outside of the image do not count; a cell completely
+// outside is 0. The number of elements in a cell depends on data, so its loops are opaque.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/indexing.h"
 

@@ -1,12 +1,12 @@
-// rotary.cpp: pairs of channels turned by the angle of their position.
+// rotary.cpp: rotary position embedding: rotates pairs of channels by an angle that depends on the position.
 //
 // A pair (a, b) becomes (a cos - b sin, a sin + b cos). Pairs are halves of the last dim, as in GPT-NeoX and Llama, or
-// neighbours, as in GPT-J. Tables have an angle a pair, or one a channel, as exporters that repeat them along the
-// halves write it.
+// neighbours, as in GPT-J. Tables have one angle for each pair, or one for each channel, as exporters write it that
+// repeat them along the halves.
 //
-// With the pairs in a dim of their own this is x * cos + flip(x) * (-sin, sin): maps over one tensor, which become one
-// kernel with what surrounds them. Written as slices and a concatenation the halves are kernels of their own, and a
-// third puts them side by side.
+// With the pairs in a dim of their own this is x * cos + flip(x) * (-sin, sin): elementwise operators on one tensor,
+// which fuse into one kernel with their neighbours. As slices and a concatenation, each half would be a kernel of its
+// own, and joining them a third.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/expansion_builder.h"
 

@@ -1,9 +1,9 @@
-// sample.cpp: images read at real positions that the data gives: a grid of points, or regions.
+// sample.cpp: reads images at real positions that are data: a grid of points, or regions.
 //
 // grid_sample sums over the taps around a point, weighted by a kernel of the distance, as one reduce block; positions
-// are computed in float64. Points that are not numbers read the edge: every subscript is cut to its axis before it is
-// used. roi_align averages (or takes the largest of) bilinear samples on a raster inside each cell of a region; how
-// fine the raster is may depend on the region, so that its loops are opaque.
+// are computed in float64. NaN positions read the edge: every subscript is clamped to its axis before it is used.
+// roi_align averages (or takes the maximum of) bilinear samples on a grid inside of each cell of a region; the grid's
+// size may depend on the region, so its loops are opaque.
 #include <array>
 
 #include "compiler/ops/common/element.h"

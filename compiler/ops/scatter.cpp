@@ -1,6 +1,6 @@
-// scatter.cpp: a copy of a tensor with some elements replaced or combined, at places that index tensors name.
+// scatter.cpp: copies a tensor and replaces or combines the elements at positions that index tensors give.
 //
-// Updates are applied one after another in row-major order, so that equal indices have one defined result.
+// Updates are applied in row-major order, so that equal indices have a defined result.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/indexing.h"
 

@@ -1,6 +1,6 @@
-// search.cpp: where values are in a sorted list, found by halving it.
+// search.cpp: positions of values in a sorted list, by binary search.
 //
-// NaN counts as larger than all numbers, as in a sort. A list that is not sorted gives some position of it.
+// NaN counts as larger than all numbers, as in a sort. If the list is not sorted, the result is some position in it.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 #include "compiler/ops/common/sort.h"

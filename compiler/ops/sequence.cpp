@@ -1,4 +1,4 @@
-// sequence.cpp: sequences of different lengths in one tensor, turned around each within its own length.
+// sequence.cpp: reverses each sequence of a tensor within its own length.
 #include "compiler/ops/common/indexing.h"
 
 namespace relaxc::ops::sequence_family {

@@ -1,7 +1,7 @@
-// shape_value.cpp: between tensors and shape values.
+// shape_value.cpp: conversions between tensors and shape values.
 //
-// These run on the host side of a function: they move a few integers between the shape program and memory. Folding a
-// shape into a tensor and back (Shape, Gather, Concat, Reshape in ONNX) must leave no trace; canonicalize sees to that.
+// Host code implements these: they copy a few integers between the shape program and memory. canonicalize removes
+// conversions of a shape to a tensor and back (Shape, Gather, Concat, Reshape in ONNX).
 #include "compiler/ops/common/shape.h"
 
 namespace relaxc::ops::shape_value_family {

@@ -1,10 +1,10 @@
-// slice.cpp: every stride-th element of a range along some axes.
+// slice.cpp: elements of a range along some axes, with strides.
 //
-// `strided_slice` has NumPy's meaning: begin and end count from the end if negative, and what lies outside is cut off;
-// a negative stride goes backwards. Begins, ends and strides are shape values, so they may be symbols; where they are
-// constants the clamps vanish. An end (or begin) of 2^31 - 1 or more means the axis's end, and an end of -2^31 + 1 or
-// less with a negative stride means its beginning, as exporters write it. `slice_part` is the simple form, a begin and
-// an extent along one axis, already in range.
+// `strided_slice` has NumPy's semantics: negative begins and ends count from the end, and parts outside are cut off; a
+// negative stride goes backwards. Begins, ends and strides are shape values, so they may be symbols; constant ones need
+// no clamps at run time. As exporters write it, an end (or begin) of 2^31 - 1 or more means the axis's end, and with a
+// negative stride an end of -2^31 + 1 or less means its beginning. `slice_part` is the simple form: a begin and an
+// extent along one axis, known to be in range.
 #include "compiler/ops/common/shape.h"
 
 namespace relaxc::ops::slice_family {

@@ -1,10 +1,10 @@
-// softmax.cpp: exponentials of a row, divided by their sum.
+// softmax.cpp: exponentials of a row divided by their sum.
 //
-// The maximum of the row is subtracted first: exp then gives at most 1 and cannot overflow, and the quotient is the
-// same. There is one division a row, by whose result the exps are multiplied: the sum is at least 1, so that is off
-// by one more rounding at most, and divisions would take most of the time. A row of -inf alone gives NaN, as NumPy
-// does, or zeros where `empty_rows` says so. Narrow floats are computed in float32 throughout. The parts (maximum,
-// exponentials, sum, quotient) are loop nests over temporaries of one row's shape, which schedules may merge.
+// The maximum of the row is subtracted first: so exp is at most 1 and cannot overflow, and the quotient is the same.
+// There is one division for each row, and the exps are multiplied by its result: since the sum is at least 1, that
+// costs at most one more rounding, and divisions would take most of the time. A row of only -inf gives NaN, as in
+// NumPy, or zeros if `empty_rows` says so. Narrow floats are computed in float32. The parts (maximum, exponentials,
+// sum, quotient) are loop nests over temporaries of one row's shape, which schedules may merge.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 

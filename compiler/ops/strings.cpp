@@ -1,8 +1,8 @@
 // strings.cpp: operators on strings, which are spans of bytes.
 //
-// A tensor of strings is two tensors: spans [..., 2] of int64, where element i begins and how long it is, and the bytes
-// [n] that all of them refer to. Spans may overlap and lie in any order, so taking a string apart moves no byte.
-// `strings.checked` is where spans come in from outside; the others rely on spans that lie within their bytes.
+// A tensor of strings is two tensors: spans [..., 2] of int64, the begin and the length of element i, and the bytes [n]
+// that all of them refer to. Spans may overlap and be in any order, so splitting a string copies no bytes.
+// `strings.checked` validates spans that come from outside; the other operators rely on spans inside of their bytes.
 #include "compiler/ops/common/strings.h"
 
 namespace relaxc::ops::strings_family {

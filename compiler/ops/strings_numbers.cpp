@@ -1,9 +1,9 @@
-// strings_numbers.cpp: numbers as strings, and strings as numbers.
+// strings_numbers.cpp: prints numbers as strings, and parses strings as numbers.
 //
-// A float is written with the fewest digits that read back as the same number, plainly or, outside of 1e-4 .. 1e16,
-// with an exponent, as NumPy does. Digits come from float64 arithmetic with a table of powers of ten, which has enough
-// to spare for floats of up to 32 bits; float64 itself can be read, to its last unit where there are more than 15
-// digits, but not written. A string that is not a number ends the run.
+// A float is printed with the fewest digits that read back as the same number, in plain notation or, outside of 1e-4 ..
+// 1e16, with an exponent, as in NumPy. Digits come from float64 arithmetic with a table of powers of ten, which is
+// precise enough for floats of up to 32 bits; a float64 can be parsed, with an error of one unit in the last place if
+// there are more than 15 digits, but not printed. A string that is not a number ends the run with an error.
 #include <cmath>
 
 #include "compiler/ops/common/element.h"

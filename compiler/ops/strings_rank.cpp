@@ -1,7 +1,7 @@
-// strings_rank.cpp: strings as numbers that order as they do.
+// strings_rank.cpp: maps strings to integers in the same order.
 //
-// Whatever only compares strings, such as Unique, can work on their ranks: equal strings have one rank, and there are
-// as many ranks as distinct strings. The order is that of unsigned bytes, a prefix before what it begins.
+// Operators that only compare strings, such as Unique, can use their ranks: equal strings have one rank, and there are
+// as many ranks as distinct strings. The order is that of unsigned bytes; a prefix precedes longer strings.
 #include "compiler/ops/common/sort.h"
 #include "compiler/ops/common/strings.h"
 

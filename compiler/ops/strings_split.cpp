@@ -1,6 +1,6 @@
-// strings_split.cpp: the parts of strings, as spans of the same bytes.
+// strings_split.cpp: splits strings into spans of the same bytes.
 //
-// How many parts there are is known after a walk over all strings, so the walk is made twice: to count, and to write.
+// The number of parts is known only after a walk over all strings, so there are two: one counts, one writes.
 #include "compiler/ops/common/strings.h"
 
 namespace relaxc::ops::strings_split_family {

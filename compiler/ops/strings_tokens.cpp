@@ -1,10 +1,10 @@
-// strings_tokens.cpp: the tokens of texts by a finite automaton: what it matches, or what is between its matches.
+// strings_tokens.cpp: tokenizes texts by a finite automaton: its matches are the tokens, or the text between them.
 //
-// Matches are the leftmost and of those the longest, none over another. Whether a match may begin or end somewhere can
-// depend on the bytes at both sides (\b), so an automaton has a state to begin in for each kind of byte before, and
-// accepts or not for each kind behind; the table keeps the states themselves free of that. A text is a row of spans,
-// one at first, which do not overlap; a text that was taken apart is taken apart further by applying the operator
-// again. As with strings.split, the walk is made twice, to count and to write.
+// Matches are leftmost-longest and do not overlap. Whether a match may begin or end at a position can depend on the
+// bytes on both sides (\b), so an automaton has one start state for each kind of byte before it, and accepts or not for
+// each kind of byte after it; the transition table itself does not depend on that. A text is a row of disjoint spans,
+// initially one; applying the operator again splits them further. As with strings.split, the walk is made twice, to
+// count and to write.
 #include "compiler/ops/common/strings.h"
 
 namespace relaxc::ops::strings_tokens_family {

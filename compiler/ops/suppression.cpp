@@ -1,10 +1,10 @@
-// suppression.cpp: non-maximum suppression: of boxes that overlap, the one with the highest score stays.
+// suppression.cpp: non-maximum suppression: of overlapping boxes, the one with the highest score is kept.
 //
-// For each image and class the boxes whose scores are high enough are taken in order of their scores, equal ones in
-// order of position (a stable sort); a box stays unless it covers one that stayed by more than the threshold. What
-// stays is a row (image, class, box), so rows are written one after another without counting first. A NaN score is
-// above no threshold. Boxes without an area overlap with nothing. The bound is `most` boxes for each image and class,
-// or all.
+// For each image and class the boxes with a high enough score are taken in order of their scores, equal ones in order
+// of position (a stable sort); a box is kept unless it overlaps a kept one by more than the threshold. A kept box is a
+// row (image, class, box), so rows are written one after the other without counting first. A NaN score is above no
+// threshold. Boxes without an area overlap nothing. The upper bound of the result is `most` boxes for each image and
+// class, or all boxes.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 #include "compiler/ops/common/sort_key.h"

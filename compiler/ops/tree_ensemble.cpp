@@ -1,11 +1,11 @@
-// tree_ensemble.cpp: many decision trees over rows of features.
+// tree_ensemble.cpp: evaluates many decision trees on rows of features.
 //
-// The trees are tables, not code: a model may have a hundred thousand nodes, and one loop that walks them is smaller
-// than its cache, where branches for each node are not. Node i is an inner node if branches[i] holds two nodes (what
-// follows if its condition fails, and if it holds), and a leaf if they are negative. ranges[i] is where its leaf's
-// weights begin and end in `weights`, whose targets are beside them, or, of a node that asks for membership, its
-// values in `members`. Subscripts that a table should not have are cut to it, and no walk is longer than `depth`, so
-// that bad tables give bad numbers and nothing else. Weights are summed in the order of the trees.
+// The trees are tables, not code: a model may have a hundred thousand nodes, and one loop that walks tables fits the
+// cache, while a branch for each node does not. Node i is an inner node if branches[i] is two nodes (the successors if
+// its condition is false, and if it is true), and a leaf if they are negative. ranges[i] is the range of its leaf's
+// weights in `weights`, whose targets are beside them, or, for a node that tests membership, of its values in
+// `members`. Subscripts that a valid table does not have are clamped, and no walk is longer than `depth`, so that bad
+// tables give bad numbers and nothing else. Weights are summed in the order of the trees.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/indexing.h"
 

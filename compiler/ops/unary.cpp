@@ -1,9 +1,9 @@
 // unary.cpp: operators that compute each element of the result from the same element of one operand.
 //
 // Each is a formula over a scalar. Narrow floats are widened to float32 for the whole formula and rounded once at the
-// end, so that a GELU of float16 is as good as its dtype allows. Formulas are written in the order in which they are to
-// be computed; nothing later changes it. Where ONNX and NumPy differ on odd values (sign of -0, round to even), NumPy's
-// answer is taken and named beside the formula.
+// end, so that a GELU of float16 is as accurate as its dtype allows. Formulas are evaluated in the written order;
+// nothing changes it later. If ONNX and NumPy differ on special values (sign of -0, round to even), NumPy's result is
+// used and named beside the formula.
 #include <cmath>
 
 #include "compiler/ops/common/element.h"

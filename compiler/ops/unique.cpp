@@ -1,8 +1,8 @@
 // unique.cpp: the distinct elements of a tensor, or its distinct slices along an axis.
 //
-// A stable sort of positions brings equal slices together; the first of each run is its leader, the one that comes
-// first in the tensor. With `sorted` the leaders are in order of their values, else in order of appearance. NaNs
-// count as equal to each other and as larger than all numbers, and -0 equals 0, as in NumPy. The inverse is flat.
+// A stable sort of positions makes equal slices adjacent; the first of each run, which is also the first in the tensor,
+// is its leader. With `sorted` the leaders are in order of their values, else in order of appearance. NaNs count as
+// equal to each other and as larger than all numbers, and -0 equals 0, as in NumPy. The inverse is flat.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 #include "compiler/ops/common/sort.h"

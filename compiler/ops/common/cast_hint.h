@@ -1,12 +1,12 @@
-// cast_hint.h: how a program says that a value is of another dtype, for messages about dtypes.
+// cast_hint.h: hints, in messages about dtypes, how to convert a value.
 #pragma once
 
 #include "compiler/ops/common/family.h"
 
 namespace relaxc::ops {
 
-/// "cast one with astype"; of a model's node, whose author knows no operator of that name: "put a Cast node before one
-/// of them".
+/// Returns "cast one with astype"; for a node of a model, whose author does not know that operator: "put a Cast node
+/// before one of them".
 std::string cast_hint(const InferContext& c);
 
 }  // namespace relaxc::ops

@@ -1,7 +1,7 @@
-// expansion_builder.h: writing an expansion as nested calls.
+// expansion_builder.h: builds an expansion from nested calls.
 //
-// An expansion is a formula over operators, and a formula reads better without a check after every step. An
-// ExpansionBuilder remembers the first failure; from then on every call gives null, which every call takes.
+// An expansion is a formula over operators, and a formula reads better without a check after each step. An
+// ExpansionBuilder records the first failure; after that every call returns null, and calls accept null operands.
 #pragma once
 
 #include <string_view>
@@ -19,12 +19,12 @@ class ExpansionBuilder {
   explicit ExpansionBuilder(relax::GraphBuilder& b) : b_(b) {}
 
   relax::GraphBuilder& builder() const { return b_; }
-  /// An operator with one result; null if it or an operand failed.
+  /// Adds an operator with one result and returns that; null if it or an operand failed.
   Value* call(relax::OpName op, std::vector<Value*> operands, relax::Attrs attrs = {});
-  Value* as(Value* x, DType dtype);  ///< `x` itself if it has that dtype
+  Value* as(Value* x, DType dtype);  ///< casts `x`; `x` itself if it has that dtype
   Value* reshape(Value* x, Dims dims);
   Value* permute(Value* x, std::vector<int64_t> axes);
-  /// x[.., begin : begin + extent, ..] along `axis`.
+  /// Returns x[.., begin : begin + extent, ..] along `axis`.
   Value* part(Value* x, int64_t axis, Expr begin, Expr extent);
   Value* number(DType dtype, double value) { return b_.scalar(dtype, value); }
   Value* add(Value* a, Value* b) { return call("add", {a, b}); }
@@ -32,8 +32,8 @@ class ExpansionBuilder {
   Value* multiply(Value* a, Value* b) { return call("multiply", {a, b}); }
 
   bool failed() const { return failed_; }
-  void fail() { failed_ = true; }  ///< for failures reported elsewhere
-  /// The results of the expansion, or the failure.
+  void fail() { failed_ = true; }  ///< records a failure that was reported elsewhere
+  /// Returns the results of the expansion, or the failure.
   Values done(std::vector<Value*> results);
 
  private:

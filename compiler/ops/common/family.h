@@ -1,4 +1,4 @@
-// family.h: what every operator file needs: the names it uses of the components below, and the macro that ends it.
+// family.h: the names that operator files use of other components, and the macro at their end.
 #pragma once
 
 #include "compiler/relax/op_def.h"
@@ -35,7 +35,7 @@ inline constexpr OperandDef kX[] = {{"x"}};
 
 }  // namespace relaxc::ops
 
-/// Ends a file compiler/ops/<family>.cpp: publishes its operators under the name that the generated list calls.
+/// Ends a file compiler/ops/<family>.cpp: defines the function by which the generated list finds its operators.
 #define RELAXC_OPERATORS(family, table)         \
   namespace relaxc::ops {                       \
   std::span<const OpDef> family##_operators();  \

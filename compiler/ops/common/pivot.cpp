@@ -1,4 +1,4 @@
-// pivot.cpp: square matrices and their rows.
+// pivot.cpp: see pivot.h.
 #include "compiler/ops/common/pivot.h"
 
 #include "compiler/ops/common/element.h"

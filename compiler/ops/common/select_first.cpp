@@ -1,19 +1,19 @@
 // select_first.cpp: see select_first.h.
 //
-// A bound is found that at least k keys do not exceed, and few more: by halving the range of keys and counting those up
-// to its middle, which vectors do at the speed of the cache. Then the keys up to the bound are taken in one pass, in
-// the order of their positions, and sorted. Halving ends once no more than an eighth of k are too many, or at one key;
-// of those that are equal to it no more than k are taken.
+// A bisection over the range of keys, which counts the keys up to its middle (vectors do that at the speed of the
+// cache), finds a bound that at least k keys do not exceed, and few more. Then the keys up to the bound are taken in
+// one pass, in the order of their positions, and sorted. The bisection ends if at most k / 8 keys are too many, or at a
+// single key; of keys equal to that, no more than needed for k are taken.
 //
-// If k is small next to n, the least key of each block of 64 elements takes the place of the elements: k blocks whose
-// least does not exceed a bound have k such elements. Elements are then read once, and blocks again that have some.
+// If k is much smaller than n, the bisection runs on the least keys of blocks of 64 elements: k blocks whose least does
+// not exceed a bound have k such elements. So elements are read once, and again only in blocks that have such elements.
 //
-// If k is not that small, keys are halved, but on few of them as well: those k columns of 8 keys, n / 8 apart, whose
-// least do not exceed a bound have k such keys. In random rows few more keys are up to it, in sorted ones hardly any,
-// in either direction: the columns are across the row. Where many are, all keys are counted as above.
+// For larger k the bisection first runs on columns of 8 keys that are n / 8 apart: k columns whose least key does not
+// exceed a bound have k such keys. In random rows a few more keys are up to it; in sorted rows hardly any, in either
+// direction, since columns are spread over the row. If there are many more, the bisection runs on all keys as above.
 //
-// Nothing depends on the order of the data but which branches are taken. Rejected: a heap, which on sorted data changes
-// with every element; a list of elements above a threshold that rises, likewise; a bound estimated from a sample.
+// Only branches depend on the order of the data. Rejected: a heap, which on sorted data changes with every element; a
+// list of elements above a rising threshold, for the same reason; a bound estimated from a sample.
 #include "compiler/ops/common/select_first.h"
 
 #include "compiler/ops/common/element.h"

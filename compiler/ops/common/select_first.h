@@ -1,4 +1,4 @@
-// select_first.h: the first k of n elements in an order, without sorting the others.
+// select_first.h: selects and sorts the first k of n elements without sorting the others.
 #pragma once
 
 #include <functional>
@@ -10,19 +10,19 @@ namespace relaxc::ops {
 /// The first `k` of `n` elements in ascending or descending order (sort_key.h), equal ones by position; 0 <= k <= n.
 class SelectFirst {
  public:
-  /// `element_at(i)`: the one at position i, an index.
+  /// `element_at(i)` returns the element at position i, an index.
   SelectFirst(tir::Builder& b, DType element, Expr n, Expr k, bool descending, std::function<Expr(Expr)> element_at);
 
-  /// Selects, sorts, and runs `use`, which asks `position`.
+  /// Selects and sorts; `use` emits the statements that read `position`.
   Stmt run(const std::function<Stmt()>& use) const;
-  /// Of the one at `rank`, less than k: an index.
+  /// Returns the position of the element at `rank` < k, as an index.
   Expr position(Expr rank) const { return found_.position(rank); }
 
  private:
-  /// How the elements are found that may be among the first.
+  /// A method to find candidates for the first elements.
   struct Way {
-    int64_t block = 0;  ///< elements per block, whose least is looked at first; 0: all elements are taken
-    Expr when;          ///< where this is the way (null: everywhere that is left)
+    int64_t block = 0;  ///< elements per block, whose least one is tested first; 0: all elements are candidates
+    Expr when;          ///< the condition for using this method; null for the last one
   };
 
   std::vector<Way> ways() const;
@@ -32,7 +32,7 @@ class SelectFirst {
   Expr get(BufferRef scalar) const { return cast(DType::index(), b_.load(scalar, {b_.index(0)})); }
   Stmt set(BufferRef scalar, Expr value) const { return b_.store(scalar, {b_.index(0)}, cast(scalar->dtype, value)); }
   Expr value(BufferRef scalar) const { return b_.load(scalar, {b_.index(0)}); }
-  /// The element is read first: a select with a load in an arm becomes a branch, and keys are selected.
+  /// The element is loaded first: a select with a load in an arm becomes a branch, and keys contain selects.
   Stmt with_key(Expr i, const std::function<Stmt(Expr key)>& use) const;
   Stmt take(const Way& way) const;
   Stmt take_all() const;

@@ -1,13 +1,13 @@
 // sorted_keys.cpp: see sorted_keys.h.
 //
-// Few elements are inserted one by one. More are distributed by the bytes of their keys, the lowest first (an LSD radix
-// sort): one pass counts all bytes, and each byte that is not the same in all keys takes a pass that reads in order and
+// Few elements are sorted by insertion. More are distributed by the bytes of their keys, the lowest first (an LSD radix
+// sort): one pass counts all bytes, and each byte that is not equal in all keys takes a pass that reads in order and
 // writes 256 streams. That is stable, takes the same time for sorted, reversed and random data, and needs no vectors;
-// keys of 32 bits take 6 ns each on a Zen 4, where a merge sort of a million took 230 (bench/models/operators.py).
-// Keys that are in order are found so by one pass in vectors, and those that are in the opposite order are reversed.
+// keys of 32 bits take 6 ns each on a Zen 4, where a merge sort of a million took 230 (bench/models/operators.py). One
+// vectorized pass finds keys that are in order already; keys in the opposite order are reversed.
 //
 // Rejected: merge sorts (a mispredicted branch for each element and pass), and sorting by ranks (each element counts
-// those before it), which with vectors is quicker up to 100 elements and without them several times slower.
+// those before it), which with vectors is faster up to 100 elements and without them several times slower.
 #include "compiler/ops/common/sorted_keys.h"
 
 #include <limits>

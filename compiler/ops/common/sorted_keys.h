@@ -1,4 +1,4 @@
-// sorted_keys.h: a list of keys and positions that is sorted in place, as statements: in linear time, whatever the
+// sorted_keys.h: statements that sort a list of keys and positions in place, in linear time for any
 // data.
 #pragma once
 
@@ -8,26 +8,26 @@
 
 namespace relaxc::ops {
 
-/// The dtype of counts and positions up to `most`: int32 where they are known to fit, else int64.
+/// Returns the dtype of counts and positions up to `most`: int32 if they are known to fit, else int64.
 DType place_dtype(Expr most);
 
-/// A list of at most `capacity` keys (unsigned integers, see sort_key.h) with a position each. Workspace: 2 * capacity
+/// A list of at most `capacity` keys (unsigned integers, see sort_key.h), each with a position. Workspace: 2 * capacity
 /// of either, and 256 counts for each byte of a key.
 class SortedKeys {
  public:
   SortedKeys(tir::Builder& b, DType key, Expr capacity);
 
-  /// The memory, around `body`.
+  /// Allocates the memory around `body`.
   Stmt with(Stmt body) const;
-  /// The list is to be filled from its beginning, as it is before it is sorted.
+  /// Makes the list begin at index 0, where it is filled, as it does before it is sorted.
   Stmt begin() const { return set(from_, b_.index(0)); }
-  /// Until it is sorted, the keys are here.
+  /// The buffer of the keys before they are sorted.
   BufferRef keys() const { return keys_; }
-  /// Before sorting: what is at `place`.
+  /// Stores the entry at index `place`, before sorting.
   Stmt put(Expr place, Expr key, Expr position) const;
-  /// The first `count` in ascending order of keys; equal ones keep their order.
+  /// Sorts the first `count` entries by ascending keys; equal ones keep their order.
   Stmt sort(Expr count) const;
-  /// Of the one at `rank`.
+  /// Return the key, and the position, of the entry at `rank` after sorting.
   Expr key(Expr rank) const;
   Expr position(Expr rank) const;  ///< an index
 

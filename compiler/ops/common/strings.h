@@ -1,4 +1,4 @@
-// strings.h: what the operators on strings share: strings are spans of bytes (compiler/ops/strings.cpp).
+// strings.h: shared by operators on strings: a string is a span of bytes (compiler/ops/strings.cpp).
 #pragma once
 
 #include "compiler/ops/common/shape.h"
@@ -8,12 +8,12 @@ namespace relaxc::ops {
 inline constexpr DType kByte = DType::u(8);
 inline constexpr OperandDef kStrings[] = {{"spans"}, {"bytes"}};
 
-/// The dims of the strings whose spans and bytes are the operands from `first` on.
+/// Returns the dims of the strings whose spans and bytes are the operands `first` and `first` + 1.
 Result<Dims> strings_dims(InferContext& c, size_t first = 0);
-/// The dims of their spans.
+/// Returns the dims of their spans.
 Dims with_pair(Context& context, Dims dims);
 
-/// Reads and writes of one tensor of strings in a definition.
+/// Reads and writes one tensor of strings in a definition.
 class Strings {
  public:
   Strings(DefineContext& d, BufferRef spans, BufferRef bytes) : b_(d.builder), spans_(spans), bytes_(bytes) {}
@@ -38,7 +38,7 @@ class Strings {
   BufferRef spans_, bytes_;
 };
 
-/// A number that loops change.
+/// A mutable local integer.
 class Local {
  public:
   Local(tir::Builder& b, const char* name)
