@@ -1,9 +1,9 @@
-// assign_identifiers.cpp: which C name each thing of an object has.
+// assign_identifiers.cpp: gives everything in an object its C name.
 //
-// A scope is what C keeps apart: the global names of the header, and the fields of each struct of arguments. In a scope
-// those whose names are identifiers come first, so that they never change because of another name; then the others in
-// their order, with a number where a name is taken. A field may not be called like a macro of the header (`digits_run`
-// is one), and like no other global name: C++ would find the field instead.
+// A scope is what C separates: the global names of the header, and the fields of each struct of arguments. In a scope,
+// names that are identifiers come first, so that they never change because of another name; then the others in their
+// order, with a number if a name is taken. A field must differ from the header's macros (`digits_run` is one), and from
+// all global names: C++ would find the field instead.
 #include <algorithm>
 #include <functional>
 

@@ -1,4 +1,4 @@
-// c_type.cpp: the nearest types of C99.
+// c_type.cpp: maps dtypes to the nearest types of C99.
 #include "compiler/interface/c_type.h"
 
 #include <fmt/format.h>

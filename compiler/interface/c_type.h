@@ -1,4 +1,4 @@
-// c_type.h: the types that generated C declares elements with.
+// c_type.h: the C types of elements.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace relaxc::interface {
 
-/// "float", "int64_t", …; the stored bits ("uint16_t") where C99 has no such type. A complex element counts as its two
-/// parts.
+/// Returns "float", "int64_t", …; the type of the stored bits ("uint16_t") where C99 has no such type. A complex
+/// element has the type of its two parts.
 const char* c_type(DType dtype);
-/// A finite float as C writes it, with as many digits as distinguish it from its neighbours.
+/// Returns a finite float as a C literal, with as many digits as distinguish it from its neighbours.
 std::string float_literal(float value);
 
 }  // namespace relaxc::interface

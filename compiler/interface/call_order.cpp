@@ -1,4 +1,4 @@
-// call_order.cpp: functions of an object that call each other in a cycle.
+// call_order.cpp: finds functions of an object that call each other in a cycle.
 #include "compiler/interface/call_order.h"
 
 #include <set>

@@ -1,4 +1,4 @@
-// call_order.h: functions of an object that call each other in a cycle.
+// call_order.h: finds functions of an object that call each other in a cycle.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace relaxc::interface {
 
-/// The functions that one listed before them calls, or that call themselves: a backend declares them first. They may
-/// fail and want the context.
+/// Returns the functions that are called before they are listed, or call themselves: a backend declares them first, and
+/// assumes that they may fail and take the context.
 std::vector<const tir::PrimFunc*> called_before_listed(const Object& object);
 
 }  // namespace relaxc::interface

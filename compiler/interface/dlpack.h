@@ -1,4 +1,4 @@
-// dlpack.h: dtypes as the ABI's records say them: DLPack's codes, and our own from 0xC0 on.
+// dlpack.h: dtypes in the ABI's records: DLPack's codes, and our own from 0xC0 on.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// entry_adapters.cpp: what runtime-lite calls by rlx_function_private.
+// entry_adapters.cpp: the functions that runtime-lite calls by rlx_function_private.
 //
-// It hands over arrays of pointers and symbols, and prim funcs take each as a parameter: an adapter loads one after the
-// other, in the order that object.h states.
+// runtime-lite passes arrays of pointers and symbols, and prim funcs take each as a parameter: an adapter loads one
+// after the other, in the order that object.h defines.
 #include "compiler/interface/entry_functions.h"
 #include "compiler/interface/entry_steps.h"
 #include "compiler/interface/layout.h"

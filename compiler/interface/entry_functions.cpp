@@ -1,7 +1,7 @@
-// entry_functions.cpp: what a program calls by name: the typed call, the arena's size, prim funcs.
+// entry_functions.cpp: the functions that a program calls by name: the typed call, the arena's size, prim funcs.
 //
-// The typed call refers to no table, so that a static model costs its kernels and this function alone. It checks what
-// is cheap and would otherwise reach outside of the caller's memory; pointers are taken as they are.
+// The typed call refers to no table, so that a static model links only its kernels and this function. It makes the
+// checks that are cheap and protect memory that is not the caller's; pointers are not checked.
 #include "compiler/interface/entry_functions.h"
 
 #include <algorithm>

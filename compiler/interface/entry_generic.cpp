@@ -1,7 +1,7 @@
 // entry_generic.cpp: the functions that loaders find in the tables, and the self-test.
 //
-// runtime-lite does their work by an entry's tables; what it needs beside them is scratch. That is in the frames of
-// these functions, so that the use of stack is known when compiling.
+// runtime-lite implements them by an entry's tables; they only add scratch memory. That is in the frames of these
+// functions, so that the stack use is known at compile time.
 #include "compiler/interface/entry_functions.h"
 #include "compiler/interface/entry_steps.h"
 #include "compiler/interface/layout.h"

@@ -1,4 +1,4 @@
-// entry_steps.cpp: the steps, and their nesting.
+// entry_steps.cpp: records steps and nests them.
 #include "compiler/interface/entry_steps.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// entry_steps.h: a function of the ABI while it is made, one step after the other.
+// entry_steps.h: builds a function of the ABI step by step.
 //
-// What a step binds holds for all that follow. TIR says so by nesting; here it is a list, which is nested at the end.
+// What a step binds is valid in all steps after it. TIR expresses that by nesting; this list is nested at the end.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace relaxc::interface {
 
-/// The statuses of rlx_status that these functions return themselves.
+/// The values of rlx_status that these functions return themselves.
 enum Status : int32_t {
   kNullPointer = 1,
   kDimBounds = 9,
@@ -29,7 +29,7 @@ class EntrySteps {
   using Expr = tir::Expr;
   using BufferRef = tir::BufferRef;
 
-  /// `function` gets parameters and a body; its name and flags are the maker's.
+  /// Adds parameters and a body to `function`; the caller sets its name and flags.
   EntrySteps(tir::Context& context, tir::PrimFunc& function);
   tir::Builder& build() { return build_; }
   Expr index(int64_t value) { return build_.index(value); }
@@ -40,53 +40,53 @@ class EntrySteps {
   BufferRef array_param(const std::string& name, DType dtype);
   Expr scalar_param(const std::string& name, DType dtype = DType::index());
 
-  /// The status is returned where `holds` does not; the other fields are those of the error's record.
+  /// The fields of the error record of a failure.
   struct Found {
     int32_t axis = -1, symbol = -1;
-    Expr expected, actual;  ///< index expressions; null: 0
+    Expr expected, actual;  ///< index expressions; null for 0
   };
   void require(Expr holds, Status status, const Found& found);
   void require(Expr holds, Status status) { require(holds, status, Found{}); }
-  /// That `value` is within the bounds of symbol `k`.
+  /// Requires that `value` is within the bounds of symbol `k`.
   void require_bounds(const Entry& entry, size_t k, Expr value);
   Expr let(const std::string& name, Expr value);
-  /// The memory at an address, of unknown size.
+  /// Returns a buffer at an address, of unknown size.
   BufferRef at_address(const std::string& name, DType dtype, Expr address);
   BufferRef records_at(const std::string& name, const tir::Record& record, Expr count, Expr address);
-  /// The memory of `base` from byte `offset` on.
+  /// Returns a buffer in the memory of `base`, from byte `offset` on.
   BufferRef within(const std::string& name, DType dtype, BufferRef base, int64_t offset);
-  /// Words of 8 bytes in the frame.
+  /// Returns an array of `count` elements in the frame; `words` have 8 bytes.
   BufferRef array(const std::string& name, DType dtype, size_t count);
   BufferRef words(const std::string& name, size_t count) { return array(name, DType::index(), count); }
   void store(BufferRef array, size_t i, Expr value);
   Expr load(BufferRef array, size_t i) { return build_.load(array, {index(static_cast<int64_t>(i))}); }
-  /// Calls a prim func; its failure is this function's.
+  /// Calls a prim func; if that fails, this function returns its status.
   void call(const std::string& prim_func, std::vector<tir::Argument> args) {
     add(invocation(prim_func, std::move(args)));
   }
   tir::Stmt invocation(const std::string& prim_func, std::vector<tir::Argument> args);
   void add(tir::Stmt statement);
 
-  /// Guards and calls from here on write to the rlx_error at this address.
+  /// Makes the following guards and calls fill the rlx_error at this address.
   void report_to(Expr address);
-  /// The addresses of a call's pools; null for a pool that the call does not need.
+  /// Returns the buffers of a call's pools, at null for a pool that the call does not need.
   std::vector<tir::Argument> pools(const Entry& entry, BufferRef context);
-  /// The first weight: in the object, or behind the header of the file that the context points at.
+  /// Returns the buffer of the weights: in the object, or after the header of the file that the context points to.
   BufferRef weights(const Weights& weights, BufferRef context);
 
-  /// What the object holds under that name.
+  /// Returns the object's data of that name.
   BufferRef data(const std::string& name);
   /// Calls a function of runtime-lite, which has no hidden parameters.
   void call_runtime(const std::string& name, std::vector<tir::Argument> args);
 
-  /// Gives the function its body.
+  /// Nests the steps and sets the function's body.
   void finish();
 
  private:
   using Scope = std::function<tir::Stmt(tir::Stmt body)>;
   struct Step {
     tir::Stmt statement;
-    Scope scope;  ///< set: of all that follows
+    Scope scope;  ///< set if it encloses all steps that follow
   };
 
   tir::Builder build_;

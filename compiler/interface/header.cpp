@@ -1,8 +1,8 @@
-// header.cpp: what a C programmer reads to call a model.
+// header.cpp: prints what a C programmer reads to call a model.
 //
-// The header is read more often than the manual, so it says everything there: what each tensor is, how large it is, how
-// much memory a call wants. Sizes are macros with plain decimals, because they size arrays and are in #if. Macros are
-// in capitals with the model's name before them; where two names differ only in case, the later one gets a number.
+// The header is read more often than the manual, so it says everything: what each tensor is, how large it is, how much
+// memory a call needs. Sizes are macros with plain decimals, because they are used for arrays and in #if. Macros are in
+// capitals with the model's name as a prefix; if two names differ only in case, the later one gets a number.
 #include "compiler/interface/header.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// header.h: the C header that relaxc writes beside an object.
+// header.h: prints the C header that relaxc writes beside an object.
 #pragma once
 
 #include <span>
@@ -8,18 +8,18 @@
 
 namespace relaxc::interface {
 
-/// What the object does not say of itself.
+/// Facts for the header that the object does not contain.
 struct HeaderFacts {
-  std::span<const uint64_t> stack_max = {};      ///< of each entry, UINT64_MAX where it is not known; or empty
-  std::span<const uint64_t> run_stack_max = {};  ///< the same of the typed call
-  std::string least_cpu = {};  ///< without which a call returns RLX_CPU_FEATURES; empty: it asks for none
-  bool tables = true;          ///< whether the object has the rlx_model
-  bool explains = false;       ///< whether comments say what the object does not promise: why a type is missing
+  std::span<const uint64_t> stack_max = {};      ///< of each entry, UINT64_MAX if not known; may be empty
+  std::span<const uint64_t> run_stack_max = {};  ///< the same for the typed call
+  std::string least_cpu = {};  ///< the CPU below which a call returns RLX_CPU_FEATURES; empty if there is none
+  bool tables = true;          ///< whether the object has an rlx_model
+  bool explains = false;       ///< whether comments explain why some types are missing
 };
 
-/// Comments, size and index macros, the struct of arguments and the typed call of every entry; prototypes of external
-/// functions. Needs relax_rt.h, and is valid C99, C11 and C++11. The text depends on what the object promises alone,
-/// not on weights or code, except for `facts`.
+/// Returns comments, size and index macros, the struct of arguments and the typed call of every entry, and prototypes
+/// of external functions. The header needs relax_rt.h, and is valid C99, C11 and C++11. It depends only on what the
+/// object promises and on `facts`, not on weights or code.
 std::string c_header(const Object& object, const HeaderFacts& facts = {});
 
 }  // namespace relaxc::interface

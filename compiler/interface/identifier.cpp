@@ -1,8 +1,8 @@
-// identifier.cpp: C names of names from a model.
+// identifier.cpp: makes C names of names from a model.
 //
-// What is an identifier already stays as it is; of other names the readable part stays. So two names may give one
-// identifier ("a.b" and "a_b"), which assign_identifiers.cpp settles where all names of a scope are known. Where nobody
-// reads the name, in C for functions of the object's own, bytes are escaped instead: no two names become one.
+// An identifier stays as it is; other names keep their readable part. So two names may give one identifier ("a.b" and
+// "a_b"); assign_identifiers.cpp resolves that, where all names of a scope are known. Names that nobody reads, of the
+// object's own functions in C, have escaped bytes instead, so that different names stay different.
 #include <algorithm>
 
 #include "compiler/interface/identifiers.h"

@@ -1,9 +1,9 @@
-// javascript.cpp: what the C header says, for TypeScript, and the module that it declares.
+// javascript.cpp: prints the C header's information for TypeScript, and the module that it declares.
 //
-// The module holds no code of its own but the name and the hash of its model: relax_rt.mjs reads names, dtypes and
+// The module has no code of its own except the name and the hash of its model: relax_rt.mjs reads names, dtypes and
 // shapes from the tables of the model. The declarations repeat them as types, so an editor knows inputs by name, and a
-// compiler of TypeScript refuses a wrong array or shape. Rejected: a class with a method for each entry, which would
-// say at run time once more what the tables say.
+// TypeScript compiler refuses a wrong array or shape. Rejected: a class with a method for each entry, which would
+// repeat the tables at run time.
 #include "compiler/interface/javascript.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// javascript.h: a model of WebAssembly as a module of JavaScript, with declarations for TypeScript.
+// javascript.h: prints a JavaScript module for a WebAssembly model, and declarations for TypeScript.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace relaxc::interface {
 
-/// An ES module whose `load` loads the file `wasm`, which is beside it, by relax_rt.mjs, which does too. It refuses a
-/// file that another compilation wrote.
+/// Returns an ES module whose function `load` loads the file `wasm` in the same folder by relax_rt.mjs, also there. It
+/// refuses a file that another compilation wrote.
 std::string javascript_module(const Object& object, const std::string& wasm);
 
-/// What that module exports, for TypeScript: an interface for the inputs and one for the outputs of each entry, with
-/// the arrays of their dtypes and their shapes, and which inputs a stream takes. Fails (usage) where an input or output
-/// is of a kind or dtype that JavaScript has no array for.
+/// Returns the module's declarations for TypeScript: for each entry an interface for the inputs and one for the
+/// outputs, with the arrays of their dtypes, their shapes, and which inputs accept a stream. Fails (usage) on an input
+/// or output of a kind or dtype for which JavaScript has no array.
 Result<std::string> typescript_declarations(const Object& object, const std::string& wasm, Diagnostics& diag);
 
 }  // namespace relaxc::interface

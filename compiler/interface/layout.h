@@ -1,7 +1,7 @@
-// layout.h: where the fields of the ABI's records are, for any target.
+// layout.h: the layout of the ABI's records on any target.
 //
-// The records of relax_rt.h and rlx_internal.h are written down once more here, as lists of fields, because a compiler
-// for another machine cannot ask its own sizeof. A test compares the lists with the headers.
+// The records of relax_rt.h and rlx_internal.h are repeated here as lists of fields, because a compiler for another
+// machine cannot use its own sizeof. A test compares the lists with the headers.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +30,16 @@ enum class Record : uint8_t {
   kMemoryPoolSpec,
 };
 
-/// The struct of that name: "rlx_tensor", …
+/// Returns the struct of that name: "rlx_tensor", …
 const tir::Record& described(Record record);
 inline std::string_view record_name(Record record) {
   return described(record).name;
 }
-/// The fields in order of declaration.
+/// Returns the fields in order of declaration.
 inline std::span<const Field> fields(Record record) {
   return described(record).fields;
 }
-/// The position of a field in `fields(record)`; a name that is not there is an internal error.
+/// Returns the index of a field in `fields(record)`; an unknown name is an internal error.
 inline uint32_t field_index(Record record, std::string_view name) {
   return described(record).index_of(name);
 }
@@ -50,7 +50,7 @@ using tir::size_of;
 inline RecordLayout layout(Record record, const DataModel& model) {
   return tir::layout(described(record), model);
 }
-/// Bytes from the record's begin to the field.
+/// Returns the offset of the field from the start of the record, in bytes.
 inline uint32_t offset_of(Record record, std::string_view field, const DataModel& model) {
   return tir::offset_of(described(record), field_index(record, field), model);
 }

@@ -1,4 +1,4 @@
-// quantization.cpp: what the integers of an entry stand for, and its formula.
+// quantization.cpp: quantization parameters of an entry, and their formula.
 #include "compiler/interface/quantization.h"
 
 #include <fmt/format.h>

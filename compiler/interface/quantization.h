@@ -1,6 +1,6 @@
-// quantization.h: which tensors of an entry are stored as integers that stand for real numbers.
+// quantization.h: the tensors of an entry that are stored as integers and represent real numbers.
 //
-// Between the pass that decides it (quantized_io) and the records of the object, a Relax function has it in a field
+// Between the pass that decides it (quantized_io) and the records of the object, this is a field of the Relax function
 // (relax::Function::quantized).
 #pragma once
 
@@ -12,10 +12,10 @@ namespace relaxc::interface {
 
 using tir::QuantizedTensors;
 
-/// What the tensors of `entry` stand for.
+/// Returns the quantization parameters of the tensors of `entry`.
 QuantizedTensors quantized_tensors(const Entry& entry);
 
-/// "(stored - 3) * 0.5", for comments and tables; of more than one scale the axis.
+/// Returns "(stored - 3) * 0.5", for comments and tables; with several scales, the axis.
 std::string formula_text(const Quantization& quantization);
 
 }  // namespace relaxc::interface

@@ -1,11 +1,11 @@
-// reserved_names.cpp: keywords, macros and types of C and C++.
+// reserved_names.cpp: lists of keywords, macros and types of C and C++.
 //
-// A generated header is included into programs of any dialect, before or behind any header of the system. So what
-// counts is the union over all of them: GNU modes define `linux` and `unix`, C23 and C++ have keywords that C99 does
-// not, and <errno.h> or <sys/mman.h> may come first. The C library of Debian defines 11,000 macros without parameters,
-// other systems and programs others; nearly all are in capitals, as C programs name macros, so one rule covers these
-// and lists hold the rest. Macros with parameters are in the list only where a header has them that relax_rt.h
-// includes: no other name is followed by a parenthesis in a header.
+// A generated header is included into programs of any dialect, before or after any system header. So the lists are the
+// union over all of them: GNU modes define `linux` and `unix`, C23 and C++ have keywords that C99 does not, and
+// <errno.h> or <sys/mman.h> may come first. Debian's C library defines 11,000 macros without parameters, other systems
+// and programs define others; nearly all are in capitals, as is usual in C, so one rule covers these and lists contain
+// the rest. Macros with parameters are listed only if a header that relax_rt.h includes has them: no other name in a
+// generated header is followed by a parenthesis.
 #include "compiler/interface/reserved_names.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// rust.cpp: what the C header says, for Rust. Records come from the table of layouts, names from the typed call.
+// rust.cpp: prints the C header's declarations for Rust, with records of the layout table and names of the typed call.
 #include "compiler/interface/rust.h"
 
 #include <fmt/format.h>

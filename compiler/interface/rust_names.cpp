@@ -1,4 +1,4 @@
-// rust_names.cpp: names and types of a model as Rust writes them.
+// rust_names.cpp: makes Rust names and types.
 #include "compiler/interface/rust_names.h"
 
 #include "compiler/interface/c_type.h"

@@ -1,4 +1,4 @@
-// rust_names.h: names and types of a model as Rust writes them.
+// rust_names.h: Rust names and types for the names and dtypes of a model.
 #pragma once
 
 #include <set>
@@ -8,11 +8,11 @@
 
 namespace relaxc::interface {
 
-/// The Rust type of a stored element.
+/// Returns the Rust type of a stored element.
 std::string rust_type(DType dtype);
 
-/// An identifier of C that may stand in Rust beside `others`: words of its grammar as raw identifiers, and the few that
-/// cannot be raw with an underscore.
+/// Returns a C identifier as a Rust name that differs from `others`: Rust keywords become raw identifiers, and the few
+/// that cannot be raw get an underscore.
 std::string rust_name(const std::string& name, const std::set<std::string>& others);
 
 }  // namespace relaxc::interface

@@ -1,9 +1,9 @@
-// rust_safe.cpp: typed calls of a model for Rust, on the crate relax-rt.
+// rust_safe.cpp: prints typed calls of a model for Rust, based on the crate relax-rt.
 //
-// A slice is held against its shape, which is made of the dims of the call; the model's own guards check the rest, so
-// no check stands here twice. Dims that are expressions are not computed in Rust: such an input is an array with a
-// shape (relax_rt::Array), which the guards compare, and sizes of outputs come from the model (output_shape). A state
-// is one slice that the call replaces in its place; a state that grows is an input and an output.
+// The length of a slice is compared with its shape, which is computed from the dims of the call; the model's own guards
+// check the rest, so no check is made twice. Dims that are expressions are not computed in Rust: such an input is an
+// array with a shape (relax_rt::Array), which the guards compare, and sizes of outputs come from the model
+// (output_shape). A state is one slice that the call updates in place; a state that grows is an input and an output.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// tables.cpp: what the records of an object say.
+// tables.cpp: fills the records of an object.
 //
-// Records are filled by the names of their fields, so that no code here knows an order or an offset.
+// Records are filled by the names of their fields, so that no code here depends on order or offsets.
 #include "compiler/interface/tables.h"
 
 #include <fmt/format.h>

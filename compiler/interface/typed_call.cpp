@@ -1,4 +1,4 @@
-// typed_call.cpp: names of the typed call.
+// typed_call.cpp: makes the names of the typed call.
 #include "compiler/interface/typed_call.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// typed_call.h: the call that a program compiled against the generated header makes.
+// typed_call.h: the call that programs make through the generated header.
 //
-// The header and the backends print one struct of arguments; its fields and all global names are decided here, once.
+// The header and the backends declare the same struct of arguments; its fields and all global names are decided here.
 #pragma once
 
 #include <set>
@@ -16,38 +16,38 @@ struct CallField {
   enum Kind : uint8_t {
     kInput,       ///< `const T*`: the elements of input `index`
     kOutput,      ///< `T*`: the elements of output `index`
-    kOutputDims,  ///< `int64_t*`: of a data-dependent output: its capacity in elements in [0] at entry, its dims after
+    kOutputDims,  ///< `int64_t*`, of a data-dependent output: at entry its capacity in elements in [0]; then its dims
     kSymbol,      ///< `int64_t`: the dynamic dim `index`
   } kind;
   uint32_t index;
   std::string name;
 };
 
-/// Inputs, outputs, dims of data-dependent outputs, then the symbols that are not read from data.
+/// Returns the inputs, outputs, dims of data-dependent outputs, then the symbols that are not read from data.
 std::vector<CallField> call_fields(const Object& object, const Entry& entry);
 
-/// What the entry's names begin with: "model_", or "model_other_" for an entry that is not called main.
+/// Returns the prefix of the entry's names: "model_", or "model_other_" for an entry that is not called main.
 std::string entry_prefix(const Object& object, const Entry& entry);
-/// The symbol of the typed call; it carries the hash of the interface, so that a header of another object does not
-/// link.
+/// Returns the symbol of the typed call. It contains the hash of the interface, so that a program with the header of
+/// another object does not link.
 std::string run_symbol(const Object& object, const Entry& entry);
-/// The symbol of the function behind the size macro of a dynamic entry: `int32_t f(int64_t symbols…, uint64_t* bytes)`.
+/// Returns the symbol of the function in a dynamic entry's size macro: `int32_t f(int64_t symbols…, uint64_t* bytes)`.
 std::string arena_symbol(const Object& object, const Entry& entry);
-/// The symbol of a public prim func.
+/// Returns the symbol of a public prim func.
 std::string public_symbol(const Object& object, const std::string& name);
 
-/// Names at file scope, macros that stand for them included, that the header and the object bring; what the program
-/// defines for the object may have none of them.
+/// Returns the names at file scope, macros included, that the header and the object define; definitions of the program
+/// for the object must have other names.
 std::set<std::string> global_names(const Object& object);
 
-/// `name` in capitals, as macros and constants are.
+/// Returns `name` in capitals, for macros and constants.
 std::string capitals(std::string name);
 
-/// True if the arena's size is one number.
+/// Returns true if the arena's size is constant.
 bool is_static(const Entry& entry);
-/// True if some dim of an input or output is not in the tables, so that `shapes` must be asked.
+/// Returns true if a dim of an input or output is not in the tables, so that `shapes` must compute it.
 bool has_derived_dims(const Entry& entry);
-/// True if the symbol's value is read from the data of an input.
+/// Returns true if the symbol's value is read from the data of an input.
 bool is_value(const Symbol& symbol);
 
 }  // namespace relaxc::interface

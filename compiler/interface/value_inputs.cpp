@@ -1,4 +1,4 @@
-// value_inputs.cpp: looking for uses of a parameter.
+// value_inputs.cpp: searches for uses of a parameter.
 #include "compiler/interface/value_inputs.h"
 
 #include <algorithm>
