@@ -1,9 +1,9 @@
-// cc_target.cpp: `--target-from-cc`.
+// cc_target.cpp: implements `--target-from-cc`.
 //
-// Flags of compilers are a language of their own (-march=armv8.1-m.main+mve, -mfpu=auto), so they are not read: what
-// they mean stands in the macros that the compiler predefines. Only -mcpu is taken as it is written, where LLVM knows
-// the name, since no macro tells a Cortex-M7 from a Cortex-M4. A compiler for x86-64 without a flag that says which one
-// leaves the choice to relaxc (choose_target.cpp); `-march=x86-64` has the same macros, so that flag is looked for.
+// Compilers' flags are a language of their own (-march=armv8.1-m.main+mve, -mfpu=auto), so they are not parsed: the
+// macros that the compiler predefines show their meaning. Only -mcpu is used as written, if LLVM knows the name, since
+// no macro distinguishes a Cortex-M7 from a Cortex-M4. If no flag selects an x86-64 CPU, relaxc chooses one
+// (choose_target.cpp); `-march=x86-64` predefines the same macros, so that flag is searched for.
 #include "compiler/api/cc_target.h"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// cc_target.h: the machine that a C compiler compiles for.
+// cc_target.h: derives the target machine from a C compiler.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace relaxc::api {
 
-/// Asks `command`, a C compiler with the flags that a project gives it ("arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb"),
-/// by its predefined macros. Works for GCC and clang. Fails (usage) if it cannot be run or is for an architecture that
-/// has no objects here.
+/// Returns the machine for which `command` compiles: a C compiler (GCC or clang) with a project's flags, such as
+/// "arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb". Reads its predefined macros. Fails (usage) if it cannot be run, or is
+/// for an architecture that relaxc does not support.
 Result<Machine> machine_of_compiler(const std::string& command, Diagnostics& diag);
 
-/// The same of an answer: `macros` as `-dM -E` prints them, `triple` as `-dumpmachine` does; `command` gives -mcpu.
+/// The same from its output: `macros` of `-dM -E`, `triple` of `-dumpmachine`; -mcpu is read from `command`.
 Result<Machine> machine_of_macros(const std::string& command, const std::string& triple, const std::string& macros,
                                   Diagnostics& diag);
 

@@ -1,9 +1,9 @@
-// choose_target.cpp: flags about the machine, put together.
+// choose_target.cpp: combines the flags about the machine.
 //
-// Where no flag, no description and no compiler's flags name a CPU of x86-64, code is for x86-64-v3, and the object
-// asks the CPU before it runs any of it. Rejected: x86-64 and x86-64-v3 in one object. For 12 models that took 2.2
-// times the processor time to compile and 1.7 times the bytes, for a form that few machines of today would run; the
-// question adds 700 bytes and no time.
+// If no flag, description or compiler flag names an x86-64 CPU, code is for x86-64-v3, and the object checks the CPU
+// before it runs any of it. Rejected: x86-64 and x86-64-v3 in one object. For 12 models that took 2.2 times the
+// processor time to compile and 1.7 times the bytes, for a form that few machines of today would run; the check adds
+// 700 bytes and no time.
 #include "compiler/api/choose_target.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// choose_target.h: the machine that the flags mean.
+// choose_target.h: derives the target machine from the flags.
 #pragma once
 
 #include "compiler/api/compile_options.h"
@@ -8,16 +8,16 @@
 
 namespace relaxc::api {
 
-/// The machine of --target or --target-from-cc, with what --mcpu, --mattr, --float-abi and --threads say of it. With
-/// both of the first two, fails (usage) if objects of the one do not link with objects of the other. Of several CPUs
-/// the best.
+/// Returns the machine of --target or --target-from-cc, refined by --mcpu, --mattr, --float-abi and --threads; of
+/// several CPUs the best. Fails (usage) if both of the first two are given and objects of the one do not link with
+/// objects of the other.
 Result<Target> choose_target(const CompileOptions& options, Diagnostics& diag);
 
-/// The CPUs of --mcpu=A,B, least first. The one that an object for x86-64 takes and asks for if no flag names a CPU.
-/// None if the flags name one CPU, which is not asked for.
+/// Returns the CPUs of --mcpu=A,B, least first. If no flag names a CPU of x86-64, the one for which the object is
+/// compiled and which it checks for. Empty if the flags name a single CPU, since the object does not check for that.
 Result<std::vector<codegen_llvm::CpuLevel>> choose_levels(const CompileOptions& options, Diagnostics& diag);
 
-/// Flags that mean the same machine: --target, and --mcpu and --mattr where a CPU was named.
+/// Returns flags that select the same machine: --target, and --mcpu and --mattr if a CPU was named.
 Result<std::string> target_flags(const CompileOptions& options, Diagnostics& diag);
 
 }  // namespace relaxc::api

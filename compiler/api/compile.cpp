@@ -1,4 +1,4 @@
-// compile.cpp: read, transform, write.
+// compile.cpp: reads, transforms and writes a program.
 #include "compiler/api/compile.h"
 
 #include <filesystem>

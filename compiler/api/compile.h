@@ -1,7 +1,7 @@
-// compile.h: the compiler as a function: a program and options in, an artifact out.
+// compile.h: the compiler as a function from a program and options to an artifact.
 //
-// The command line is built on it. It keeps no state between calls; limits and signals belong to the program that calls
-// it.
+// The command line is built on it. It keeps no state between calls; limits and signal handlers are those of the calling
+// program.
 #pragma once
 
 #include <deque>
@@ -22,62 +22,62 @@
 
 namespace relaxc::api {
 
-/// How far a compilation goes.
+/// The last stage of a compilation.
 enum class Goal {
   kModule,  ///< runs the passes and writes nothing
-  kText,    ///< writes the module as text: as it was read, or behind the pass of `stop_after`
-  kObject,  ///< writes code, in the format that the options name
+  kText,    ///< writes the module as text: as it was read, or after the pass `stop_after`
+  kObject,  ///< writes code in the format that the options select
 };
 
-/// Text if the options name the text IR or a graph, else an object.
+/// Returns kText if the options select the text IR or a graph, else kObject.
 Goal goal_of(const CompileOptions& options);
 
-/// A compiled program and how it got there. Its parts refer to each other, so it stays where it was made.
+/// A compiled program and how it was compiled. Its parts refer to each other, so it cannot be moved.
 struct Artifact {
-  relax::Module module;  ///< behind the last pass that ran
+  relax::Module module;  ///< after the last pass that ran
   interface::Object object;
   Target target;
-  Observations observed;                       ///< empty unless Watch::observe, or a report is written
+  Observations observed;                       ///< empty unless Watch::observe, or a report, is requested
   std::vector<codegen_llvm::CpuLevel> levels;  ///< of choose_levels(), least first
   std::deque<LesserVersion> lesser;            ///< of all levels but the last
   OutputPlan plan;
   WrittenObject written;              ///< for Goal::kObject
-  std::vector<relax::FileRef> files;  ///< what was read, the input first
+  std::vector<relax::FileRef> files;  ///< the files that were read, the input first
 
   Artifact() = default;
   Artifact(const Artifact&) = delete;
 };
 
-/// Changes a module between reading and compiling.
+/// Changes a module after it is read and before it is compiled.
 using ModuleEdit = std::function<void(relax::Module&)>;
-/// Looks at what has been compiled so far.
+/// Receives the current state of the compilation.
 using Look = std::function<void(const Artifact&)>;
 
-/// What a caller wants to see and change on the way. Empty functions are not called.
+/// Callbacks of a caller. Each may be empty.
 struct Watch {
   ModuleEdit edit;
-  Look read;      ///< the files are there
-  Look compiled;  ///< all passes have run, and nothing is written yet
-  Look finished;  ///< an object has its name and knows where its weights go; its code is generated next
+  Look read;      ///< called when all inputs are read
+  Look compiled;  ///< called when all passes have run, before anything is written
+  Look finished;  ///< called when the object has its name and a place for its weights, before code generation
   TellProgress progress;
-  codegen_llvm::TellParts generated;       ///< while code is generated, from any thread, one at a time
-  TellBounds bounds;                       ///< not for programs, which ask for their memory when they run
-  bool observe = false;                    ///< fill Artifact::observed, which takes time, if no option needs it
-  frontend::Findings* findings = nullptr;  ///< receives what an import found out, also where it fails
+  codegen_llvm::TellParts generated;       ///< called during code generation from any thread, never concurrently
+  TellBounds bounds;                       ///< not called for executables, which allocate memory at run time
+  bool observe = false;                    ///< whether to fill Artifact::observed, which takes time, in any case
+  frontend::Findings* findings = nullptr;  ///< receives the import's findings, also if it fails
 };
 
-/// Compiles the program that the options name and writes it, with the reports that they want and through `outputs`, to
-/// staged files, which commit() publishes. Fails with what was reported: a program or options that are at fault, an
-/// object beyond its budgets. With `warnings_are_errors` and a warning nothing is written.
+/// Compiles the program that the options name and writes it to staged files of `outputs`, with the requested reports;
+/// commit() publishes them. Fails if the program or the options are invalid or the object exceeds its budgets, with
+/// errors in `diag`. With `warnings_are_errors`, a warning prevents all output.
 Result<std::unique_ptr<Artifact>> compile(const CompileOptions& options, Goal goal, Outputs& outputs, Diagnostics& diag,
                                           const Watch& watch = {});
 
-/// Puts the outputs in their places. Fails (usage, io) if one of them would replace a file that was read, or if such a
-/// file has changed since: the object's hash is of what was read.
+/// Moves the outputs to their paths. Fails (usage, io) if one of them would replace an input, or if an input has
+/// changed since it was read, because the object's hash is that of the old content.
 Status commit(const Artifact& artifact, Outputs& outputs, Diagnostics& diag);
 
-/// Both, for the goal that the options name: compiles to files that are in their places then. With
-/// `warnings_are_errors` and a warning none is.
+/// Calls compile() with the goal that the options select, and then commit(). With `warnings_are_errors`, a warning
+/// prevents all output.
 Result<std::unique_ptr<Artifact>> compile_to_files(const CompileOptions& options, Diagnostics& diag,
                                                    const Watch& watch = {});
 

@@ -1,4 +1,4 @@
-// compile_options.cpp: what a caller hears of and says while a compilation runs.
+// compile_options.cpp: remarks and cancellation.
 #include "compiler/api/compile_options.h"
 
 #include "compiler/support/quote.h"

@@ -1,4 +1,4 @@
-// evaluator.cpp: how much work a prim func is, and who does it.
+// evaluator.cpp: estimates a prim func's work and selects the interpreter or the JIT.
 #include "compiler/api/evaluator.h"
 
 #include <unordered_map>

@@ -1,4 +1,4 @@
-// evaluator.h: running prim funcs on this machine: a little by interpretation, much as compiled code.
+// evaluator.h: runs prim funcs on this machine, interpreted or compiled depending on their work.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace relaxc {
 
-/// An Evaluator that compiles what would take the interpreter longer than compiling it. Both give the same bits, so
-/// what is folded does not depend on which of them ran.
+/// Makes an Evaluator that compiles a prim func if interpreting it would take longer than compiling it. Both compute
+/// the same bits, so results of folding do not depend on the choice.
 std::unique_ptr<tir::Evaluator> make_evaluator(tir::FindFunction find = {}, tir::CallExternal external = {});
 
 }  // namespace relaxc

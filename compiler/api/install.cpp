@@ -1,4 +1,4 @@
-// install.cpp: the tree around the program, or around the library if the code is in one.
+// install.cpp: finds the installation tree around the program, or around the library that contains this code.
 #include "compiler/api/install.h"
 
 #include <dlfcn.h>

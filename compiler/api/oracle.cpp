@@ -1,4 +1,4 @@
-// oracle.cpp: the program as it was read, interpreted.
+// oracle.cpp: interprets the program as it was read.
 #include "compiler/api/oracle.h"
 
 #include "compiler/api/input/read_input.h"

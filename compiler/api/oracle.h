@@ -1,4 +1,4 @@
-// oracle.h: what a program computes by the meaning of its operators.
+// oracle.h: runs a program by the meaning of its operators, to compare with.
 #pragma once
 
 #include <memory>
@@ -15,16 +15,16 @@
 
 namespace relaxc::api {
 
-/// A module as it was read, and an interpreter that runs it operator by operator. `options` and `diag` outlive it.
+/// A module as it was read, interpreted operator by operator. `options` and `diag` must outlive it.
 class Oracle {
  public:
   Oracle(const CompileOptions& options, std::string function, Diagnostics& diag);
 
-  /// Reads the input that the options name. Fails as read_input() does, and (usage) if it has no such function.
+  /// Reads the input that the options name. Fails like read_input(), and (usage) if it has no such function.
   Status read();
-  /// The function that is run; read() has succeeded.
+  /// Returns the function that run() interprets; read() must have succeeded.
   relax::Function* function() { return module_->find_function(name_); }
-  /// The outputs of the function. Every input is there. Fails (invalid_value) if the program refuses them.
+  /// Returns the outputs of the function. `inputs` must be complete. Fails (invalid_value) if the program refuses them.
   Result<std::vector<relax::HostTensor>> run(const Tensors& inputs);
 
  private:

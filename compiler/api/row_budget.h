@@ -1,4 +1,4 @@
-// row_budget.h: what the pass stream_rows is asked for, so that --ram-budget holds.
+// row_budget.h: finds an option of the pass stream_rows that keeps --ram-budget.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace relaxc::api {
 
-/// The arena and the pools of the entry that takes most; nothing if one of them has no bound.
+/// Returns the size of arena and pools of the entry that needs most; nullopt if one has no bound.
 std::optional<uint64_t> memory_of(const interface::Object& object);
 
-/// The memory of a program that is compiled with this number for `stream_rows.budget`; nothing if there is none.
+/// Returns the memory of the program compiled with this value of `stream_rows.budget`; nullopt if it has no bound.
 using TryRows = std::function<std::optional<uint64_t>(int64_t row_budget)>;
 
-/// The number by which the memory is at most `ram_budget` bytes with the fewest copies, or as small as was found if
-/// that is not reached or `ram_budget` is kLeastRam. The pass counts tensors alone, so it is asked for less until
-/// scratch memory of kernels fits as well: six programs are compiled at most.
+/// Returns the value with the fewest copies for which the memory is at most `ram_budget` bytes, or that with the least
+/// memory if none is, or if `ram_budget` is kLeastRam. The pass counts only tensors, so lower values are tried until
+/// the scratch memory of kernels fits as well; at most six programs are compiled.
 int64_t find_row_budget(uint64_t ram_budget, const TryRows& memory_with);
 
 }  // namespace relaxc::api

@@ -1,4 +1,4 @@
-// run_pipeline.cpp: flags about passes, and the run.
+// run_pipeline.cpp: applies flags about passes and runs the pipeline.
 #include "compiler/api/run_pipeline.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// run_pipeline.h: the passes, as options want them run and looked at.
+// run_pipeline.h: runs the passes as the options say, and observes them.
 #pragma once
 
 #include <functional>
@@ -17,33 +17,33 @@
 
 namespace relaxc::api {
 
-/// Numbers of passes by their names, "fold_constants.budget".
+/// Numeric options of passes by name: "fold_constants.budget".
 using PassNumbers = std::map<std::string, int64_t, std::less<>>;
 
-/// The numbers of --pass-option. Fails (usage) if a flag names a pass or an option that there is not.
+/// Returns the values of --pass-option. Fails (usage) if a flag names a pass or an option that does not exist.
 Result<PassNumbers> check_pass_flags(const CompileOptions& options, Diagnostics& diag);
 
-/// What only the way through the passes shows, for reports.
+/// Observations during the passes, for reports.
 struct Observations {
-  GraphView before, after;  ///< as it was read; as its kernels are called
+  GraphView before, after;  ///< as read; and as calls of kernels
   UnplannedBodies unplanned;
   std::vector<std::pair<std::string, double>> pass_milliseconds;
-  /// Of each kernel by its name: which strategies were asked for its schedule, and what they answered.
+  /// For each kernel by name, the strategies that were considered for its schedule, and their answers.
   std::map<std::string, std::string> explanations;
-  ScheduleFile schedules;  ///< of all kernels that strategies or steps have changed
+  ScheduleFile schedules;  ///< of all kernels that strategies or steps changed
   std::vector<proof::ScheduledKernel> scheduled_kernels;
   /// Kernels as they are defined, before they are scheduled and before functions such as exp become polynomials.
   std::map<std::string, tir::PrimFunc> definitions;
 };
 
-/// A note on dims that the user could bound, as soon as memory is planned.
+/// Receives dims whose bounds would help, as soon as memory is planned.
 using TellBounds = std::function<void(const std::vector<lower::SuggestedBounds>&)>;
 
-/// Is called with the current step, "after fuse_ops", when it changes.
+/// Receives the current step, such as "after fuse_ops".
 using TellProgress = std::function<void(std::string_view)>;
 
-/// Runs the passes on `module` and fills `object`; `observed` may be null. Reports what the passes report, and with
-/// --verify-semantics the first pass that changes what the program gives. Both functions may be empty.
+/// Runs the passes on `module` and fills `object`; `observed` may be null. Reports errors of passes, and with
+/// --verify-semantics the first pass that changes the program's results. Both functions may be empty.
 Status run_pipeline(const CompileOptions& options, const PassNumbers& numbers, const relax::OpTable& ops,
                     const Target& target, relax::Module& module, interface::Object& object, Observations* observed,
                     const TellBounds& tell_bounds, const TellProgress& progress, Diagnostics& diag);

@@ -1,4 +1,4 @@
-// schedule_file.cpp: schedules as text.
+// schedule_file.cpp: prints and parses schedules.
 //
 //   relaxc schedules 1
 //   target x86_64-unknown-linux-gnu skylake +avx2
@@ -7,10 +7,10 @@
 //   kernel softmax 55ab...
 //     choose "tile: 4x3"                ... or options of strategies
 //
-// One form serves both who tunes and who edits. A kernel is known by what it computes and not by its name, so that a
-// file serves every model in which the same kernel occurs; without the key it is known by its name. An option that no
-// strategy of this compiler offers is passed over, so an old file of choices can cost speed and nothing else. A step
-// that cannot be done is an error.
+// One format serves tuning and editing. A kernel is identified by what it computes, not by its name, so that a file
+// applies to every model with the same kernel; without the key, the name identifies it. An option that no strategy of
+// this compiler has is ignored, so an old file of choices can only cost speed. A step that cannot be applied is an
+// error.
 #include "compiler/api/schedule_file.h"
 
 #include <fmt/format.h>

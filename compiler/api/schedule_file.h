@@ -1,4 +1,4 @@
-// schedule_file.h: how kernels are scheduled, as a file that compilations write and read, and people between them.
+// schedule_file.h: reads and writes schedules of kernels as a file that users can edit.
 #pragma once
 
 #include <string>
@@ -10,36 +10,36 @@
 
 namespace relaxc::api {
 
-/// How one kernel is scheduled: by steps (schedule/trace/trace.h), or by strategies with some choices
+/// The schedule of one kernel: by steps (schedule/trace/trace.h), or by strategies with given choices
 /// (schedule/strategies/parts/knobs.h).
 struct KernelSchedule {
-  std::string name;     ///< in the model that it was written for
-  std::string key;      ///< kernel_key; empty: whatever kernel has the name
-  std::string comment;  ///< for people
-  std::string steps;    ///< lines, where it is to be written
-  std::string choices;  ///< not empty: no steps
-  TextSpan at;          ///< of the name, where it was read
-  TextSpan steps_at;    ///< of the steps, where they were read
+  std::string name;     ///< in the model for which it was written
+  std::string key;      ///< kernel_key; empty: applies to any kernel of that name
+  std::string comment;  ///< for readers
+  std::string steps;    ///< lines; used when the file is written
+  std::string choices;  ///< if not empty, there are no steps
+  TextSpan at;          ///< of the name, in the file that was read
+  TextSpan steps_at;    ///< of the steps, in the file that was read
 };
 
 struct ScheduleFile {
-  std::string target;  ///< target_text; empty: any
+  std::string target;  ///< target_text; empty: any target
   std::vector<KernelSchedule> kernels;
 };
 
-/// All of a target that a measurement depends on.
+/// Returns the parts of a target on which measurements depend.
 std::string target_text(const Target& target);
 
-/// What a kernel computes, whatever it is called: a hash of its text before it is scheduled.
+/// Returns a hash of a kernel's text before it is scheduled, which does not depend on its name.
 std::string kernel_key(const tir::PrimFunc& kernel);
 
 std::string schedule_file_text(const ScheduleFile& file);
-/// \param sources  keeps the text, which steps and messages point to
-/// Fails (io, syntax, redefinition) if the file cannot be read or is no such file.
+/// Fails (io, syntax, redefinition) if the file cannot be read or is invalid.
+/// \param sources  owns the text, to which steps and messages point
 Result<ScheduleFile> read_schedule_file(const std::string& path, Sources& sources, Diagnostics& diag);
 
-/// Tells the pass that schedules kernels what `file`, that of the options, says of those of the module. Fails
-/// (unbound_name) where a name without a key is not a kernel's.
+/// Applies the schedules of `file`, which the options name, to the kernels of the module, through the pass that
+/// schedules them. Fails (unbound_name) if a name without a key is not that of a kernel.
 Status assign_schedules(const ScheduleFile& file, const CompileOptions& options, relax::Module& module,
                         PassContext& context);
 

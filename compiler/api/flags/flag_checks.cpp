@@ -1,4 +1,4 @@
-// flag_checks.cpp: CLI11's checks with messages of our own.
+// flag_checks.cpp: CLI11's validators with our own messages.
 #include "compiler/api/flags/flag_checks.h"
 
 #include <fmt/format.h>

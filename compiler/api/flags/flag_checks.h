@@ -1,4 +1,4 @@
-// flag_checks.h: what values a flag takes, and what is said to who gives others.
+// flag_checks.h: validators of flag values, and error messages.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,15 +7,15 @@
 
 namespace relaxc::api {
 
-/// A value that is one of `names`; help shows the list, and the message says which one is near.
+/// Accepts a value of `names`; help shows the list, and the message suggests the nearest name.
 CLI::Validator one_of(std::vector<std::string> names);
-/// An integer from `lower` to `upper`, which help does not show.
+/// Accepts an integer in [lower, upper]; help does not show the range.
 CLI::Validator between(int64_t lower, int64_t upper);
-/// Seconds: more than 0, and at most 1e9. Help does not show it.
+/// Accepts seconds: more than 0, and at most 1e9. Help does not show the range.
 CLI::Validator seconds();
-/// The names that a flag is called by, with their dashes as they are typed; empty for positional arguments.
+/// Returns the names of a flag, with their dashes; empty for positional arguments.
 std::vector<std::string> typed_names(const CLI::Option& option);
-/// What was found and what would be right, of a command line that `app` refused with `error`.
+/// Returns the message for a command line that `app` refused with `error`: what was found and what would be right.
 std::string parse_message(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace relaxc::api

@@ -1,4 +1,4 @@
-// flag_values.cpp: dims and states as flags name them.
+// flag_values.cpp: parses dims, sizes, states and pools.
 #include "compiler/api/flags/flag_values.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// flag_values.h: what is written behind the equals sign of a flag.
+// flag_values.h: parses the values of flags.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 
 namespace relaxc::api {
 
-/// "batch=1", "seq=1..512", "seq=1..512:64", "rows=..300"; nothing if it is not one of those.
+/// Parses "batch=1", "seq=1..512", "seq=1..512:64", "rows=..300"; nullopt if the text has another form.
 std::optional<frontend::DimOverride> parse_dim(const std::string& text);
-/// "16384", "64K", "2MiB": powers of 1024; nothing if it is not a number of bytes, or more than 64 bits hold.
+/// Parses "16384", "64K", "2MiB", with powers of 1024; nullopt if it is no number of bytes or exceeds 64 bits.
 std::optional<uint64_t> parse_bytes(const std::string& text);
-/// "h0:hn"; nothing if one of the two is missing.
+/// Parses "h0:hn"; nullopt if one of the names is missing.
 std::optional<State> parse_state(const std::string& text);
 
-/// "fast=64K", or "slow", of no bytes; nothing if the name is not an identifier or what follows are not bytes.
+/// Parses "fast=64K", or "slow" (0 bytes); nullopt if the name is no identifier or the value no number of bytes.
 std::optional<interface::Pool> parse_pool(const std::string& text);
 
 }  // namespace relaxc::api

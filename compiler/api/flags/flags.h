@@ -1,4 +1,4 @@
-// flags.h: the flags of a compilation, each with where its value goes: one list for the program and the library.
+// flags.h: the flags of a compilation, each bound to its option; one list for the program and the library.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,8 +9,8 @@
 
 namespace relaxc::api {
 
-/// The flags that decide what the object is, beside the input and the target, are in this group of `--help`: their
-/// text is part of the object's hash, so that nothing else has to know of a new one.
+/// The group in `--help` of the flags that determine the object, besides the input and the target. Their text is part
+/// of the object's hash, so a new flag of this group needs no other change.
 constexpr const char* kObjectFlags = "Object";
 constexpr const char* kInputFlags = "Input";
 constexpr const char* kTargetFlags = "Target";
@@ -19,7 +19,7 @@ constexpr const char* kBuildFlags = "Build systems";
 constexpr const char* kLimitFlags = "Limits";
 constexpr const char* kPassFlags = "Passes";
 
-/// Makes a flag one that may be given several times, with one value each time: what follows may be an input.
+/// Lets a flag be given several times, with one value each time, so that an argument after it is an input.
 inline CLI::Option* repeated(CLI::Option* option, const char* value) {
   return option->expected(1)
       ->allow_extra_args(false)
@@ -27,10 +27,10 @@ inline CLI::Option* repeated(CLI::Option* option, const char* value) {
       ->type_name(value);
 }
 
-/// Declares every flag that compiling has; `options` must outlive `app`.
+/// Declares every flag of a compilation; `options` must outlive `app`.
 void add_flags(CLI::App& app, CompileOptions& options);
 
-/// The flags of the group kObjectFlags as they were given, or with their default.
+/// Returns the flags of the group kObjectFlags as given, or with their default.
 std::vector<std::string> object_flags(const CLI::App& app);
 
 }  // namespace relaxc::api

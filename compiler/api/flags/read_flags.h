@@ -1,4 +1,4 @@
-// read_flags.h: the flags of a compilation, for who has no command line.
+// read_flags.h: parses the flags of a compilation for callers without a command line.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace relaxc::api {
 
-/// Reads flags as the command line has them, each with its value in one text ("--dim=n=1", "-O2"), and no input. Gives
-/// why one cannot be read; empty: all were.
+/// Parses flags in the syntax of the command line, each with its value in one text ("--dim=n=1", "-O2"), without an
+/// input. Returns the error message for an invalid flag; empty if all are valid.
 std::string read_flags(std::vector<std::string> arguments, CompileOptions& options);
 
 }  // namespace relaxc::api

@@ -1,4 +1,4 @@
-// custom_ops.cpp: declarations of custom operators, from flags and JSON.
+// custom_ops.cpp: reads declarations of custom operators from flags and JSON.
 #include "compiler/api/input/custom_ops.h"
 
 #include <unistd.h>

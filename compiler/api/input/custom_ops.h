@@ -1,4 +1,4 @@
-// custom_ops.h: --custom-op, on the command line or in a file.
+// custom_ops.h: reads --custom-op, from the command line or a file.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace relaxc::api {
 
-/// Each text of `custom_ops` is `domain::Name=rule` or the path of a JSON file: an object whose keys are `domain::Name`
-/// and whose values are rules, or objects with "rule" and, if wanted, "function", the name in C. `files` receives the
-/// files that were read. Fails (usage) on what is neither, on a rule that cannot be read, and on an operator declared
-/// twice.
+/// Parses each text of `custom_ops`: `domain::Name=rule`, or the path of a JSON file, an object whose keys are
+/// `domain::Name` and whose values are rules, or objects with "rule" and optionally "function", the C name. `files`
+/// receives the files that were read. Fails (usage) on texts of another form, on invalid rules, and on operators that
+/// are declared twice.
 Result<std::vector<frontend::CustomOp>> read_custom_ops(const CompileOptions& options, Diagnostics& diag,
                                                         std::vector<relax::FileRef>& files);
 

@@ -1,4 +1,4 @@
-// external_patterns.cpp: one file after the other. What is in a file, compiler/transform/graph/external reads.
+// external_patterns.cpp: opens the files; compiler/transform/graph/external parses them.
 #include "compiler/api/input/external_patterns.h"
 
 #include <utility>

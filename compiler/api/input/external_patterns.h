@@ -1,4 +1,4 @@
-// external_patterns.h: the files of --external-patterns.
+// external_patterns.h: reads the files of --external-patterns.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@
 
 namespace relaxc::api {
 
-/// Opens the files, from memory or by their paths. Fails (io) if one cannot be read, or is larger than settings are.
+/// Opens the files, from memory or by their paths. Fails (io) if one cannot be read, or exceeds kLargestSettings.
 Result<std::vector<relax::FileRef>> open_external_patterns(const CompileOptions& options, Diagnostics& diag);
 
-/// The rows of all files in their order. `sources` keeps what messages point to. Fails if a file cannot be read, or
-/// says what no row can say.
+/// Returns the rows of all files, in order. `sources` owns the text to which messages point. Fails if a file cannot be
+/// read or is invalid.
 Result<ExternalPatterns> read_external_patterns(const CompileOptions& options, const relax::OpTable& ops,
                                                 Sources& sources, Diagnostics& diag);
 

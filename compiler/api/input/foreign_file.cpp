@@ -1,8 +1,8 @@
-// foreign_file.cpp: a file's first bytes, and for zip archives the names in it, say which tool wrote it.
+// foreign_file.cpp: recognizes the tool that wrote a file by its first bytes, and for zip archives by the names in it.
 //
-// The extension is not asked but where the content says nothing: people rename files, and a .pt may be one of four
-// things. A file that no row knows and that has a zero byte at its beginning is not text either, so a reader gets one
-// message instead of one for each line that is none.
+// The extension is used only if the content does not tell: users rename files, and a .pt may be one of four formats. An
+// unknown file with a zero byte at its beginning is not text either, so the user gets one message for it instead of one
+// for each line.
 #include "compiler/api/input/foreign_file.h"
 
 #include <fmt/format.h>

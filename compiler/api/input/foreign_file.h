@@ -1,4 +1,4 @@
-// foreign_file.h: model files of other tools, which people hand to a compiler before they know what it reads.
+// foreign_file.h: recognizes model files of other tools, which users may pass to the compiler.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace relaxc::api {
 
-/// What a file of these bytes is, and how to get one that relaxc reads out of it, as one sentence in lower case:
-/// "'net.pt' is a PyTorch file; export …". Nothing if the bytes may be an ONNX model, a TFLite model or text.
+/// Returns what a file with these bytes is and how to convert it for relaxc, as one sentence in lower case: "'net.pt'
+/// is a PyTorch file; export …". nullopt if the bytes may be an ONNX model, a TFLite model or text.
 std::optional<std::string> foreign_file(const std::string& path, std::span<const std::byte> bytes);
 
 }  // namespace relaxc::api

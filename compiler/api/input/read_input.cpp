@@ -1,4 +1,4 @@
-// read_input.cpp: which frontend reads the file; --dim on a text program; --state on both.
+// read_input.cpp: selects the frontend for a file; applies --dim to text programs and --state to all.
 #include "compiler/api/input/read_input.h"
 
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-// read_input.h: from the named file to a module, with what the command line says of its dims and states.
+// read_input.h: reads the input file to a module, and applies the flags about its dims and states.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace relaxc::api {
 
 /// Reads the ONNX model (by its extension .onnx) or text program that the options name, and applies --dim and --state.
-/// `files` receives every file that was read, the input first; `findings` what an import says beside its errors.
-/// Fails (usage) on a dim that the program does not have, and on flags that contradict each other; on all that the
+/// `files` receives every file that was read, the input first; `findings` receives the import's findings besides its
+/// errors. Fails (usage) on a dim that the program does not have and on contradicting flags, and on everything that the
 /// frontends refuse.
 Result<relax::Module> read_input(const CompileOptions& options, const relax::OpTable& ops, Diagnostics& diag,
                                  std::vector<relax::FileRef>& files, frontend::Findings& findings);

@@ -1,5 +1,5 @@
-// tensor_files.cpp: .npy and .pb are read by the code that models compiled to programs read them with; .npz and
-// .safetensors as files of weights are.
+// tensor_files.cpp: reads .npy and .pb by the code that compiled models use; .npz and .safetensors like files of
+// weights.
 #include "compiler/api/input/tensor_files.h"
 
 #include <algorithm>

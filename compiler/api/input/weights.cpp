@@ -1,7 +1,7 @@
-// weights.cpp: files of weights that the command line or a program names.
+// weights.cpp: reads and writes files of weights that the command line or a program names.
 //
-// A program names its file itself rather than that relaxc looks for one with a like name: a file that happens to lie
-// there must not change what is compiled.
+// A program names its file of constants explicitly: a file that happens to have a matching name must not change what is
+// compiled.
 #include "compiler/api/input/weights.h"
 
 #include <cerrno>

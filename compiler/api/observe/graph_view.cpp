@@ -1,7 +1,7 @@
-// graph_view.cpp: which ops are worth drawing, and Graphviz's text.
+// graph_view.cpp: selects the ops to draw, and prints Graphviz's language.
 //
-// A picture of a network is read for what computes: constants, shapes, scalars and tuples would be most of its nodes
-// and none of its meaning. Edges go through tuples to what was put in.
+// A drawing of a network is about its computations: constants, shapes, scalars and tuples would be most of its nodes
+// and hide these. Edges go through tuples to their fields.
 #include "compiler/api/observe/graph_view.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// graph_view.h: a module's dataflow as nodes and edges, for pictures.
+// graph_view.h: a module's dataflow as nodes and edges for drawing.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 namespace relaxc::api {
 
 struct GraphNode {
-  std::string label;                 ///< the operator, the kernel, the input's name
+  std::string label;                 ///< the operator's, kernel's or input's name
   std::string kind;                  ///< "input", "op", "kernel", "control", "output"
   std::string type;                  ///< of the first result
-  std::vector<std::string> sources;  ///< the nodes or lines that it comes from
+  std::vector<std::string> sources;  ///< the nodes or lines of the source that it computes
   int32_t function = 0;              ///< index of the Relax function
-  int32_t parent = -1;               ///< the If or Loop in which it is
-  int32_t region = 0;                ///< which of that one's regions: then is 0, else 1
+  int32_t parent = -1;               ///< index of the If or Loop that contains it
+  int32_t region = 0;                ///< index among that op's regions: 0 for then, 1 for else
 };
 
-/// Nodes in the order of the program, users behind producers; constants, shapes and what only renames are left out.
+/// Nodes in program order, producers before users; constants, shapes and ops that only rename are left out.
 struct GraphView {
   std::vector<std::string> functions;
   std::vector<GraphNode> nodes;
-  std::vector<std::pair<int32_t, int32_t>> edges;  ///< from producer to user, each once
+  std::vector<std::pair<int32_t, int32_t>> edges;  ///< from producer to user, without duplicates
 };
 
 GraphView view_graph(const relax::Module& module);
 
-/// The graph in Graphviz's language, one cluster a function.
+/// Returns the graph in Graphviz's language, with a cluster for each function.
 std::string dot_text(const GraphView& graph, const std::string& title);
 
 }  // namespace relaxc::api

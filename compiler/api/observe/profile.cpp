@@ -1,10 +1,10 @@
-// profile.cpp: reading kernels and memory off the lowered program.
+// profile.cpp: derives kernels and memory from the lowered program.
 //
-// Everything is taken from what the backends are given, not from what passes say they did: a kernel's work is counted
-// in its loops, the arena's offsets are those of the views that surround the calls. Only what is one tensor and how
-// long it lives must be asked of the program as it was before memory was planned, when allocations still had a scope.
+// Everything is read from the input of the backends, not from what passes say they did: a kernel's work is counted in
+// its loops, the arena's offsets are those of the views around the calls. Only the extent and lifetime of tensors come
+// from the program before memory was planned, when allocations still had a scope.
 //
-// What only the run knows (trip counts, sizes that data decide) is taken as a typical number.
+// Values that only the run knows (trip counts, data-dependent sizes) are replaced by typical numbers.
 #include "compiler/api/observe/profile.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// profile.h: what a compiled program will do, in numbers: its kernels, and its memory over time.
+// profile.h: estimates of a compiled program: the cost of its kernels, and its memory over time.
 #pragma once
 
 #include <cstdint>
@@ -12,67 +12,67 @@
 
 namespace relaxc::api {
 
-/// One kernel, over all of its calls.
+/// The cost of one kernel over all of its calls.
 struct KernelCost {
   std::string name;
-  std::vector<std::string> sources;  ///< the nodes or lines that it computes
-  int64_t calls = 0;                 ///< by the entry, trips of loops counted where they are known
-  double flops = 0, integer_ops = 0, bytes = 0, weight_bytes = 0;  ///< as analysis::Work has them
+  std::vector<std::string> sources;  ///< the nodes or lines of the source that it computes
+  int64_t calls = 0;                 ///< in the entry, with trip counts where known
+  double flops = 0, integer_ops = 0, bytes = 0, weight_bytes = 0;  ///< as in analysis::Work
   double seconds = 0, share = 0;  ///< estimated: the larger of arithmetic and memory traffic at the target's peak
 };
 
-/// A tensor in the arena or a pool, from the first to the last step that touches it.
+/// A tensor in the arena or a pool, with the first and the last step that accesses it.
 struct MemoryPiece {
   std::string name, source;
-  std::string pool;  ///< empty: the arena
+  std::string pool;  ///< empty for the arena
   int64_t offset = 0, bytes = 0;
   uint32_t first = 0, last = 0;
 };
 
-/// An entry at one choice of its symbols.
+/// The profile of an entry for given values of its symbols.
 struct EntryProfile {
   std::string name;
   std::map<std::string, int64_t> symbols;
   int64_t arena_bytes = 0;
-  int64_t bound_bytes = 0;  ///< the largest sum of what is live at one step: no plan of these lifetimes can be below
-  std::vector<interface::Pool> pools;  ///< beside the arena; the two numbers above are the arena's
+  int64_t bound_bytes = 0;  ///< largest sum of live bytes at one step: a lower bound for all plans of these lifetimes
+  std::vector<interface::Pool> pools;  ///< in addition to the arena; the numbers above are the arena's
   std::vector<std::string> steps;      ///< kernels and called functions, in order
   std::vector<MemoryPiece> pieces;
-  std::vector<KernelCost> kernels;  ///< the slowest first
+  std::vector<KernelCost> kernels;  ///< slowest first
   double ratio() const { return bound_bytes == 0 ? 1 : double(arena_bytes) / double(bound_bytes); }
 };
 
-/// Bodies of host functions after lower_functions, in which memory has no place yet, by name.
+/// Bodies of host functions after lower_functions, before memory is planned, by name.
 using UnplannedBodies = std::map<std::string, tir::Stmt>;
 UnplannedBodies unplanned_bodies(const relax::Module& module);
 
-/// What the name of a CPU does not say. A desktop core, unless it was measured: only shares are meant to be read then.
+/// Speeds that a CPU's name does not tell. The default is a desktop core: then only shares are meaningful.
 struct CoreSpeed {
-  double clock = 2.5e9;  ///< cycles a second
-  double memory = 1e10;  ///< bytes a second
+  double clock = 2.5e9;  ///< cycles per second
+  double memory = 1e10;  ///< bytes per second
 };
 
-/// What one core of a target can do at best, as far as its description says.
+/// Peak rates of one core of a target, as far as its description says.
 struct Limits {
-  double flops = 0, integer_ops = 0;  ///< a second; of integers by dot products of bytes where the target has any
-  double near = 0, memory = 0;  ///< bytes a second: of data that fits the second level of cache, and of other data
+  double flops = 0, integer_ops = 0;  ///< per second; integers by dot products of bytes if the target has them
+  double near = 0, memory = 0;  ///< bytes per second of data that fits the second level of cache, and of other data
   int64_t near_bytes = 0;
 
-  /// Seconds that the arithmetic of these calls takes one core.
+  /// Returns the seconds of one core for the arithmetic of these calls.
   double arithmetic_seconds(const KernelCost& cost) const;
 };
 Limits limits_of(const Target& target, const CoreSpeed& speed = {});
 
-/// The profile of `entry` with these values of its symbols, in their order.
+/// Returns the profile of `entry` with these values of its symbols, in order.
 EntryProfile profile_entry_at(const relax::Module& module, const UnplannedBodies& unplanned,
                               const interface::Entry& entry, const Target& target, const std::vector<int64_t>& symbols);
 
-/// Profiles of `entry` with every symbol at 1, 16, 128 and 512, or near it where bounds or guards refuse that; one for
-/// a static program. `module` is what the whole pipeline left.
+/// Returns the profiles of `entry` with every symbol at 1, 16, 128 and 512, or near it if bounds or guards refuse that;
+/// one for a static program. `module` must be the result of the whole pipeline.
 std::vector<EntryProfile> profile_entry(const relax::Module& module, const UnplannedBodies& unplanned,
                                         const interface::Entry& entry, const Target& target);
 
-/// "head/nms (NonMaxSuppression)", "line 14": a place in the source as a word or two; empty if there is none.
+/// Returns a short text for a location: "head/nms (NonMaxSuppression)", "line 14"; empty if it is null.
 std::string short_location(Location location);
 
 }  // namespace relaxc::api

@@ -1,8 +1,8 @@
-// sizes.cpp: sizes that guards accept, found by trying.
+// sizes.cpp: searches for sizes that guards accept.
 //
-// A guard is any condition over any symbols (a convolution without padding wants its filter to fit, a merge wants n = 2
-// m), so nothing is solved. First all symbols move together, from the wanted size upwards; then one after the other is
-// set to what leaves the fewest guards that refuse, as near to the wanted size as it can be.
+// A guard is any condition over any symbols (a convolution without padding needs room for its filter, a merge needs n =
+// 2 m), so nothing is solved. First all symbols change together, from the wanted size upwards; then each in turn is set
+// to the value nearest to the wanted size with the fewest failing guards.
 #include "compiler/api/observe/sizes.h"
 
 #include <algorithm>

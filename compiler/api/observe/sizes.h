@@ -1,4 +1,4 @@
-// sizes.h: at which sizes a program is looked at.
+// sizes.h: chooses values of symbols for profiles.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace relaxc::api {
 
-/// Values of the symbols of `entry`, in their order, near `wanted` for each of them, that its bounds and guards accept.
-/// Where none are found, those that the fewest guards refuse.
+/// Returns values of the symbols of `entry`, in order, near `wanted`, that its bounds and guards accept; if none are
+/// found, values that the fewest guards refuse.
 std::vector<int64_t> admissible_sizes(const relax::Module& module, const interface::Entry& entry, int64_t wanted);
 
 }  // namespace relaxc::api

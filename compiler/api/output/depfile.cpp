@@ -1,8 +1,8 @@
-// depfile.cpp: rules for make and ninja.
+// depfile.cpp: prints rules for make and ninja.
 //
-// A name from a model may hold any byte. What make takes for syntax (a newline ends the rule, what follows a
-// semicolon is run) is escaped where GNU make has an escape and refused where it has none; tests/driver/depfile_test.py
-// asks make itself about every byte.
+// A name from a model may contain any byte. Bytes with a meaning in make's syntax (a newline ends the rule, text after
+// a semicolon is run) are escaped if GNU make has an escape, and refused otherwise; tests/driver/depfile_test.py runs
+// make on every byte.
 #include "compiler/api/output/depfile.h"
 
 #include <string_view>

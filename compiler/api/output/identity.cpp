@@ -1,4 +1,4 @@
-// identity.cpp: names and hashes of an object.
+// identity.cpp: computes names and hashes of an object.
 #include "compiler/api/output/identity.h"
 
 #include <fmt/format.h>

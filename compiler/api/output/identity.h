@@ -1,4 +1,4 @@
-// identity.h: what an object is called and what it is known by.
+// identity.h: sets the name and the hashes of an object.
 #pragma once
 
 #include "compiler/api/compile_options.h"
@@ -10,8 +10,8 @@
 
 namespace relaxc::api {
 
-/// Gives the object its name, its producer, the hash of all that decides what it is (inputs, flags, target, compiler)
-/// and the hash of its interface. Fails (usage) if it would define what it calls as an external function.
+/// Sets the object's name, its producer, the hash of everything that determines it (inputs, flags, target, compiler)
+/// and the hash of its interface. Fails (usage) if it would define a symbol that it also calls as an external function.
 Status name_object(const CompileOptions& options, const OutputPlan& plan, const Target& target,
                    const std::vector<relax::FileRef>& files, interface::Object& object, Diagnostics& diag);
 

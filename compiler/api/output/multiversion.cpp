@@ -1,7 +1,7 @@
-// multiversion.cpp: what the versions of a program have in common.
+// multiversion.cpp: combines the versions of a program.
 //
-// Guards, shapes and tables do not depend on the CPU and are once. Kernels are once a version. Weights that two
-// versions read in one packing are once too, since they are laid out together.
+// Guards, shapes and tables do not depend on the CPU and exist once. Each version has its own kernels. Weights that two
+// versions read in the same packing exist once too, since they are laid out together.
 #include "compiler/api/output/multiversion.h"
 
 #include <fmt/format.h>

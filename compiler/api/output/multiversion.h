@@ -1,4 +1,4 @@
-// multiversion.h: one object for several CPUs: the versions of a program, made one interface.
+// multiversion.h: one object for several CPUs: gives the versions of a program one interface.
 #pragma once
 
 #include <deque>
@@ -12,22 +12,22 @@
 
 namespace relaxc::api {
 
-/// The program as compiled for a CPU that is not the best of the list.
+/// A version of the program for a CPU that is not the best one of the list.
 struct LesserVersion {
   relax::Module module;  ///< owns what the object refers to
   interface::Object object;
-  uint64_t own_weights = 0;  ///< bytes that the better versions have in another packing
+  uint64_t own_weights = 0;  ///< bytes that better versions have in another packing
 };
 
-/// Makes the interface of `object`, which is the best version, that of all: its arenas serve each of them. Fails
-/// (reported) where a prim func needs memory of the caller in some versions alone.
+/// Makes the interface of `object`, the best version, valid for all versions: its arena sizes are their maxima. Fails
+/// (reported) if a prim func needs memory of the caller in some versions only.
 Status cover(interface::Object& object, const std::deque<LesserVersion>& lesser, Diagnostics& diag);
 
-/// What the versions have each for themselves, a line for -v each. `levels` and versions least first.
+/// Returns, for -v, a line for each version about what it does not share. `levels` and versions: least first.
 std::vector<std::string> duplicated(const interface::Object& object, const std::deque<LesserVersion>& lesser,
                                     const std::vector<codegen_llvm::CpuLevel>& levels);
 
-/// The versions as the emitter takes them, least first.
+/// Returns the versions for the emitter, least first.
 std::vector<codegen_llvm::LevelVersion> versions(const interface::Object& object,
                                                  const std::deque<LesserVersion>& lesser,
                                                  const std::vector<codegen_llvm::CpuLevel>& levels);

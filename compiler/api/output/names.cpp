@@ -1,8 +1,8 @@
-// names.cpp: functions by numbers, tables without names.
+// names.cpp: replaces names of functions by numbers, and empties those in tables.
 //
-// A product need not reveal what its network is made of, and on a small board the names are a part of the flash.
-// Functions are renamed where they are listed and where they are called, so that both backends print what they are
-// given.
+// A product need not reveal the structure of its network, and on a small board the names take
+// flash. Functions are renamed in the list and in calls, so that the backends need not know of
+// it.
 #include "compiler/api/output/names.h"
 
 #include <map>

@@ -1,4 +1,4 @@
-// names.h: an object that says less of the model that it was made of (--names).
+// names.h: removes names of the model from an object (--names).
 #pragma once
 
 #include <deque>
@@ -8,16 +8,16 @@
 
 namespace relaxc::api {
 
-/// What renamed objects refer to; lives as long as they do.
+/// Owns what a renamed object refers to; must live as long as that.
 struct RenamedFunctions {
   arith::Context context;
   std::deque<tir::PrimFunc> functions;
 };
 
-/// The object for backends alone; what people read (header, manifest, reports) is made of the object as it was. From
-/// kIo on functions are called by numbers and kernels have no names in the tables; with kNone inputs, outputs and dims
-/// have empty ones. Names that make symbols stay: those of entries, public prim funcs and external functions. Two
-/// copies of one object call their functions alike.
+/// Returns the object for backends; texts for users (header, manifest, reports) are made of the original. With kIo and
+/// kNone functions are named by numbers and kernels have no names in the tables; with kNone inputs, outputs and dims
+/// have empty names. Names of symbols stay: those of entries, public prim funcs and external functions. The result
+/// depends only on the object, so two copies have equal names.
 interface::Object with_names(const interface::Object& object, Names names, RenamedFunctions& renamed);
 
 }  // namespace relaxc::api

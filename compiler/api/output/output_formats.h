@@ -1,4 +1,4 @@
-// output_formats.h: what can be written, and what it is called.
+// output_formats.h: the output formats, their names and extensions.
 #pragma once
 
 #include <optional>
@@ -21,12 +21,12 @@ enum class Emit {
   kJavaScript
 };
 
-/// The format that the extension of a path selects; nothing if it selects none.
+/// Returns the format of a path's extension; nullopt if there is none for it.
 std::optional<Emit> format_of_path(const std::string& path);
-/// The format that `--emit` calls so; it has to be one of format_names().
+/// Returns the format of a value of `--emit`, which must be one of format_names().
 Emit format_of_name(const std::string& name);
 std::vector<std::string> format_names();
-/// ".o .obj .a …, none: a program that runs the model on files", for messages.
+/// Returns ".o .obj .a …, none: a program that runs the model on files", for messages.
 std::string format_extensions();
 
 }  // namespace relaxc::api

@@ -1,11 +1,11 @@
-// outputs.cpp: all files in their places, or none.
+// outputs.cpp: moves all files to their paths, or none.
 //
-// The first file is the one that make looks at, so it takes its place last: if it is there and new, all of them are.
-// No signal comes between the first and the last; a process that is killed in these microseconds, or a machine that
-// loses power, can leave a new header beside an old object, and an old file under a name ".relaxc-….tmp".
+// The first file is the one that make checks, so it is moved last: if it is there and new, all of them are. Signals are
+// blocked between the first and the last; only a process that is killed in these microseconds, or a machine that loses
+// power, can leave a new header beside an old object, and an old file under a name ".relaxc-….tmp".
 //
-// Two processes that write the same files at once take turns here, so that a header is not of one and the object of
-// the other: each locks the folders. The lock is advice and is waited for briefly, since a build may hold one on a
+// Two processes that write the same files at once are serialized here by locks of the folders, so that a header is not
+// of one and the object of the other. The lock is advisory and waited for only briefly, since a build may hold one on a
 // folder around relaxc (flock . relaxc …).
 #include "compiler/api/output/outputs.h"
 

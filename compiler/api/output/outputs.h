@@ -1,4 +1,4 @@
-// outputs.h: files that appear together or not at all.
+// outputs.h: publishes the output files together or not at all.
 #pragma once
 
 #include <deque>
@@ -11,29 +11,29 @@
 
 namespace relaxc::api {
 
-/// The files that one compilation writes. Each is written under a temporary name (StagedFile) and all are put in their
-/// places at once; what is not committed is gone, whatever ends the program.
+/// The files that one compilation writes. Each is written under a temporary name (StagedFile), and all are moved to
+/// their paths at once; files that are not committed are removed, however the program ends.
 class Outputs {
  public:
-  /// Where files go: to their paths, or nowhere, so that contents() is all there is of them.
+  /// Where files go: to their paths, or only to memory, where contents() reads them.
   enum class Place { kFiles, kMemory };
   explicit Outputs(Diagnostics& diag, Place place = Place::kFiles) : diag_(diag), place_(place) {}
   Outputs(const Outputs&) = delete;
 
-  /// The path to write to for the file that will be `path`; an empty file is there already, so what forbids to write
-  /// (no such folder, no permission, a folder of that name) is found here. `keep_if_same`: an existing file with the
-  /// same content is left untouched.
+  /// Returns the path to write to for the output `path`. It is an empty file already, so errors (missing folder, no
+  /// permission, a folder of that name) are reported here. `keep_if_same`: an existing file with the same content is
+  /// not touched.
   Result<std::string> add(const std::string& path, bool keep_if_same = false);
-  /// A path to write to for what is needed until all is written, on the file system of `path`.
+  /// Returns a path for a temporary file on the file system of `path`, which is removed in the end.
   Result<std::string> scratch(const std::string& path);
   /// Writes a whole text file through add().
   Status write(const std::string& path, const std::string& text, bool keep_if_same = false);
-  /// Puts all files in their places, the one added first at last. On failure every place has what it had before. Files
-  /// in memory have no places.
+  /// Moves all files to their paths, the first one last. On failure, every path has its former content. Has no effect
+  /// in memory.
   Status commit();
-  /// What all files hold, in the order of adding; it is there for as long as it is kept. Before commit().
+  /// Returns the contents of all files, in the order of add(). Must be called before commit().
   Result<std::vector<relax::FileRef>> contents();
-  /// The places of all files, in the order of adding.
+  /// Returns the paths of all files, in the order of add().
   std::vector<std::string> paths() const;
 
  private:

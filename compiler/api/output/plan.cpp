@@ -1,8 +1,8 @@
-// plan.cpp: which files, in which form, under which name.
+// plan.cpp: decides the files, their formats and names.
 //
-// All of it is decided before the input is read, so that a mistake on the command line costs no time. A stem that is no
-// C identifier ("mnist-8") is an error and not quietly changed: the name is in every symbol that the user's program
-// writes, so the user should have chosen it.
+// This happens before the input is read, so that errors on the command line cost no time. A stem that is no C
+// identifier ("mnist-8") is an error and not changed silently: the name is in every symbol that the user's program
+// uses, so the user should choose it.
 #include "compiler/api/output/plan.h"
 
 #include <cctype>

@@ -1,4 +1,4 @@
-// plan.h: what one compilation is to write, and where.
+// plan.h: decides which files a compilation writes.
 #pragma once
 
 #include <string>
@@ -12,28 +12,28 @@ struct OutputPlan {
   Emit emit = Emit::kObject;
   std::string name;     ///< prefix of every global symbol
   std::string output;   ///< the object, assembly, C …
-  std::string header;   ///< beside it; empty: none
-  std::string weights;  ///< a file of the weights alone; empty: decided by how many there are
-  std::string params;   ///< where the large constants of a text go; empty: none
-  std::string depfile;  ///< empty: none wanted
-  std::string script;   ///< a module of JavaScript that loads the output, which is WebAssembly; empty: none
+  std::string header;   ///< beside `output`; empty: none
+  std::string weights;  ///< a file for the weights alone; empty: their size decides
+  std::string params;   ///< a file for the large constants of a text; empty: none
+  std::string depfile;  ///< empty: none
+  std::string script;   ///< a JavaScript module that loads the output, which is WebAssembly; empty: none
 };
 
-/// Decides form, name and files from the options. Fails (usage) if the extension selects no format, if the name cannot
-/// begin C names, or if one file would be two of input, output, header and dependency file.
+/// Decides format, name and files from the options. Fails (usage) if the extension selects no format, if C names cannot
+/// begin with the name, or if two of input, output, header and dependency file would be the same file.
 Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag);
 
-/// Decides where weights of this size go: leaves `plan.weights` empty for "into the object". Fails as plan_outputs
-/// does.
+/// Decides where weights of this size go; an empty `plan.weights` afterwards means "into the object". Fails like
+/// plan_outputs.
 Status plan_weights(OutputPlan& plan, uint64_t bytes, const CompileOptions& options, Diagnostics& diag);
 
-/// True if the options ask for the module as text: the text IR or a graph.
+/// Returns true if the options select the module as text: the text IR or a graph.
 bool names_text(const CompileOptions& options);
 
-/// True if every global symbol may begin with `name`: a C identifier that is not a keyword and does not begin with
+/// Returns true if global symbols may begin with `name`: a C identifier that is not a keyword and does not begin with
 /// "rlx".
 bool is_model_name(const std::string& name);
-/// A name near to `name` for which is_model_name holds: "mnist-8" gives "mnist_8".
+/// Returns a name similar to `name` that satisfies is_model_name: "mnist_8" for "mnist-8".
 std::string valid_model_name(const std::string& name);
 
 }  // namespace relaxc::api

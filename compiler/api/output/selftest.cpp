@@ -1,9 +1,9 @@
 // selftest.cpp: the data that rlx_selftest reads.
 //
-// The tolerance is decided here, where floats of every format can be computed with: each element of an output comes
-// with the least and the largest that are right. Sums may be taken in another order than the interpreter takes them, so
-// floats get 1e-3 of themselves and 1e-4 of the largest element; bytes get one step, since a sum next to the middle of
-// two may be rounded either way; other integers none.
+// The tolerance is computed here, where floats of every format can be handled: each element of an output has a least
+// and a largest correct value. Sums may be taken in another order than the interpreter's, so floats get 1e-3 of their
+// value plus 1e-4 of the largest element; bytes get one step, since a sum near the middle of two may be rounded either
+// way; other integers get none.
 #include "compiler/api/output/selftest.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// selftest.h: what an object compiled with --emit-selftest carries to be tried on.
+// selftest.h: the data of an object's self-test (--emit-selftest).
 #pragma once
 
 #include "compiler/api/compile_options.h"
@@ -7,9 +7,9 @@
 
 namespace relaxc::api {
 
-/// Inputs and outputs for the entry "main" (else the first): those of --selftest-data, or random inputs; outputs that
-/// are not given are the interpreter's. Reports an entry whose arena has no bound, and outputs that nothing can be
-/// compared with: NaN.
+/// Returns inputs and outputs for the entry "main" (else the first): those of --selftest-data, or random inputs; the
+/// interpreter computes missing outputs. Reports an entry whose arena has no bound, and outputs that cannot be compared
+/// because they are NaN.
 Result<interface::Selftest> make_selftest(const CompileOptions& options, const interface::Object& object,
                                           Diagnostics& diag);
 

@@ -1,10 +1,10 @@
-// staged_file.cpp: anonymous files, linkat and renameat2.
+// staged_file.cpp: uses anonymous files, linkat and renameat2.
 //
-// An anonymous file takes a free place by linkat alone. Where an old file is, the new one gets a random name for the
-// moment between linkat and the exchange of the two, and the old one has that name until all files are in place. Names
-// are looked up in an open folder, so nothing follows a link or a folder that is moved away meanwhile.
+// linkat alone publishes an anonymous file if the path is free. If there is an old file, the new one gets a random name
+// until the two are exchanged, and the old one has that name until all files are published. Names are looked up in an
+// open folder, so symbolic links and moved folders have no effect meanwhile.
 //
-// Rejected: names made of the output's (they can be guessed, and one of NAME_MAX characters has no room for more).
+// Rejected: names derived from the output's (they can be guessed, and one of NAME_MAX characters has no room for more).
 #include "compiler/api/output/staged_file.h"
 
 #include <fcntl.h>

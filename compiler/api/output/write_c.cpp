@@ -1,4 +1,4 @@
-// write_c.cpp: C text and its parts, one file after another.
+// write_c.cpp: writes C text and its further files.
 #include "compiler/api/output/write_c.h"
 
 #include <algorithm>

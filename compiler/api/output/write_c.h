@@ -1,4 +1,4 @@
-// write_c.h: a compiled program as C.
+// write_c.h: writes a compiled program as C.
 #pragma once
 
 #include "compiler/api/compile_options.h"
@@ -9,9 +9,9 @@
 
 namespace relaxc::api {
 
-/// Writes the object as C to `path`, and what Options::c_style puts into files of their own beside the output; their
-/// places are added to `targets`. A style that says nothing of vectors gets those that C compilers of the machine
-/// compute right. Reports what the style cannot write, and what cannot be written to.
+/// Writes the object as C to `path`, and the further files of options.c_style beside the output; adds their paths to
+/// `targets`. If the style does not decide about vectors, uses those that the machine's C compilers handle correctly.
+/// Reports objects that the style does not allow, and files that cannot be written.
 Status write_c(const CompileOptions& options, const OutputPlan& plan, const interface::Object& object,
                const Target& target, const std::string& path, std::vector<std::string>& targets, Outputs& outputs,
                Diagnostics& diag);

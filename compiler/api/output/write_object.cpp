@@ -1,4 +1,4 @@
-// write_object.cpp: one object, its versions, and the files beside it.
+// write_object.cpp: writes an object with its versions, and the files beside it.
 #include "compiler/api/output/write_object.h"
 
 #include <algorithm>

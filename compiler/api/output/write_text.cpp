@@ -1,4 +1,4 @@
-// write_text.cpp: the text IR, its file of constants, and graphs.
+// write_text.cpp: writes the text IR with its file of constants, and graphs.
 #include "compiler/api/output/write_text.h"
 
 #include <filesystem>

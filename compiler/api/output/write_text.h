@@ -1,4 +1,4 @@
-// write_text.h: a module as text instead of an object.
+// write_text.h: writes a module as text.
 #pragma once
 
 #include "compiler/api/compile_options.h"
@@ -10,7 +10,7 @@
 namespace relaxc::api {
 
 /// Writes the module in the text IR, with its large constants in a file beside it, or as a graph, and the dependency
-/// file. `files`: what the module was read from. Fails (usage) if the constants would go where they were read from.
+/// file. `files` are the inputs. Fails (usage) if the constants would replace the file from which they were read.
 Status write_text(const CompileOptions& options, const OutputPlan& plan, const relax::Module& module,
                   const std::vector<relax::FileRef>& files, Outputs& outputs, Diagnostics& diag);
 

@@ -1,9 +1,9 @@
-// budget.cpp: whether an object fits a device, and who is to blame if it does not.
+// budget.cpp: checks whether an object fits a device, and reports the largest contributions if it does not.
 //
-// Flash is what is loaded: every section of the object, which is an upper bound, since a linker that collects garbage
-// drops the generic call and its tables where only the typed call is used. RAM is the arena and the pools; stack and
-// the program's own tensors are the program's. A budget of RAM was looked for before (row_budget.h), so that what does
-// not fit is as small as it gets.
+// Flash is what is loaded: every section of the object. That is an upper bound, since a linker that collects garbage
+// drops the generic call and its tables if only the typed call is used. RAM is the arena and the pools, without the
+// stack and the program's own tensors. The compilation has already tried to keep a RAM budget (row_budget.h), so memory
+// that exceeds it is as small as was found.
 #include "compiler/api/report/budget.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// budget.h: --flash-budget and --ram-budget.
+// budget.h: checks --flash-budget and --ram-budget.
 #pragma once
 
 #include "compiler/api/compile_options.h"
@@ -8,11 +8,11 @@
 
 namespace relaxc::api {
 
-/// The --ram-budget "min": as little as can be.
+/// The value of --ram-budget=min: as little as possible.
 inline constexpr uint64_t kLeastRam = UINT64_MAX;
 
-/// Reports an object whose sections take more than --flash-budget, or whose arena takes more than --ram-budget, with
-/// what takes most.
+/// Reports an object whose sections exceed --flash-budget or whose arena exceeds --ram-budget, with the largest
+/// contributions.
 Status check_budgets(const CompileOptions& options, const interface::Object& object,
                      const codegen_llvm::ObjectContents& contents, Diagnostics& diag);
 

@@ -1,7 +1,7 @@
-// manifest.cpp: the manifest as JSON.
+// manifest.cpp: prints the manifest as JSON.
 //
-// Sizes and symbols are read back from the file that was written, not from what was meant to be written. It names no
-// folder and no time, so that the same input gives the same bytes anywhere.
+// Sizes and symbols are read from the file that was written, not from the plan for it. The manifest has no folder and
+// no time, so that the same input gives the same bytes anywhere.
 #include "compiler/api/report/manifest.h"
 
 #include <fmt/format.h>

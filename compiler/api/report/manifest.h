@@ -1,4 +1,4 @@
-// manifest.h: `--manifest`: what an object is and needs, for programs that decide whether it fits.
+// manifest.h: `--manifest`: describes an object and what it needs, for programs that decide whether it fits.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 namespace relaxc::api {
 
 struct Manifest {
-  std::string output, weights_file;  ///< file names without folders; no weights file: empty
+  std::string output, weights_file;  ///< file names without folders; `weights_file` is empty if there is none
   uint64_t output_bytes = 0;
-  std::vector<uint64_t> stack_max;      ///< of each entry; UINT64_MAX, or none at all: not known
-  std::vector<uint64_t> run_stack_max;  ///< the same of the typed call
-  std::vector<std::string> flags;       ///< what the hash covers besides the inputs
+  std::vector<uint64_t> stack_max;      ///< of each entry; UINT64_MAX, or an empty list, if not known
+  std::vector<uint64_t> run_stack_max;  ///< the same for the typed call
+  std::vector<std::string> flags;       ///< the flags in the object's hash
   codegen_llvm::ObjectContents contents;
   std::vector<std::vector<EntryProfile>> profiles;  ///< of each entry
 };
 
-/// The manifest as JSON, documented in docs/command-line.md.
+/// Returns the manifest as JSON, which docs/command-line.md documents.
 std::string manifest_json(const Manifest& manifest, const interface::Object& object, const Target& target);
 
 }  // namespace relaxc::api

@@ -1,7 +1,7 @@
-// performance_report.cpp: the report's data.
+// performance_report.cpp: prints the report's data.
 //
-// The page is the JSON and a script, so that both show the same: what a person sees can be read by a program. Names
-// come from models and may hold anything; "</script>" in one must not end the page, so '<' is written as an escape.
+// The page is the JSON and a script, so that both have the same content: a program can read what a user sees. Names
+// come from models and may be anything; "</script>" in one must not end the page, so '<' is written as an escape.
 #include "compiler/api/report/performance_report.h"
 
 #include <map>

@@ -1,4 +1,4 @@
-// performance_report.h: `--report`: what was made of a program, as JSON or as one page that needs nothing else.
+// performance_report.h: `--report`: describes the compiled program, as JSON or as one self-contained page.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ struct PerformanceReport {
   uint64_t weight_bytes = 0;
 };
 
-/// The report as JSON, documented in docs/report.md.
+/// Returns the report as JSON, which docs/report.md documents.
 std::string report_json(const PerformanceReport& report);
-/// The same data with the script and the styles that draw it; it loads nothing.
+/// Returns a page with the same data, and the script and styles that draw it; it loads nothing.
 std::string report_html(const PerformanceReport& report);
 
 }  // namespace relaxc::api

@@ -1,7 +1,7 @@
-// report_page.cpp: styles and script of the report.
+// report_page.cpp: styles and script of the report's page.
 //
-// The page must open from a disk without a network in ten years' time, so it is plain HTML, SVG and one script that
-// reads the JSON in front of it. Text from the model is only ever set as text, never as markup.
+// The page must work from a disk without a network in ten years, so it is plain HTML, SVG and one script that reads the
+// JSON before it. Text from the model is only set as text, never as markup.
 #include "compiler/api/report/report_page.h"
 
 namespace relaxc::api {

@@ -1,9 +1,9 @@
-// report_page.h: the page of `--report=….html` around its data.
+// report_page.h: the HTML around the data of `--report=….html`.
 #pragma once
 
 namespace relaxc::api {
 
-/// HTML up to the JSON, and behind it.
+/// The HTML before and after the JSON.
 extern const char* const kReportPageBegin;
 extern const char* const kReportPageEnd;
 

@@ -1,4 +1,4 @@
-// write_reports.cpp: budgets, the performance report and the manifest.
+// write_reports.cpp: checks budgets and writes the performance report and the manifest.
 #include "compiler/api/report/write_reports.h"
 
 #include <fmt/format.h>

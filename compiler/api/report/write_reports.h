@@ -1,4 +1,4 @@
-// write_reports.h: reports on a compiled program.
+// write_reports.h: writes the reports on a compiled program.
 #pragma once
 
 #include "compiler/api/compile.h"
@@ -7,11 +7,11 @@
 
 namespace relaxc::api {
 
-/// Holds the written object against its budgets, and writes the report and the manifest, as far as they are wanted.
-/// The artifact was observed if either is.
+/// Checks the written object against its budgets, and writes the report and the manifest if requested, for which the
+/// artifact must have been observed.
 Status write_reports(const CompileOptions& options, const Artifact& artifact, Outputs& outputs, Diagnostics& diag);
 
-/// What each kernel of `entry` does, at the sizes that are looked at; of an artifact that was observed.
+/// Returns the profiles of `entry` at the chosen sizes; the artifact must have been observed.
 std::vector<EntryProfile> profiles_of(const Artifact& artifact, const interface::Entry& entry);
 
 }  // namespace relaxc::api
