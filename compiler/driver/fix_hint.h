@@ -1,4 +1,4 @@
-// fix_hint.h: what a message says, taken apart: why, and what to do about it.
+// fix_hint.h: splits a message into the reason and the advice.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct Advice {
   std::string reason, fix_hint;
 };
 
-/// Messages end with the way out behind a semicolon where there is a particular one; the others get that of their kind.
+/// Returns the advice after a message's semicolon, if it has one; else that of the message's kind.
 Advice advice_for(const Diagnostic& diagnostic);
 
 }  // namespace relaxc::driver

@@ -1,4 +1,4 @@
-// messages.cpp: messages as text or JSON, and what they mean for the exit code.
+// messages.cpp: prints messages as text or JSON, and derives the exit code.
 #include "compiler/driver/messages.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// options.h: the command line, read into a record.
+// options.h: the parsed command line.
 #pragma once
 
 #include <string>
@@ -8,23 +8,23 @@
 
 namespace relaxc::driver {
 
-using namespace api;  // the driver is a front of the API and speaks of little else
+using namespace api;  // the driver is a front end of the API and uses its names throughout
 
 enum class CheckFormat { kNone, kText, kJson };
 
-/// Options of `relaxc run`, `verify`, `bench`, `tune` and `inspect` beyond those of compiling.
+/// Options of `relaxc run`, `verify`, `bench`, `tune` and `inspect` in addition to those of a compilation.
 struct ToolOptions {
   enum Kind { kNone, kRun, kVerify, kBench, kInspect, kTune } kind = kNone;
   std::vector<std::string> data;       ///< files and folders of inputs: FILE or NAME=FILE
-  std::vector<std::string> expected;   ///< of outputs
-  std::string folder;                  ///< where outputs go
-  std::vector<std::string> libraries;  ///< with the functions of custom operators
+  std::vector<std::string> expected;   ///< the same for expected outputs
+  std::string folder;                  ///< a folder for outputs
+  std::vector<std::string> libraries;  ///< shared libraries with the functions of custom operators
   std::string function = "main";
-  std::string against = "interpreter";  ///< or "onnxruntime": what `verify` compares with
+  std::string against = "interpreter";  ///< what `verify` compares with; or "onnxruntime"
   bool random = false, interpret = false, bisect = false, profile = false,
-       machine = false;  ///< `machine`: what `tune` measures
+       machine = false;  ///< `machine`: whether `tune` measures the machine
   int64_t seed = 0;
-  int32_t threads = 1, repeat = 0;  ///< `repeat` 0: as often as a second takes
+  int32_t threads = 1, repeat = 0;  ///< `repeat` 0: as many runs as take a second
   double rtol = 1e-3, atol = 1e-5;
   std::string record;   ///< what `tune` writes
   std::string prove;    ///< what `inspect` checks: "memory", "kernels" or "all"; empty: nothing
@@ -41,7 +41,7 @@ struct Options : CompileOptions {
   double time_limit = 0;      ///< seconds; 0: none
   uint64_t memory_limit = 0;  ///< bytes; 0: none
 
-  /// The limits that `--untrusted` sets where none are given.
+  /// The limits that `--untrusted` sets if none are given.
   static constexpr double kUntrustedSeconds = 300;
   static constexpr uint64_t kUntrustedBytes = uint64_t{4} << 30;
 };

@@ -1,4 +1,4 @@
-// progress.cpp: a line that a terminal lets us write over.
+// progress.cpp: overwrites a line on the terminal.
 #include "compiler/driver/progress.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// progress.h: where long work is, for who watches a terminal.
+// progress.h: shows the progress of long work on a terminal.
 #pragma once
 
 #include <chrono>
@@ -6,17 +6,17 @@
 
 namespace relaxc::driver {
 
-/// A line on stderr that is written over again and again, and wiped at the end. Shows nothing in a pipe, and nothing of
-/// work that takes less than a second.
+/// A line on stderr that is overwritten repeatedly and erased at the end. Shows nothing if stderr is no terminal, and
+/// nothing in the first second.
 class Progress {
  public:
   Progress();
   ~Progress();
   Progress(const Progress&) = delete;
 
-  /// What is done now, "fuse_ops" or "value 3 of 17".
+  /// Shows the current step, such as "fuse_ops" or "value 3 of 17".
   void at(std::string_view what);
-  /// Wipes the line, before something else is printed.
+  /// Erases the line before other output.
   void clear();
 
  private:

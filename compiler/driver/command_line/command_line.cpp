@@ -1,8 +1,8 @@
-// command_line.cpp: argv as CLI11 is to see it, and what its answer means.
+// command_line.cpp: prepares argv for CLI11 and handles its result.
 //
-// Flags that compiler users know keep their spelling: -MD, -MF, -MT and -MP are long options with one dash, which CLI11
-// does not know, so they are given a second dash before CLI11 sees them. `--check` takes its format only after an
-// equals sign, since the word behind it may be the input; CLI11 would take that word.
+// Flags that compiler users know keep their names: -MD, -MF, -MT and -MP are long options with one dash, which CLI11
+// does not support, so they get a second dash before CLI11 sees them. `--check` takes a format only after an equals
+// sign, since the next word may be the input; CLI11 would take that word.
 #include "compiler/driver/command_line/command_line.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// command_line.h: from argv to Options.
+// command_line.h: parses argv to Options.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace relaxc::driver {
 
-/// What reading the command line gave: options, or an exit code (after help, a version, or a usage error that was
-/// printed).
+/// The result of parsing the command line: options, or an exit code after help, a version or a usage error has been
+/// printed.
 struct CommandLine {
   Options options;
   std::optional<int> exit;

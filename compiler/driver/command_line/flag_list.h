@@ -1,4 +1,4 @@
-// flag_list.h: the flags that a parser knows, as help, man page and completions show them.
+// flag_list.h: lists the flags of a parser for help, man page and completions.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,20 +8,20 @@
 namespace relaxc::driver {
 
 struct Flag {
-  std::vector<std::string> names;    ///< with their dashes; of a positional its name
-  std::string value, text;           ///< `value` empty: takes none
-  std::vector<std::string> choices;  ///< all that it may be, where that is a list
-  std::vector<std::string> words;    ///< what a shell offers: the choices, or names among much else that it may be
-  bool or_file = false;              ///< a shell offers files beside `words`
+  std::vector<std::string> names;    ///< with their dashes; the name of a positional argument
+  std::string value, text;           ///< `value` is empty if the flag takes none
+  std::vector<std::string> choices;  ///< all valid values, if they are a list
+  std::vector<std::string> words;    ///< values that a shell completes: the choices, or names among other valid values
+  bool or_file = false;              ///< whether a shell completes files as well
   bool positional = false;
-  std::string group;  ///< the heading that it is under
+  std::string group;  ///< its heading in help
 };
 
-/// In the order of declaration.
+/// Returns the flags in the order of declaration.
 std::vector<Flag> flags_of(const CLI::App& app);
-/// The same with the flags of one heading behind each other, wherever they are declared.
+/// Returns the flags sorted by heading, in the order of each heading's first flag.
 std::vector<Flag> by_group(const std::vector<Flag>& flags);
-/// run, verify, bench, tune and inspect.
+/// Returns the subcommands run, verify, bench, tune and inspect.
 std::vector<const CLI::App*> tools_of(const CLI::App& app);
 
 }  // namespace relaxc::driver

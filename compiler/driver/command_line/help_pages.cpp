@@ -1,4 +1,4 @@
-// help_pages.cpp: one list of flags, three ways to print it.
+// help_pages.cpp: prints the list of flags as a man page and as completions.
 #include "compiler/driver/command_line/help_pages.h"
 
 #include <fmt/format.h>

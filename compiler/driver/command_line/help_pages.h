@@ -1,4 +1,4 @@
-// help_pages.h: the command line as a man page and as completions for shells, made of what the parser itself knows.
+// help_pages.h: generates a man page and shell completions from the parser's flags.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,9 +6,9 @@
 
 namespace relaxc::driver {
 
-/// A page in section 1, as man(7) macros.
+/// Returns a page of section 1, as man(7) macros.
 std::string man_page(const CLI::App& app);
-/// A script that the shell reads to complete flags, their values, tools and files: "bash", "zsh" or "fish".
+/// Returns a script for "bash", "zsh" or "fish" that completes flags, their values, tools and files.
 std::string completion(const CLI::App& app, const std::string& shell);
 
 }  // namespace relaxc::driver

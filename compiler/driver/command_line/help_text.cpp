@@ -1,7 +1,7 @@
-// help_text.cpp: help in three sizes.
+// help_text.cpp: help in three lengths.
 //
-// The list of all flags has two hundred lines, which scroll away. So --help alone is a page of what most people want
-// and of where the rest is; a screen has 24 lines of 80 columns.
+// The list of all flags has two hundred lines, which scroll away. So --help alone prints a page of the most used flags,
+// and of the other topics; it fits a screen of 24 lines of 80 columns.
 #include "compiler/driver/command_line/help_text.h"
 
 #include <fmt/format.h>

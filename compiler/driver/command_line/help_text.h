@@ -1,4 +1,4 @@
-// help_text.h: what --help prints.
+// help_text.h: the output of --help.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,16 +8,16 @@
 
 namespace relaxc::driver {
 
-/// A command and what it is for.
+/// A command line, and what it does.
 struct Example {
   const char *command, *text;
 };
 std::span<const Example> examples();
 
-/// `topic`: "usage" (a page that fits a screen), "all", or the first word of a heading, as "target". If a tool is
-/// named on the command line and the topic is "usage", the page is the tool's. Nothing if there is no such topic.
+/// Returns the page for a topic: "usage" (fits a screen), "all", or the first word of a heading, such as "target". If
+/// the command line names a tool, "usage" is the tool's page. nullopt if there is no such topic.
 std::optional<std::string> help_text(const CLI::App& app, const std::string& topic);
-/// All topics.
+/// Returns all topics.
 std::vector<std::string> help_topics(const CLI::App& app);
 
 }  // namespace relaxc::driver

@@ -1,5 +1,5 @@
-// program_flags.cpp: flags that end the program with an answer of its own, and its limits. They are under the
-// headings of --help that the flags of a compilation have.
+// program_flags.cpp: flags that make the program print something and end, and its limits. They are under the headings
+// of the compilation's flags in --help.
 #include "compiler/driver/command_line/program_flags.h"
 
 #include <fmt/format.h>

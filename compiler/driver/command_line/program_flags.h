@@ -1,4 +1,4 @@
-// program_flags.h: the flags that only the program has, beside those of a compilation (api/flags).
+// program_flags.h: the flags that only the program has, in addition to those of a compilation (api/flags).
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,9 +7,9 @@
 
 namespace relaxc::driver {
 
-/// Declares what a program at a terminal is asked: to check, to print, to keep to limits. `options` must outlive `app`.
+/// Declares the flags for checking, printing and limits. `options` must outlive `app`.
 void add_program_flags(CLI::App& app, Options& options);
-/// Declares `run`, `verify`, `bench`, `tune` and `inspect` and their flags.
+/// Declares `run`, `verify`, `bench`, `tune` and `inspect` with their flags.
 void add_tools(CLI::App& app, Options& options);
 
 }  // namespace relaxc::driver

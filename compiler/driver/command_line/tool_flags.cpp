@@ -1,4 +1,4 @@
-// tool_flags.cpp: the flags of `relaxc run`, `verify`, `bench`, `tune` and `inspect`.
+// tool_flags.cpp: declares the flags of `relaxc run`, `verify`, `bench`, `tune` and `inspect`.
 #include "compiler/api/flags/flag_checks.h"
 #include "compiler/api/flags/flags.h"
 #include "compiler/driver/command_line/program_flags.h"

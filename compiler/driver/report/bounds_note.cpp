@@ -1,4 +1,4 @@
-// bounds_note.cpp: one sentence a compilation, whatever the number of functions and dims.
+// bounds_note.cpp: one sentence for each compilation, whatever the number of functions and dims.
 #include "compiler/driver/report/bounds_note.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// bounds_note.h: a word on the dims that the user could bound.
+// bounds_note.h: the note on dims that the user could bound.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace relaxc::driver {
 
-/// What bounds would give, with flags as an example; empty if there is nothing to gain. `several`: models share the
-/// object, and flags say which of them they are about.
+/// Returns what bounds would improve, with flags as an example; empty if nothing. `several`: several models share the
+/// object, so the flags name the model.
 std::string bounds_note(const std::vector<lower::SuggestedBounds>& helpful, bool several);
 
 }  // namespace relaxc::driver

@@ -1,4 +1,4 @@
-// print_contents.cpp: what `inspect` prints.
+// print_contents.cpp: the output of `inspect`.
 #include "compiler/driver/report/print_contents.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// print_contents.h: what `inspect` prints.
+// print_contents.h: the output of `inspect`.
 #pragma once
 
 #include "compiler/api/compile.h"
@@ -6,9 +6,9 @@
 
 namespace relaxc::driver {
 
-/// `relaxc inspect`: prints interface, memory and kernels of what was observed.
+/// `relaxc inspect`: prints the interface, memory and kernels of an observed artifact.
 void print_contents(const Options& options, const Artifact& artifact);
-/// `relaxc inspect --explain`: prints how kernels are scheduled, and why. Fails (usage) if the one that was asked for
-/// is none.
+/// `relaxc inspect --explain`: prints how kernels are scheduled, and why. Fails (usage) if there is no kernel of the
+/// requested name.
 Status print_explanations(const Options& options, const Artifact& artifact, Diagnostics& diag);
 }  // namespace relaxc::driver

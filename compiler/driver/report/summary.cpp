@@ -1,4 +1,4 @@
-// summary.cpp: an object in a few lines, and pairs of names that carry a state.
+// summary.cpp: summarizes an object in a few lines, and finds pairs of names that are a state.
 #include "compiler/driver/report/summary.h"
 
 #include <fmt/format.h>

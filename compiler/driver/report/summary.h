@@ -1,4 +1,4 @@
-// summary.h: what `-v` prints of a compiled object, and the states that `--check` proposes.
+// summary.h: the output of `-v` for a compiled object, and the states that `--check` proposes.
 #pragma once
 
 #include <string>
@@ -11,27 +11,27 @@
 
 namespace relaxc::driver {
 
-/// One line each: the target; every entry with its inputs, outputs, symbols, kernels and arena; the weights.
+/// Returns a line each for the target, every entry (inputs, outputs, symbols, kernels, arena) and the weights.
 std::vector<std::string> summary(const interface::Object& object, const Target& target);
 
-/// One line for each constant whose data is in several forms: as it is, transposed, packed.
+/// Returns a line for each constant whose data is in several forms: as it is, transposed, packed.
 std::vector<std::string> several_forms(const interface::Weights& weights);
 
-/// Several lines: the target, the weights, and each entry with the dtypes and dims of its inputs and outputs, the range
-/// of its symbols and its arena.
+/// Returns several lines: the target, the weights, and each entry with the dtypes and dims of its inputs and outputs,
+/// the range of its symbols and its arena.
 std::string contents(const interface::Object& object, const Target& target);
-/// A table of the kernels of a profile, the slowest first: calls, operations, bytes, share of the estimated time.
+/// Returns a table of the kernels of a profile, slowest first: calls, operations, bytes, share of the estimated time.
 std::string work(const EntryProfile& profile);
 
-/// An input and an output of `function` that look like one state: dtype and dims are the same, the names differ only in
-/// words such as in/out, past/present, 0/n, and no other pair fits either of them.
+/// An input and an output of `function` that look like a state: dtype and dims are equal, the names differ only in
+/// words such as in/out, past/present, 0/n, and neither matches another tensor.
 struct StateProposal {
   std::string function;
   State state;
 };
 std::vector<StateProposal> propose_states(const interface::Object& object);
 
-/// What names of a state's two ends have in common: "h0", "hn" and "h_out" give "h". Empty if nothing is left.
+/// Returns the common part of the names of a state: "h" for "h0", "hn" and "h_out". May be empty.
 std::string state_stem(const std::string& name);
 
 }  // namespace relaxc::driver

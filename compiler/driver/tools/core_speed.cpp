@@ -1,8 +1,8 @@
-// core_speed.cpp: a clock rate that no file of the system has.
+// core_speed.cpp: measures clock and memory, which no system file has reliably.
 //
-// What a core can do follows from its CPU's name, but not how often a second: clocks differ between parts of one name,
-// and rise with few cores at work. So the clock is taken from a chain of operations that take one cycle each, and the
-// memory's speed from reading more than caches hold. The best of several tries counts, since other programs only slow
+// A CPU's name tells its operations per cycle, but not its clock: that differs between parts of one name, and is higher
+// with few active cores. So the clock is measured by a chain of operations that take one cycle each, and the memory
+// bandwidth by reading more than the caches hold. The best of several tries counts, since other programs can only slow
 // them down.
 #include "compiler/driver/tools/core_speed.h"
 

@@ -1,4 +1,4 @@
-// core_speed.h: how fast this machine is, for `relaxc bench --profile` and `relaxc tune --machine`.
+// core_speed.h: measures this machine's speed for `relaxc bench --profile` and `relaxc tune --machine`.
 #pragma once
 
 #include <chrono>
@@ -9,14 +9,14 @@ namespace relaxc::driver {
 
 using namespace api;
 
-/// The wall time that `work` takes, in seconds.
+/// Returns the wall time of `work` in seconds.
 double seconds_of(auto&& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// The clock and the memory of one core, measured in a twentieth of a second.
+/// Measures the clock and the memory bandwidth of one core, in a twentieth of a second.
 CoreSpeed measured_speed();
 
 }  // namespace relaxc::driver

@@ -1,4 +1,4 @@
-// difference.cpp: one walk over both tensors.
+// difference.cpp: compares two tensors in one pass.
 #include "compiler/driver/tools/difference.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
-// kernel_table.cpp: the answer of `relaxc bench --profile`.
+// kernel_table.cpp: the output of `relaxc bench --profile`.
 //
-// Times are those of the trace hook, on average over the runs. Work is what the compiler counted in the loops that it
-// emitted, for the sizes of this very run; data that fits the second level of cache is judged by that one's speed. A
-// limit is arithmetic or memory, whichever takes longer, on the machine as its description has it and at the speed that
-// was measured beside the run: above 100% the description is too modest.
+// Times are averages over the runs, from the trace hook. Work is what the compiler counted in the emitted loops, for
+// the sizes of this run; data that fits the L2 cache is compared with that cache's bandwidth. The limit is the larger
+// of arithmetic and memory time on the target as described, at the speed that was measured beside the run: more than
+// 100% means that the description understates the machine.
 #include "compiler/driver/tools/kernel_table.h"
 
 #include <fmt/format.h>

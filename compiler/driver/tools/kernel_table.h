@@ -1,4 +1,4 @@
-// kernel_table.h: the time of each kernel next to what it had to do.
+// kernel_table.h: prints the time of each kernel beside its work.
 #pragma once
 
 #include "compiler/api/observe/profile.h"
@@ -6,9 +6,9 @@
 
 namespace relaxc::driver {
 
-/// One line a kernel, the slowest first: its share of a run, microseconds and calls a run, arithmetic and traffic a
-/// second, how near that is to the limit of the target with `cores` cores of this speed, its name and what it computes.
-/// `kernels`: what each has to do; a kernel that is not listed there has no figures.
+/// Returns one line for each kernel, slowest first: its share of a run, microseconds and calls per run, operations and
+/// bytes per second, the percentage of the limit of `cores` cores of the target at this speed, its name and what it
+/// computes. `kernels` is the work of each; a kernel that is not in it has no such figures.
 std::string kernel_table(const Timing& timing, const std::vector<KernelCost>& kernels, const Target& target,
                          const CoreSpeed& speed, int32_t cores);
 

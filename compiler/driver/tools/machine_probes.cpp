@@ -1,8 +1,8 @@
 // machine_probes.cpp: see machine_probes.h.
 //
-// Probes are written in TIR and compiled in process by the backend that compiles kernels, so that they use the vectors
-// and instructions that kernels would. Sums are in locals, which LLVM keeps in registers; each pass goes over the same
-// memory again.
+// Probes are TIR, compiled in process by the LLVM backend, so that they use the same vectors and
+// instructions as kernels. Sums are in locals, which LLVM keeps in registers; each pass accesses the same
+// memory.
 #include "compiler/driver/tools/machine_probes.h"
 
 namespace relaxc::driver {

@@ -1,4 +1,4 @@
-// machine_probes.h: loops that show one property of a core each, for `relaxc tune --machine`.
+// machine_probes.h: loops that each measure one property of a core, for `relaxc tune --machine`.
 #pragma once
 
 #include "compiler/tir/builder.h"
@@ -6,27 +6,27 @@
 
 namespace relaxc::driver {
 
-/// What a loop does with each vector that it goes over.
+/// The operation of a loop on each vector.
 enum class Probe : uint8_t {
-  kFma,         ///< adds products of what is in registers to each of its sums
-  kLoad,        ///< adds neighbours to its sums
-  kLoadAcross,  ///< the same, each vector across two lines of cache
+  kFma,         ///< adds products of registers to each of its sums
+  kLoad,        ///< adds contiguous elements to its sums
+  kLoadAcross,  ///< the same, with each vector across two cache lines
   kStrided,     ///< adds every third element
-  kGather,      ///< adds elements that a table of places names
-  kStore,       ///< writes neighbours
+  kGather,      ///< adds elements at indices from a table
+  kStore,       ///< stores contiguous elements
 };
 
 struct ProbeShape {
-  int64_t sums = 8;      ///< vectors that are summed apart, so that none waits for another
-  int64_t elements = 0;  ///< of the memory that a pass goes over; kFma: steps of all sums
+  int64_t sums = 8;      ///< independent sums, in vectors, so that none waits for another
+  int64_t elements = 0;  ///< of the memory that a pass accesses; kFma: steps of all sums
   int64_t passes = 1;
 };
 
-/// A prim func of `data` (elements, as many as memory_of says), `places` (int32, as many) and `out` (sums * lanes).
+/// Makes a prim func of `data` (memory_of elements), `places` (int32, as many) and `out` (sums * lanes).
 tir::PrimFunc make_probe(arith::Context& context, Probe probe, const ProbeShape& shape, int64_t lanes);
-/// Elements that `data` must have.
+/// Returns the number of elements of `data`.
 int64_t memory_of(Probe probe, const ProbeShape& shape, int64_t lanes);
-/// Vectors that a run goes over.
+/// Returns the number of vectors that a run processes.
 double vectors_of(Probe probe, const ProbeShape& shape, int64_t lanes);
 
 }  // namespace relaxc::driver

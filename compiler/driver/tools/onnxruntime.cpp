@@ -1,6 +1,6 @@
-// onnxruntime.cpp: files for a script, and what it answers.
+// onnxruntime.cpp: writes files for a Python script, and reads its results.
 //
-// Rejected: linking ONNX Runtime's C library, which few have; where models are made there is its package for Python.
+// Rejected: linking ONNX Runtime's C library, which few users have; those who make models have its Python package.
 #include "compiler/driver/tools/onnxruntime.h"
 
 #include <fmt/format.h>

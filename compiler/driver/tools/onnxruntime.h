@@ -1,4 +1,4 @@
-// onnxruntime.h: what ONNX Runtime gives for a model, where it is installed for Python.
+// onnxruntime.h: runs a model by ONNX Runtime, if that is installed for Python.
 #pragma once
 
 #include <map>
@@ -10,9 +10,9 @@
 
 namespace relaxc::driver {
 
-/// The values of these names, intermediate ones too, computed without its optimizations; names that the model does not
-/// have are left out. Fails (usage) if the model is not an ONNX model or python3 has no onnx and onnxruntime, which
-/// it has said then.
+/// Returns the values of these names, which may be intermediate ones, computed without optimizations; names that the
+/// model does not have are left out. Fails (usage) if the input is not an ONNX model, or if python3 has no onnx and
+/// onnxruntime, which it has then printed.
 Result<std::map<std::string, relax::HostTensor>> onnxruntime_values(const Options& options, const Tensors& inputs,
                                                                     const std::vector<std::string>& names,
                                                                     Diagnostics& diag);

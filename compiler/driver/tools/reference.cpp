@@ -1,4 +1,4 @@
-// reference.cpp: outputs to compare with, and the bisection.
+// reference.cpp: computes expected outputs, and bisects.
 #include "compiler/driver/tools/reference.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// session.cpp: a shared library as compile() makes it, then dlopen and the generic call.
+// session.cpp: compiles a shared library by compile(), loads it by dlopen and makes generic calls.
 //
-// Rejected: a JIT of the whole object inside of this program. What users link is an object and runtime-lite; a tool
-// that is asked whether the model is right should run those.
+// Rejected: a JIT of the whole object inside of this program. Users link an object and runtime-lite; a tool that checks
+// whether the model is right should run those.
 #include "compiler/driver/tools/session.h"
 
 #include <dlfcn.h>

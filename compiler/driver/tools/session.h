@@ -1,4 +1,4 @@
-// session.h: a model that is compiled, loaded and ready to be called.
+// session.h: compiles and loads a model, and calls it.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,12 @@
 
 namespace relaxc::driver {
 
-/// How often each kernel ran and how long, if the object was compiled to report it.
+/// The calls and the time of a kernel, if the object was compiled to report them.
 struct KernelTime {
   std::string name;
   int64_t calls = 0;
   double seconds = 0;
-  double least = 0;  ///< seconds of all its calls in one run, in the run where they were fewest
+  double least = 0;  ///< seconds of all its calls in the fastest run
 };
 
 struct Timing {
@@ -26,8 +26,8 @@ struct Timing {
 class Session {
  public:
   /// Compiles the model that `options` names for this machine into a temporary library and loads it. `edit` changes the
-  /// module that was read; `look` sees what was compiled, and observed, before it is written. Null with `exit_code` set
-  /// if that is not possible; the reason has been printed.
+  /// module after it is read; `look` receives the compiled and observed artifact before it is written. If it fails,
+  /// prints the reason, sets `exit_code` and returns null.
   static std::unique_ptr<Session> open(const Options& options, int& exit_code, const ModuleEdit& edit = {},
                                        const Look& look = {});
   ~Session();
@@ -35,15 +35,15 @@ class Session {
 
   const rlx_model& model() const;
   const rlx_function& function() const;
-  /// The name of an input or output.
+  /// Return the name of an input or output.
   std::string input_name(uint32_t index) const;
   std::string output_name(uint32_t index) const;
 
-  /// What the symbols of the function are with these inputs; empty if the model refused.
+  /// Returns the values of the function's symbols for these inputs; empty if the model refuses them.
   std::vector<int64_t> symbols(const Tensors& inputs);
-  /// The outputs; nothing if the model refused, which has then been printed. Every input must be there.
+  /// Returns the outputs; if the model refuses the inputs, prints why and returns nullopt. `inputs` must be complete.
   std::optional<std::vector<relax::HostTensor>> run(const Tensors& inputs);
-  /// Runs the model `repeat` times after one that is not counted, or (0) for about a second; nothing as run() does.
+  /// Runs the model `repeat` times after a warm-up run, or (0) for about a second; fails like run().
   std::optional<Timing> time(const Tensors& inputs, int32_t repeat, bool kernels);
 
  private:

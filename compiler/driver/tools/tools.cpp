@@ -1,7 +1,7 @@
-// tools.cpp: what people at a terminal ask of a model: what does it give, is that right, how fast is it, what is in it.
+// tools.cpp: runs, verifies, benchmarks and inspects a model.
 //
-// All compile as `relaxc model.onnx -o model.so` does; none has a pipeline of its own. Answers go to the
-// standard output, everything else to the standard error.
+// All tools compile like `relaxc model.onnx -o model.so`; none has a pipeline of its own. Results go to the standard
+// output, everything else to the standard error.
 #include "compiler/driver/tools/tools.h"
 
 #include <fmt/format.h>

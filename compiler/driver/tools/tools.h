@@ -5,7 +5,7 @@
 
 namespace relaxc::driver {
 
-/// Does what options.tool says and gives the exit code; 1 also if `verify` finds a difference.
+/// Runs the tool of options.tool and returns the exit code, which is 1 also if `verify` finds a difference.
 int run_tool(const Options& options);
 
 }  // namespace relaxc::driver

@@ -1,18 +1,18 @@
-// tune.cpp: measuring what schedules leave open.
+// tune.cpp: chooses schedules by measurement.
 //
-// The problem: which of several good tiles is fastest depends on caches and ports that no description has in full,
-// and a model has dozens of kernels with half a dozen of choices each.
+// The problem: which of several good tiles is fastest depends on caches and ports that no description models
+// completely, and a model has dozens of kernels with half a dozen decisions each.
 //
-// The method: kernels do not disturb each other, so one compilation tries another choice for every kernel at once, and
-// the trace hook times each by itself. A round varies one decision of each kernel, from the best that is known of it,
-// so there are as many rounds as the kernel with the most options has. Times are the least over many runs, since
-// whatever else the machine does only adds to them. In the end the winners run against the default schedules in turns,
-// and those that do not win again are dropped.
+// The method: kernels do not affect each other, so one compilation tries another option for every kernel at once, and
+// the trace hook times each. A round varies one decision of each kernel, starting from its best known schedule, so
+// there are as many rounds as the kernel with the most options has. Times are the minimum over many runs, since other
+// load on the machine only adds to them. In the end the winners run against the default schedules in alternation, and
+// those that do not win again are dropped.
 //
-// The answer is no matter of luck: outputs of every round are compared to the bit with those of the default schedules,
-// and a round that gives others counts for nothing.
+// Tuning does not change results: outputs of every round are compared with those of the default schedules to the bit,
+// and a round with other outputs is discarded.
 //
-// Rejected: a search over all combinations guided by a learned model. What is left open is little, since strategies
+// Rejected: a search over all combinations guided by a learned model. Few decisions are left open, since strategies
 // decide by structure, and a round costs a compilation.
 #include "compiler/driver/tools/tune.h"
 

@@ -6,8 +6,8 @@
 
 namespace relaxc::driver {
 
-/// Measures what schedules of the model's kernels leave open on this host, with the given inputs, and writes a record
-/// of what is faster (schedule_file.h) to options.tool.record. Gives the exit code.
+/// Measures the alternatives in the schedules of the model's kernels on this host, with the given inputs, and writes
+/// the faster ones (schedule_file.h) to options.tool.record. Returns the exit code.
 int tune(const Options& options, const Tensors& inputs);
 
 }  // namespace relaxc::driver

@@ -1,11 +1,11 @@
 // tune_machine.cpp: measures numbers of a machine that no description has.
 //
-// Sizes of caches are what the system says of them; Linux has them in a folder. Everything else is the time of a loop
-// that does one thing (machine_probes.h), in cycles of a clock that is measured as well. The least of several times
-// counts, since whatever else the machine does only adds to them. A number that cannot be measured, or that is out of
-// the range which the model allows, is left out, and the file says nothing of it.
+// Cache sizes are read from the system (on Linux from files). Everything else is the time of a loop that does one thing
+// (machine_probes.h), in cycles of a clock that is measured as well. The minimum of several times counts, since other
+// load on the machine only adds to them. A number that cannot be measured, or that is outside of the range that the
+// model allows, is left out of the file.
 //
-// Rejected: sizes of caches by the time of loads. Prefetchers blur the steps, and where the system says nothing (macOS,
+// Rejected: cache sizes by the time of loads. Prefetchers blur the steps, and where the system says nothing (macOS,
 // containers without /sys) the default numbers are as good as a guess.
 #include "compiler/driver/tools/tune_machine.h"
 

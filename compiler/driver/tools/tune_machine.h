@@ -5,8 +5,8 @@
 
 namespace relaxc::driver {
 
-/// Measures the numbers of the machine model on this machine that can be measured, in some seconds, and writes a
-/// description of it to options.tool.record, which --target takes. Gives the exit code.
+/// Measures the numbers of the machine model that can be measured on this machine, in some seconds, and writes a
+/// description for --target to options.tool.record. Returns the exit code.
 int tune_machine(const Options& options);
 
 }  // namespace relaxc::driver
