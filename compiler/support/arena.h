@@ -1,8 +1,8 @@
-// arena.h: memory that lives as long as its owner.
+// arena.h: memory that is freed together with its owner.
 //
-// IR nodes are many, small and die together; a bump allocator makes them cheap and keeps old roots valid, so that a
-// rewrite can be rolled back by keeping the pointer. Objects with destructors are destroyed in reverse order with the
-// arena.
+// IR nodes are many, small and freed together; a bump allocator makes them cheap and keeps old roots valid, so that
+// a rewrite is undone by keeping the old pointer. The arena's destructor destroys objects in reverse order of
+// creation.
 #pragma once
 
 #include <algorithm>

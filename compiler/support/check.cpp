@@ -1,4 +1,4 @@
-// check.cpp: the text of an internal error.
+// check.cpp: formats internal errors.
 #include "compiler/support/check.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
-// check.h: how relaxc admits that it is wrong.
+// check.h: checks of internal invariants.
 //
-// A failed RELAXC_CHECK is a bug of relaxc, never of the user's program: it throws InternalError, which the driver
-// alone catches and turns into "internal error", the place, how to report it, and exit code 70.
+// A failed RELAXC_CHECK is a bug of relaxc, never of the user's program: it throws InternalError, which only the driver
+// catches and reports as "internal error", with the location, how to report it, and exit code 70.
 #pragma once
 
 #include <exception>
@@ -9,7 +9,7 @@
 
 namespace relaxc {
 
-/// A broken invariant inside relaxc. `what()` says the condition and the place.
+/// A broken invariant inside of relaxc. `what()` has the condition and the location.
 class InternalError : public std::exception {
  public:
   InternalError(std::string condition, const char* file, int line, std::string detail);

@@ -1,4 +1,4 @@
-// diagnostics.cpp: collecting messages; render.cpp prints them.
+// diagnostics.cpp: collects messages; render.cpp formats them.
 #include "compiler/support/diagnostics.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // diagnostics.h: messages about the user's program.
 //
-// Errors are collected, not thrown: a stage goes on to find the next one where that makes sense. A Failure can only be
-// made by reporting, and a failed Result only from a Failure, so no error is ever swallowed without a message.
+// Errors are collected, not thrown: a stage continues to find the next one if that makes sense. Only reporting an error
+// makes a Failure, and a failed Result is made from a Failure, so no error is lost without a message.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 
 namespace relaxc {
 
-/// What kind of fault a message is about; tests and `--check=json` name kinds by `kind_name`.
+/// The kinds of messages; tests and `--check=json` use the names of `kind_name`.
 // clang-format off
 #define RELAXC_DIAGNOSTIC_KINDS(X) \
   X(syntax) X(unbound_name) X(redefinition) X(wrong_arity) X(unknown_operator) X(unsupported) X(dtype_mismatch) \
@@ -51,14 +51,14 @@ class Failure {
  private:
   friend class Diagnostics;
   template <typename T>
-  friend class Result;  // a failed one was made from a Failure
+  friend class Result;  // a failed Result makes a Failure as well
   Failure() = default;
 };
 
-/// The messages of one compilation, in the order of reporting. Identical messages at one place are kept once.
+/// The messages of one compilation, in the order of reporting. Identical messages at one location are kept once.
 class Diagnostics {
  public:
-  /// Reports an error: lower case, one sentence, what was found and what would be right.
+  /// Reports an error: one sentence in lower case that says what was found and what would be right.
   template <typename... Args>
   Failure error(Location location, Kind kind, fmt::format_string<Args...> text, Args&&... args) {
     return report(Severity::kError, location, kind, fmt::format(text, std::forward<Args>(args)...));
@@ -67,17 +67,17 @@ class Diagnostics {
   void warning(Location location, Kind kind, fmt::format_string<Args...> text, Args&&... args) {
     report(Severity::kWarning, location, kind, fmt::format(text, std::forward<Args>(args)...));
   }
-  /// Adds a note to the message reported last: a way out, "did you mean", where a thing was declared.
+  /// Adds a note to the latest message: a way out, "did you mean", the location of a declaration.
   template <typename... Args>
   void note(Location location, fmt::format_string<Args...> text, Args&&... args) {
     add_note(location, fmt::format(text, std::forward<Args>(args)...));
   }
 
-  /// Keeps what messages point to (Sources) alive for as long as the messages are; a module that could not be made
-  /// cannot do that.
+  /// Keeps the Sources to which messages point alive as long as the messages, for a module that could not be
+  /// made.
   void keep(std::shared_ptr<const void> origins) { kept_.push_back(std::move(origins)); }
 
-  /// A Failure for a stage that ends because errors were reported earlier. Checks that there is one.
+  /// Returns a Failure for a stage that ends because of errors reported earlier; there must be one.
   Failure failed() const;
 
   bool has_errors() const { return errors_ > 0; }
@@ -94,11 +94,11 @@ class Diagnostics {
   bool last_was_duplicate_ = false;
 };
 
-/// How messages look: `color` for a terminal.
+/// The style of messages: `color` is for a terminal.
 struct RenderOptions {
   bool color = false;
 };
-/// All messages as text: source line and caret for text IR; node, op and opset for ONNX.
+/// Returns all messages as text: source line and caret for text IR; node, op and opset for ONNX.
 std::string render(const Diagnostics& diagnostics, RenderOptions options = {});
 
 }  // namespace relaxc

@@ -1,4 +1,4 @@
-// dtype.cpp: the spellings of dtypes, in one table.
+// dtype.cpp: the names of dtypes, in one table.
 #include "compiler/support/dtype.h"
 
 #include "compiler/support/check.h"

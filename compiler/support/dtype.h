@@ -1,7 +1,7 @@
 // dtype.h: element types, and the `index` type of dims and subscripts.
 //
-// `index` is a mathematical integer that fits int64 (guards exclude overflow), so polynomial rewriting of it is exact;
-// an int64 of the program wraps. They are different types and meet only through a cast.
+// `index` is a mathematical integer that fits int64 (guards exclude overflow), so rewriting it as a polynomial is
+// exact; an int64 of the program wraps. They are different types, and only a cast converts them.
 #pragma once
 
 #include <compare>
@@ -46,19 +46,19 @@ struct DType {
   constexpr bool is_index() const { return code == TypeCode::kIndex; }
   constexpr bool is_int() const { return code == TypeCode::kInt; }
   constexpr bool is_uint() const { return code == TypeCode::kUInt; }
-  /// Signed or unsigned integers of the program; not bool, not index.
+  /// Whether it is a signed or unsigned integer of the program; not bool, not index.
   constexpr bool is_integer() const { return is_int() || is_uint(); }
   constexpr bool is_float() const { return code >= TypeCode::kFloat && code <= TypeCode::kFloat4E2M1FN; }
   constexpr bool is_complex() const { return code == TypeCode::kComplex; }
-  /// Bytes of one stored element. A bool is one byte (0 or 1); elements of fewer bits are not packed at this level.
+  /// Returns the bytes of one stored element. A bool is one byte (0 or 1); narrower elements are not packed here.
   constexpr int64_t bytes() const { return (bits + 7) / 8; }
 
   friend constexpr auto operator<=>(const DType&, const DType&) = default;
 };
 
-/// "float32", "int64", "bool", "bfloat16", "index", …: the spelling of the text IR.
+/// Returns the name in the text IR: "float32", "int64", "bool", "bfloat16", "index", …
 std::string to_string(DType dtype);
-/// Reads a spelling of the text IR, old short forms ("f32", "i64") included; nothing if there is no such dtype.
+/// Parses a name of the text IR, including old short forms ("f32", "i64"); nullopt if there is no such dtype.
 std::optional<DType> parse_dtype(std::string_view text);
 
 }  // namespace relaxc

@@ -1,4 +1,4 @@
-// dtype_limits.cpp: the ends of what a dtype can hold.
+// dtype_limits.cpp: limits of dtypes.
 #include "compiler/support/dtype_limits.h"
 
 #include <limits>

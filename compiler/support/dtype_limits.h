@@ -1,11 +1,11 @@
-// dtype_limits.h: the ends of what a dtype can hold.
+// dtype_limits.h: limits of dtypes.
 #pragma once
 
 #include "compiler/support/dtype.h"
 
 namespace relaxc {
 
-/// The largest finite value of a float dtype.
+/// Returns the largest finite value of a float dtype.
 double largest_finite(DType dtype);
 
 }  // namespace relaxc

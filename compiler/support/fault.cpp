@@ -1,4 +1,4 @@
-// fault.cpp: exceptions of the standard library and relaxc's own.
+// fault.cpp: classifies exceptions of the standard library and of relaxc.
 #include "compiler/support/fault.h"
 
 #include <new>

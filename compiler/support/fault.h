@@ -1,4 +1,4 @@
-// fault.h: what an unexpected exception means.
+// fault.h: classifies unexpected exceptions.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@ namespace relaxc {
 
 struct Fault {
   enum Kind {
-    kMemory,   ///< memory ran out
-    kSystem,   ///< the system refuses something
+    kMemory,   ///< out of memory
+    kSystem,   ///< an error of the operating system
     kInternal  ///< a bug of relaxc
   } kind = kInternal;
   std::string text;
 };
 
-/// Of the exception that is being handled: to be called in a catch clause.
+/// Returns the fault of the exception that is being handled; must be called in a catch clause.
 Fault current_fault();
 
 }  // namespace relaxc

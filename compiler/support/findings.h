@@ -1,9 +1,9 @@
-// findings.h: what a check at run time finds, as a sentence.
+// findings.h: the messages of checks at run time.
 //
-// A check that the compiler could not decide fails in somebody's program, where the two numbers are all that is known
-// of it besides what is here. So each kind of finding has its sentence in this list, and a check cannot be made
-// without one. `{what}` is filled in when the check is made: a dim, an axis, a quantity. `{expected}` and `{actual}`
-// stay until the error record has the numbers; docs/abi.md ("Messages") says how a reader puts them in.
+// A check that the compiler could not decide fails in a user's program, which knows only the two numbers and the text
+// from here. So each kind of finding has a sentence in this list, and no check can be made without one. `{what}` is
+// filled in when the check is made: a dim, an axis, a quantity. `{expected}` and `{actual}` stay until the error record
+// has the numbers; docs/abi.md ("Messages") says how a reader inserts them.
 #pragma once
 
 #include <cstddef>
@@ -43,13 +43,13 @@ inline constexpr std::string_view kFindingTexts[] = {
 #undef X
 };
 
-/// One of the kinds, and what it is about ("dim 2", "inner dims", "dim 1 of 'a'" and "'b'").
+/// A kind of finding and what it is about ("dim 2", "inner dims", "dim 1 of 'a'" and "'b'").
 struct Found {
   Finding finding;
   std::string what = {}, other = {};
 };
 
-/// The sentence, in which `{expected}` and `{actual}` are left.
+/// Returns the sentence, with `{expected}` and `{actual}` left in it.
 inline std::string sentence(const Found& found) {
   std::string text(kFindingTexts[static_cast<size_t>(found.finding)]);
   auto fill = [&](std::string_view slot, const std::string& by) {

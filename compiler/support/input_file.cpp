@@ -1,10 +1,10 @@
-// input_file.cpp: open, openat2, and openat where the kernel has no openat2.
+// input_file.cpp: uses open, openat2, and openat where the kernel has no openat2.
 //
-// O_NONBLOCK lets the opening of a pipe return, whose type fstat then tells. Where openat2 is missing (Linux before
-// 5.6) or a sandbox forbids it, the path is opened component by component with O_NOFOLLOW, each one below the last, so
+// With O_NONBLOCK, opening a pipe returns, and fstat then tells its type. If openat2 is missing (Linux before 5.6) or
+// forbidden by a sandbox, the path is opened component by component with O_NOFOLLOW, each one relative to the last, so
 // that nothing that is exchanged meanwhile is followed.
 //
-// Rejected: comparing canonical paths before and after opening. A link that is there only in between is not seen.
+// Rejected: comparing canonical paths before and after opening. That misses a link that exists only in between.
 #include "compiler/support/input_file.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// quote.cpp: strings as literals of the text IR.
+// quote.cpp: escapes strings.
 #include "compiler/support/quote.h"
 
 #include <fmt/format.h>

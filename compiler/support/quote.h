@@ -1,4 +1,4 @@
-// quote.h: strings as literals of the text IR, and as a terminal may show them.
+// quote.h: escapes strings, for literals of the text IR and for terminals.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 
 namespace relaxc {
 
-/// `text` between double quotes, with what would end or break the line escaped as Python does it. Bytes from 0x80 on
-/// stay.
+/// Returns `text` in double quotes, with characters that would end or break the line escaped as in Python. Bytes from
+/// 0x80 on are unchanged.
 std::string quoted(std::string_view text);
 
-/// Names come from the user's files and may hold anything. One line: what ends one is shown as \\n, a tab as \\t, and
-/// what a terminal would obey as \\x1b.
+/// Returns `text`, which may contain anything if it is a name from a user's file, as one line that is safe to print:
+/// newlines become \\n, tabs \\t, and control characters such as escape \\x1b.
 std::string printable(std::string_view text);
-/// The same of a line of a source text, whose tabs stay.
+/// The same for a line of source text, whose tabs are kept.
 std::string printable_line(std::string_view line);
 
 }  // namespace relaxc

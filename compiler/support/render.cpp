@@ -1,4 +1,4 @@
-// render.cpp: messages as people read them, with the source line and a caret where there is one.
+// render.cpp: formats messages for users, with the source line and a caret if there is one.
 #include <fmt/color.h>
 
 #include "compiler/support/diagnostics.h"

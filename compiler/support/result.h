@@ -1,4 +1,4 @@
-// result.h: a value, or the knowledge that an error was reported.
+// result.h: a value, or a failure whose error was reported.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ class [[nodiscard]] Result {
   T* operator->() { return &checked(); }
   const T* operator->() const { return &const_cast<Result*>(this)->checked(); }
 
-  /// The failure, to be passed on as any other failed Result. Only a failed Result has one.
+  /// Returns the failure, to be passed on as another failed Result. Only a failed Result has one.
   Failure failure() const {
     RELAXC_CHECK(!value_.has_value(), "the failure of a Result that has a value was read");
     return Failure();
@@ -38,7 +38,7 @@ class [[nodiscard]] Result {
 };
 
 struct Done {};
-/// The Result of something done for its effect.
+/// The Result of a function without a value.
 using Status = Result<Done>;
 
 }  // namespace relaxc
@@ -46,7 +46,7 @@ using Status = Result<Done>;
 #define RELAXC_CONCAT_(a, b) a##b
 #define RELAXC_CONCAT(a, b)  RELAXC_CONCAT_(a, b)
 
-/// RELAXC_TRY(auto x, f()); declares x, or returns the failure of the Result that f() is.
+/// RELAXC_TRY(auto x, f()); declares x, or returns the failure of the Result f().
 #define RELAXC_TRY(declaration, expression) \
   RELAXC_TRY_IMPL_(RELAXC_CONCAT(relaxc_result_, __LINE__), declaration, expression)
 #define RELAXC_TRY_IMPL_(result, declaration, expression) \
@@ -54,7 +54,7 @@ using Status = Result<Done>;
   if (!result) return result.failure();                   \
   declaration = *std::move(result)
 
-/// RELAXC_DO(f()); runs a step for its effect, or returns the failure of the Result that f() is.
+/// RELAXC_DO(f()); evaluates f(), and returns its failure if it fails.
 #define RELAXC_DO(expression) RELAXC_DO_IMPL_(RELAXC_CONCAT(relaxc_done_, __LINE__), expression)
 #define RELAXC_DO_IMPL_(done, expression)                       \
   do {                                                          \

@@ -1,4 +1,4 @@
-// source.cpp: lines, columns and short names of origins.
+// source.cpp: computes lines, columns and short names of origins.
 #include "compiler/support/source.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
-// source.h: where a thing comes from.
+// source.h: source locations.
 //
 // A Location is a pointer to an immutable Origin: a span of a text file, or a node of an ONNX graph. It is one word,
-// copied freely, null where nothing is known, and never owned by who holds it (Sources owns them all).
+// copied freely, null if nothing is known, and owned by Sources.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 
 namespace relaxc {
 
-/// A text file held in memory for as long as diagnostics may quote it.
+/// A text file in memory, which diagnostics quote.
 struct SourceFile {
   std::string path;
   std::string text;
 };
 
-/// `length` bytes of `file` from byte `begin` on.
+/// `length` bytes of `file` from byte `begin`.
 struct TextSpan {
   const SourceFile* file = nullptr;
   uint32_t begin = 0;
   uint32_t length = 0;
 };
 
-/// A node of an ONNX graph, as the user knows it. `node` may be a description where the model gave no name.
+/// A node of an ONNX graph as the user knows it. `node` may be a description if the model has no name for it.
 struct NodeOrigin {
   std::string file;
   std::string node;
@@ -35,7 +35,7 @@ struct NodeOrigin {
   int64_t opset = 0;
 };
 
-/// A whole file, where no finer place is known.
+/// A whole file, if no more precise location is known.
 struct FileOrigin {
   std::string file;
 };
@@ -62,7 +62,7 @@ struct LineColumn {
 };
 LineColumn line_column(const TextSpan& span);
 
-/// A short name of an origin for IR dumps, reports and traces: "mlp.relax:14:31" or "conv_3".
+/// Returns a short name of an origin for IR dumps, reports and traces: "mlp.relax:14:31" or "conv_3".
 std::string short_name(Location location);
 
 }  // namespace relaxc

@@ -1,7 +1,7 @@
-// status_code.h: the numbers of rlx_status that compiled code and the interpreter give.
+// status_code.h: the values of rlx_status that compiled code and the interpreter return.
 //
-// The compiler does not include the runtime's headers, since it compiles for machines other than its own; a unit test
-// compares these with relax_rt.h.
+// The compiler does not include the runtime's headers, since it compiles for other machines; a unit test compares these
+// values with relax_rt.h.
 #pragma once
 
 #include <cstdint>

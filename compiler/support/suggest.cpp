@@ -1,8 +1,8 @@
-// suggest.cpp: "did you mean": the nearest of some names.
+// suggest.cpp: finds the nearest of some names.
 //
-// Near is at most a third of the longer name, and always one edit, so that `b` may suggest `n`: where names are this
-// short, the reader knows at once whether the guess is right. Names of hundreds of characters are not compared: the
-// work is quadratic.
+// A name is near if its distance is at most a third of the longer name, or one edit, so that `b` may suggest `n`: for
+// such short names the reader sees at once whether the guess is right. Names of hundreds of characters are not
+// compared, since the work is quadratic.
 #include "compiler/support/suggest.h"
 
 #include <algorithm>

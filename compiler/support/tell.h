@@ -1,4 +1,4 @@
-// tell.h: text for stderr, where it is no error if it cannot be written.
+// tell.h: prints to stderr and ignores failures.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 
 namespace relaxc {
 
-/// Prints to stderr. A stderr that is closed or full changes nothing of what a program does.
+/// Prints to stderr. A stderr that is closed or full has no effect on the program.
 template <typename... Args>
 void tell(fmt::format_string<Args...> text, Args&&... args) {
   std::string made = fmt::format(text, std::forward<Args>(args)...);

@@ -1,9 +1,9 @@
-// temporary_folder.cpp: folders with a lock, so that abandoned ones are known.
+// temporary_folder.cpp: makes folders with a lock, by which abandoned ones are recognized.
 //
 // The lock of a folder ends with the process that made it, however that ends. A folder is locked after it is made; in
-// between another process may take it for abandoned, so the process that has the lock checks whether the folder is
-// still there. The lock is on a file inside: who writes outputs into a folder locks the folder itself (api/output), and
-// would wait for this one.
+// between another process may consider it abandoned, so the process that gets the lock checks whether the folder still
+// exists. The lock is on a file inside: a process that writes outputs into a folder locks the folder itself
+// (api/output), and would wait for this one.
 #include "compiler/support/temporary_folder.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// temporary_folder.h: a place for files that end with the work that needs them.
+// temporary_folder.h: a folder for temporary files.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,9 @@
 
 namespace relaxc {
 
-/// A folder of its own below the system's folder for temporary files, removed at the end of its scope with all that is
-/// in it, and by a signal that ends the process. Its path is empty if there could be none. One that is left behind by a
-/// process that was killed is removed by the next one of the same user.
+/// A new folder below the system's folder for temporary files. It is removed with its content at the end of the scope,
+/// and by a signal that ends the process. Its path is empty if it could not be made. A folder that a killed process
+/// leaves is removed by the next process of the same user.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -23,7 +23,7 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
-  int lock_ = -1;  ///< a descriptor of a file in it, whose lock says that the folder is in use
+  int lock_ = -1;  ///< descriptor of a file in it, whose lock marks the folder as in use
   std::optional<RemoveOnTermination> removal_;
 };
 

@@ -1,11 +1,11 @@
-// termination.cpp: handlers that only call what POSIX allows in them.
+// termination.cpp: signal handlers that call only async-signal-safe functions.
 //
 // Paths to remove are in a list whose nodes are never freed: a handler may walk it at any time, and takes a path by
-// exchanging it with null, so that what it reads is not freed meanwhile. Folders are emptied by the system's own calls,
-// since readdir allocates.
+// exchanging it with null, so that the path is not freed while it is read. Folders are emptied by system calls, since
+// readdir allocates.
 //
-// Rejected: LLVM's RemoveFileOnSignal, which also takes the signals that the parent has ignored (nohup); a thread that
-// waits for signals, since programs that are started would inherit its mask.
+// Rejected: LLVM's RemoveFileOnSignal, which also handles signals that the parent has ignored (nohup); a thread that
+// waits for signals, since child programs would inherit its mask.
 #include "compiler/support/termination.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// termination.h: what must be done whichever way the process ends: by a signal, a limit or a failed allocation.
+// termination.h: cleans up when the process ends by a signal, a limit or a failed allocation.
 #pragma once
 
 #include <sys/types.h>
@@ -9,26 +9,26 @@
 
 namespace relaxc {
 
-/// Prepares a program, at the start of main: descriptors 0 to 2 are open, so that no file that is opened later takes
-/// the place of a closed stderr; a file that may not grow and a reader that has gone are errors of write(); a failed
-/// allocation of any thread, and a mapped file that cannot be read any more, end the program by terminate_now().
-/// Without it no signal is handled: they belong to the program that a library is in.
+/// Prepares a program; to be called at the start of main. Opens descriptors 0 to 2, so that no file that is opened
+/// later gets the number of a closed stderr; makes exceeded file size limits and closed pipes errors of write(); and
+/// makes a failed allocation of any thread, or a mapped file that becomes unreadable, end the program by
+/// terminate_now(). Without this call no signal is handled: in a library, signals belong to the program.
 void prepare_termination();
 
-/// Limits of the process and of what it starts: seconds of the clock (0: none) and bytes of private memory that can be
-/// written (0: none; mapped files do not count). Beyond them terminate_now() is called with a message that names the
-/// flag. False if the system refuses the limit.
+/// Limits the process and its children: seconds of wall time (0: none) and bytes of private writable memory (0: none;
+/// mapped files do not count). An exceeded limit calls terminate_now() with a message that names the flag. Returns
+/// false if the system refuses the limit.
 bool limit_process(double seconds, uint64_t bytes);
 
-/// Writes "relaxc: error: ", `message` and a newline to stderr, removes what RemoveOnTermination names, ends the
-/// programs that are being run, and exits without unwinding. Safe in a signal handler.
+/// Prints "relaxc: error: ", `message` and a newline to stderr, removes the paths of RemoveOnTermination, ends running
+/// child programs, and exits without unwinding. Safe in a signal handler.
 [[noreturn]] void terminate_now(const char* message, int exit_code = 1) noexcept;
 
-/// The message of a failed allocation; it says which limit was reached if --max-memory was given.
+/// Returns the message for a failed allocation; it names the limit if --max-memory was given.
 const char* out_of_memory_message() noexcept;
 
-/// While it lives, `path` (a file, or a folder with files and no folders in it) is removed if the process ends by
-/// SIGHUP, SIGINT, SIGTERM or terminate_now(), if it has called prepare_termination(). Signals that are ignored stay
+/// While it lives, `path` (a file, or a folder with files but no folders in it) is removed if the process
+/// ends by SIGHUP, SIGINT, SIGTERM or terminate_now(), after prepare_termination(). Ignored signals stay
 /// ignored.
 class RemoveOnTermination {
  public:
@@ -40,7 +40,7 @@ class RemoveOnTermination {
   void* slot_;
 };
 
-/// While it lives, no signal interrupts this thread, and the others leave the files alone that it works on.
+/// While it lives, signals do not interrupt this thread, and their handlers in other threads do not touch its files.
 class SignalsBlocked {
  public:
   SignalsBlocked();
@@ -51,8 +51,8 @@ class SignalsBlocked {
   void* before_;
 };
 
-/// Runs a program that is looked for in PATH, with this program's standard streams, and waits for it. True if it ends
-/// with 0. The program is ended with this process, as RemoveOnTermination removes.
+/// Runs a program, which is searched in PATH, with this program's standard streams, and waits for it. Returns true if
+/// it exits with 0. It is ended together with this process, under the conditions of RemoveOnTermination.
 bool run_program(const std::vector<std::string>& words);
 
 }  // namespace relaxc

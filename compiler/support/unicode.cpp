@@ -1,4 +1,4 @@
-// unicode.cpp: UTF-8 as RFC 3629 has it, and the characters of Unicode 15 that show nothing or change what others show.
+// unicode.cpp: decodes UTF-8 (RFC 3629), and lists the characters of Unicode 15 that are invisible or change others.
 #include "compiler/support/unicode.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// unicode.h: characters of names that may not reach a file as they are.
+// unicode.h: handles characters that must not reach a file or terminal unchanged.
 //
-// Names come from models, which may be hostile: a control character changes what a terminal or a tool sees, and a
+// Names come from models, which may be hostile: a control character changes what a terminal or a tool shows, and a
 // bidirectional one makes an editor show another text than the compiler reads ("Trojan Source", Boucher and Anderson
 // 2021).
 #pragma once
@@ -12,24 +12,24 @@
 
 namespace relaxc {
 
-/// One character of a text in UTF-8.
+/// One character of a UTF-8 text.
 struct Character {
-  char32_t code = 0;   ///< U+FFFD where the bytes are not UTF-8
+  char32_t code = 0;   ///< U+FFFD if the bytes are not UTF-8
   size_t length = 1;   ///< in bytes, at least 1
   bool valid = false;  ///< whether the bytes are UTF-8
 };
 
-/// The character that begins at `text[at]`, which must be inside of the text.
+/// Returns the character at `text[at]`, which must be inside of the text.
 Character character_at(std::string_view text, size_t at);
 
-/// Whether every program shows the character as a mark of its own: no control, no format character (bidirectional,
-/// joining, invisible), no separator of lines, no variation selector, no surrogate and no noncharacter.
+/// Returns whether every program shows the character as a glyph: it is no control, format character (bidirectional,
+/// joining, invisible), line separator, variation selector, surrogate or noncharacter.
 bool is_visible(const Character& character);
 
-/// `text` with `shown(bytes)` in place of each character that is not visible and of each byte that is not UTF-8.
+/// Returns `text` with `shown(bytes)` in place of each invisible character and each byte that is not UTF-8.
 std::string with_visible(std::string_view text, const std::function<std::string(std::string_view bytes)>& shown);
 
-/// JSON as nlohmann's dump writes it, with characters that are not visible as \uXXXX.
+/// Returns JSON from nlohmann's dump with invisible characters as \uXXXX.
 std::string visible_json(std::string_view json);
 
 }  // namespace relaxc
