@@ -1,7 +1,7 @@
-// language.h: what a language says of itself whose functions are read as Relax functions.
+// language.h: describes a language whose functions are read like Relax functions.
 //
-// Languages of tensor programs agree on functions, calls, branches and tuples. One that has a grammar of its own, and
-// operators of its own, gives both here; the readers of Relax functions give its tree a meaning.
+// Languages of tensor programs agree on functions, calls, branches and tuples. One with a grammar and operators of its
+// own defines both here; the readers of Relax functions handle its tree.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace relaxc::frontend {
 
-/// What a text says beside its functions.
+/// The constants of a text.
 struct TextConstants {
-  std::optional<std::vector<relax::ConstantRef>> metadata;  ///< nothing: there is no metadata
-  bool failed = false;                                      ///< there is some, and what is wrong with it was reported
+  std::optional<std::vector<relax::ConstantRef>> metadata;  ///< nullopt if the text has none
+  bool failed = false;                                      ///< whether it has some, and they were reported as invalid
 };
 
 struct Language {
-  /// Fills the tree, and gives what the text says beside it.
+  /// Fills the tree, and returns the constants of the text.
   TextConstants (*parse)(SourceText& source, ast::Tree& tree);
   /// Operators of its own; null: Relax's.
   const Dialect* dialect = nullptr;

@@ -1,8 +1,8 @@
-// parser.cpp: a file to a module: which definitions there are, and in which order they are read.
+// parser.cpp: finds the definitions of a file, and reads them in the necessary order.
 //
-// Names of functions are known before any body is read, since order means nothing in a class; then prim funcs, whose
-// buffers call_tir is checked against; then the signatures of Relax functions, then their bodies. A function whose
-// reading fails stays known as a failure, so that its callers do not complain about it a second time.
+// Names of functions are known before any body is read, since their order in a class has no meaning; then prim funcs
+// are read, against whose buffers call_tir is checked; then the signatures of Relax functions, then their bodies. A
+// function that cannot be read stays known as failed, so that its callers do not report it again.
 #include "frontends/relax/parser.h"
 
 #include <optional>

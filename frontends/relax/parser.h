@@ -1,8 +1,8 @@
-// parser.h: from the text IR (TVMScript, any age of its spelling) to a module.
+// parser.h: parses the text IR (TVMScript, any version of its syntax) to a module.
 //
-// Three steps, one concern each: the lexer knows Python's lines and indentation, the grammar gives a tree that knows no
-// Relax, and the builders give the tree its meaning. The grammar is Python's own, restricted to what modules need, so
-// that a construct that is not yet understood is still read, and is refused by name at its place instead of as a syntax
+// There are three steps: the lexer handles Python's lines and indentation, the grammar makes a tree without Relax's
+// semantics, and the readers make the graph of that tree. The grammar is Python's own, restricted to what modules
+// need, so that an unsupported construct is still parsed, and is refused by its name and place instead of as a syntax
 // error.
 #pragma once
 
@@ -15,29 +15,29 @@
 
 namespace relaxc::frontend {
 
-/// What `metadata["relax.expr.Constant"][i]` refers to, by i.
+/// The constants `metadata["relax.expr.Constant"][i]`, by i.
 using NumberedConstants = std::map<int64_t, relax::ConstantRef>;
 
-/// Model data that is beside a text.
+/// Constants in files beside a text.
 struct ExternalConstants {
-  /// Given by the user; goes before what the text says.
+  /// Given by the user; these have precedence over those of the text.
   NumberedConstants constants;
-  /// Reads the file of `metadata = relaxc.load_params("file")`; null: a text that has this is refused.
+  /// Reads the file of `metadata = relaxc.load_params("file")`; null: a text that has this line is refused.
   std::function<Result<NumberedConstants>(const std::string& file, Location where)> load;
 };
 
 struct Language;
 
-/// Reads `text` (quoted in messages as `path`) into a module that verifies. Every error of the file is reported, at
-/// most one a cause, with its place and, for a misspelt name, the nearest one. The module's name is the class's, or the
-/// file's where there is no class.
+/// Parses `text` (`path` in messages) to a module that verifies. Reports every error of the file, at most one for each
+/// cause, with its place and, for a misspelt name, the nearest one. The module's name is the class's, or the file's if
+/// there is no class.
 Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
                                    const ExternalConstants& beside);
 /// The same with a list of constants (relax::large_constants of the module that was printed).
 Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
                                    std::span<const relax::ConstantRef> constants = {});
 
-/// The same of a text in another language, which language.h describes.
+/// The same for a text in another language, which language.h describes.
 Result<relax::Module> parse_module(std::string path, std::string text, const Language& language,
                                    const relax::OpTable& table, Diagnostics& diag, const ExternalConstants& beside);
 

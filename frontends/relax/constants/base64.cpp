@@ -1,6 +1,6 @@
-// base64.cpp: base64 as RFC 4648 defines it, read strictly.
+// base64.cpp: decodes base64 strictly, as RFC 4648 defines it.
 //
-// Strict, because a text that was cut or altered should be refused and not give other weights.
+// Strict, because a truncated or altered text should be refused and not give other weights.
 #include "frontends/relax/constants/base64.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// base64.h: base64 as RFC 4648 defines it, read strictly.
+// base64.h: decodes base64 strictly, as RFC 4648 defines it.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace relaxc::frontend {
 
-/// The bytes that `text` stands for; nothing if it holds any other character (a line break included), if its length is
-/// no multiple of four, or if the bits that the padding leaves over are not zero.
+/// Returns the bytes; nullopt if `text` has any other character (a line break included), if its length is no multiple
+/// of four, or if unused bits before the padding are not zero.
 std::optional<std::vector<std::byte>> decode_base64(std::string_view text);
 
 }  // namespace relaxc::frontend

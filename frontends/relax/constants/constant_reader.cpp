@@ -1,4 +1,4 @@
-// constant_reader.cpp: R.const(…) to data.
+// constant_reader.cpp: reads R.const(…).
 #include "frontends/relax/constants/constant_reader.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// constant_reader.h: R.const(…) to data.
+// constant_reader.h: reads R.const(…).
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace relaxc::frontend {
 
-/// The data of a number or of nested lists of numbers. Without a dtype integers are int32, floats float32, bools bool,
-/// as in TVM. `shape` (of as many elements) says what the lists cannot: dims of zero.
+/// Returns the data of a number or of nested lists of numbers. Without a dtype integers are int32, floats float32,
+/// bools bool, as in TVM. `shape` (of as many elements) says what lists cannot express: dims of zero.
 Result<relax::ConstantRef> read_constant(SourceText& source, const ast::Expr& value, std::optional<DType> dtype,
                                          const std::optional<std::vector<int64_t>>& shape);
 

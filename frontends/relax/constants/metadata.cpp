@@ -1,13 +1,13 @@
-// metadata.cpp: the constants that TVM prints beside a module (`script(show_meta=True)`).
+// metadata.cpp: reads the constants that TVM prints beside a module (`script(show_meta=True)`).
 //
-// TVM writes a graph of objects as JSON: a list of nodes that refer to each other by number. Two ages of it are read.
-// Up to 0.20 the root is "root", a node is {"type_key", "attrs" | "keys" | "data"}, numbers are written as strings, and
-// tensors lie apart in "b64ndarrays". After it the root is "root_index", a node is {"type", "data"}, a map is a list of
-// key, value, key, value …, and a tensor is a node like others. The bytes of a tensor are the same in both: base64 of
-// what TVM writes to a file of parameters.
+// TVM writes a graph of objects as JSON: a list of nodes that refer to each other by number. Two versions of it are
+// read. Up to 0.20 the root is "root", a node is {"type_key", "attrs" | "keys" | "data"}, numbers are written as
+// strings, and tensors are separate in "b64ndarrays". After it the root is "root_index", a node is {"type", "data"}, a
+// map is a list of key, value, key, value …, and a tensor is a node like others. The bytes of a tensor are the same in
+// both: base64 of TVM's format for parameter files.
 //
-// Only the path root, map, array, constant, tensor is followed. The types of constants, which stand there too, repeat
-// what the tensors say.
+// Only the path root, map, array, constant, tensor is followed. The types of constants, which are in the JSON too,
+// repeat those of the tensors.
 #include "frontends/relax/constants/metadata.h"
 
 #include <fmt/format.h>

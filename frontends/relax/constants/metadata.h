@@ -1,4 +1,4 @@
-// metadata.h: the constants that TVM prints beside a module.
+// metadata.h: reads the constants that TVM prints beside a module.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace relaxc::frontend {
 
-/// What `metadata["relax.expr.Constant"]` is after `metadata = tvm.ir.load_json(argument)`, in its order; empty if the
-/// metadata is about other things. `argument` is the JSON in a string, or written as a dict. Reports JSON that is
-/// malformed, that is not a graph of either age, or whose tensors are not whole.
+/// Returns the constants of `metadata["relax.expr.Constant"]` for `metadata = tvm.ir.load_json(argument)`, in order;
+/// empty if the metadata has none. `argument` is JSON in a string, or written as a dict. Reports malformed JSON, JSON
+/// that is no graph of a known format, and incomplete tensors.
 Result<std::vector<relax::ConstantRef>> read_metadata(SourceText& source, const ast::Expr& argument);
-/// The same of the JSON at `place` of the text, where Relay has it.
+/// The same for the JSON at `place` of the text, where Relay has it.
 Result<std::vector<relax::ConstantRef>> read_metadata(SourceText& source, Place place);
 
 }  // namespace relaxc::frontend

@@ -1,4 +1,4 @@
-// ndarray.cpp: a tensor as TVM writes it into text and into files of parameters.
+// ndarray.cpp: reads tensors in the format of TVM's texts and parameter files.
 #include "frontends/relax/constants/ndarray.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// arguments.cpp: what calls of all kinds of functions have in common.
+// arguments.cpp: reads the arguments of calls of all kinds of functions.
 #include <algorithm>
 
 #include "compiler/support/suggest.h"

@@ -1,4 +1,4 @@
-// attribute_value.cpp: terms of the text to attributes of operators.
+// attribute_value.cpp: converts terms to attributes of operators.
 #include "compiler/relax/attr_text.h"
 #include "frontends/relax/function/operators.h"
 #include "frontends/relax/text/literals.h"

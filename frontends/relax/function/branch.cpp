@@ -1,13 +1,13 @@
-// branch.cpp: `if`, and what follows it sees of its branches.
+// branch.cpp: reads `if`, and determines its results.
 //
-// Python's `if` has no result; its branches bind names that live on. A branch's results here are the names that both
-// branches bind and that something after reads, or that both bind last. Where the two differ in shape, the differing
-// dims become symbols that the `if` binds; `name: R.Tensor((k,), …) = other` as the last statements of both branches
-// names such symbols, and the printer writes it so.
+// Python's `if` has no result; names that its branches bind stay valid after it. The results here are the names that
+// both branches bind and that later text reads, or that both bind last. If the two differ in shape, the differing dims
+// become symbols that the `if` binds; `name: R.Tensor((k,), …) = other` as the last statements of both branches names
+// such symbols, and the printer prints it so.
 //
-// A result is a value of any kind: tensors, shapes, scalars, tuples of them. Its info is the join of what the branches
-// give; a number in which they differ becomes a symbol that the `if` binds, and so does one that speaks of a symbol
-// that exists inside the branches only, even where both say the same.
+// A result is a value of any kind: tensors, shapes, scalars, tuples of them. Its info is the join of the branches'
+// infos; a number that differs becomes a symbol that the `if` binds, and so does one that depends on a symbol of the
+// branches, even if both are equal.
 #include <algorithm>
 
 #include "compiler/relax/callable.h"

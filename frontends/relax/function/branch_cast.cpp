@@ -1,4 +1,4 @@
-// branch_cast.cpp: casts of what an `if` gives, moved into its branches.
+// branch_cast.cpp: moves casts of an `if`'s results into its branches.
 #include "compiler/relax/known.h"
 #include "frontends/relax/function/casts.h"
 

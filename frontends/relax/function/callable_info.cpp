@@ -1,4 +1,4 @@
-// callable_info.cpp: types of functions: symbols in quotes, and those that nothing around knows, are their own.
+// callable_info.cpp: reads function types: symbols in quotes, and those that no scope knows, are the type's own.
 #include <algorithm>
 #include <cctype>
 #include <optional>

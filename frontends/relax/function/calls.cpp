@@ -1,7 +1,7 @@
-// calls.cpp: calls of Relax functions.
+// calls.cpp: reads calls of Relax functions.
 //
-// A call of a Relax function has the callee's results with its symbols replaced by what the arguments put in their
-// place; the callee is read first if it does not declare what it returns.
+// The result types of a call are the callee's, with its symbols replaced by what the arguments determine; a callee that
+// does not declare its result is read first.
 #include "frontends/relax/function/calls.h"
 
 #include "compiler/relax/callable.h"

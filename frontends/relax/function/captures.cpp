@@ -1,4 +1,4 @@
-// captures.cpp: what a nested function takes from the one around.
+// captures.cpp: captures names and symbols of the enclosing function.
 #include "frontends/relax/function/captures.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-// captures.h: what a nested function takes from the one around.
+// captures.h: what a nested function captures of the enclosing one.
 //
-// A nested function is read into a function of the module at once (lambda lifting): what it mentions of the function
-// around becomes a parameter after its own, in the order of first mention. Symbols come along in the shapes of captured
-// tensors, and those that no shape gives as one shape at the end. The symbols of the two functions are the same
-// identities, so that types need no translation. Inside of itself the function's name is a closure of its own captured
-// parameters, which are known when its body has been read.
+// A nested function becomes a function of the module at once (lambda lifting): each name of the enclosing function that
+// it uses becomes a parameter after its own, in the order of first use. Symbols are captured by the shapes of captured
+// tensors, and all others by one shape at the end. Both functions share the identities of symbols, so types need no
+// translation. Within the function its own name is a closure of its captured parameters, which are known when its body
+// has been read.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ namespace relaxc::frontend {
 
 class Captures {
  public:
-  /// `outer` is the function around `inner`, which has its own parameters alone.
+  /// `outer` is the enclosing function; `inner` has only its own parameters so far.
   Captures(FunctionParts& outer, FunctionParts& inner) : outer_(outer), inner_(inner) {}
   Captures(const Captures&) = delete;
 
@@ -23,16 +23,16 @@ class Captures {
     Term term;
     Place place;
   };
-  /// What a name of the function around is here; nothing if that has none.
+  /// Returns what a name of the enclosing function is here; nullopt if that function has no such name.
   std::optional<Found> find(const std::string& name);
-  /// The function as a value in its own body.
+  /// Returns the function as a value in its own body.
   Result<relax::Value*> self_closure(Place place);
-  /// Completes the parameters when the body has been read; what the function around has to give for them.
+  /// Completes the parameters when the body has been read; returns the captured values of the enclosing function.
   std::vector<relax::Value*> finish();
-  /// Symbols of the function around that are mentioned here.
+  /// The symbols of the enclosing function that are used here.
   const std::vector<arith::Var>& symbols() const { return symbols_; }
   bool shares(arith::Var symbol) const;
-  /// Each symbol that is shared, for itself.
+  /// Returns a substitution that maps each shared symbol to itself.
   arith::Substitution shared() const;
 
  private:
@@ -44,7 +44,7 @@ class Captures {
   FunctionParts& inner_;
   std::vector<relax::Value*> captured_;  ///< one for each parameter after the function's own
   std::vector<arith::Var> symbols_;
-  std::vector<relax::Op*> self_closures_;  ///< to be given what is captured, once that is known
+  std::vector<relax::Op*> self_closures_;  ///< receive the captured values once these are known
 };
 
 }  // namespace relaxc::frontend

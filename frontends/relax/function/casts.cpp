@@ -1,4 +1,4 @@
-// casts.cpp: values brought to what their annotation says.
+// casts.cpp: casts values to their annotations.
 #include "frontends/relax/function/casts.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// closures.cpp: nested functions, and functions as values.
+// closures.cpp: reads nested functions, and functions as values.
 //
 // A nested function is read at once, and its name is bound to a closure of what it captures (captures.h).
 #include "frontends/relax/function/closures.h"

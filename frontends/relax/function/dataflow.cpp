@@ -1,4 +1,4 @@
-// dataflow.cpp: dataflow blocks: what R.output names, and symbols, outlive them.
+// dataflow.cpp: reads dataflow blocks; only symbols and the names in R.output stay valid after them.
 #include "frontends/relax/function/statements.h"
 #include "frontends/relax/text/literals.h"
 

@@ -1,7 +1,7 @@
-// device.cpp: devices as programs name them.
+// device.cpp: reads device hints.
 //
-// A hint about a device is read, since a module printed for a CPU is full of them, and means nothing more: an object
-// file runs on one CPU. A hint that names another device is an error, because dropping it would drop what the program
+// Hints for a CPU are accepted, since a module that was printed for a CPU is full of them, and ignored: an object
+// file runs on one CPU. A hint for another device is an error, because ignoring it would change what the program
 // says.
 #include "frontends/relax/function/infos.h"
 #include "frontends/relax/text/literals.h"

@@ -1,7 +1,7 @@
-// dim_pattern.h: what names that have no value yet may do where dims are read.
+// dim_pattern.h: says what an unknown name in a dim does: an error, or a new symbol.
 //
-// Owns the pattern that is being read, whether it is in quotes, and the symbols that an R.Callable has for itself.
-// Each is set for the lifetime of a guard, so that what is read inside of another pattern leaves that as it was.
+// Its state is the current mode, whether the dim is in quotes, and the symbols that an R.Callable owns. Each is set for
+// the lifetime of a guard object, so nested patterns restore the outer state.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ namespace relaxc::frontend {
 class DimPattern {
  public:
   enum Kind : uint8_t {
-    kUse,       ///< nothing: it is reported
+    kUse,       ///< an unknown name is an error
     kDeclared,  ///< a declared symbol is bound
     kFresh,     ///< any unknown name becomes a symbol and is bound
   };
@@ -24,22 +24,22 @@ class DimPattern {
 
   Kind kind() const { return kind_; }
   bool fresh() const { return kind_ == kFresh; }
-  /// The dim that is being read is in quotes.
+  /// Whether the current dim is in quotes.
   bool quoted() const { return quoted_; }
-  /// Symbols of the R.Callable that is being read; null: none is.
+  /// The symbols of the current R.Callable; null if there is none.
   OwnSymbols* own_symbols() const { return own_symbols_; }
-  /// Its symbol of this name, made if it has none; only while one is read.
+  /// Returns the current R.Callable's symbol of this name, and makes it if there is none. Only within an R.Callable.
   arith::Var own_symbol(arith::Context& context, const std::string& name, DType dtype = DType::index()) {
     auto known = own_symbols_->find(name);
     if (known == own_symbols_->end()) known = own_symbols_->emplace(name, context.var(name, dtype)).first;
     return known->second;
   }
-  /// Notes that the pattern binds `symbol`.
+  /// Records that the pattern binds `symbol`.
   void bind(arith::Var symbol) {
     if (binds_ != nullptr) binds_->push_back(symbol);
   }
 
-  /// Dims are read as `kind` says while it lives; symbols that they bind are appended to `binds` (null: to nothing).
+  /// While it lives, dims are read in mode `kind`; symbols that they bind are appended to `binds`, unless that is null.
   class Reading {
    public:
     Reading(DimPattern& pattern, Kind kind, std::vector<arith::Var>* binds = nullptr)
@@ -53,7 +53,7 @@ class DimPattern {
     std::vector<arith::Var>* binds_;
   };
 
-  /// What is read while it lives is in quotes.
+  /// While it lives, dims are in quotes.
   class Quoted {
    public:
     explicit Quoted(DimPattern& pattern) : pattern_(pattern), quoted_(std::exchange(pattern.quoted_, true)) {}
@@ -65,7 +65,7 @@ class DimPattern {
     bool quoted_;
   };
 
-  /// The outermost R.Callable is read while it lives; `own` receives its symbols.
+  /// While it lives, the outermost R.Callable is read; `own` receives its symbols.
   class Callable {
    public:
     Callable(DimPattern& pattern, OwnSymbols& own) : pattern_(pattern) { pattern_.own_symbols_ = &own; }

@@ -1,4 +1,4 @@
-// dim_sizes.cpp: how large the dims are that names stand for.
+// dim_sizes.cpp: see dim_sizes.h.
 #include "frontends/relax/function/dim_sizes.h"
 
 namespace relaxc::frontend {

@@ -1,4 +1,4 @@
-// dim_sizes.h: how large the dims are that names stand for.
+// dim_sizes.h: limits the size of dims with the names in them written out.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@ class DimSizes {
  public:
   explicit DimSizes(SourceText& source) : source_(source) {}
 
-  /// Notes the size of what an assignment names. `s = s * s`, again and again, would be an expression that doubles with
-  /// every line: one that is too large is reported.
+  /// Records the size of an assigned dim. Repeating `s = s * s` would double the written out expression in every line,
+  /// so one that is too large is reported.
   Status note(const ast::Stmt& assignment);
 
  private:

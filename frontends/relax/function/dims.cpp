@@ -1,4 +1,4 @@
-// dims.cpp: scalar expressions of a Relax function.
+// dims.cpp: reads the scalar expressions of a Relax function.
 #include "frontends/relax/function/dims.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// dims.h: scalar expressions of a Relax function: dims, numbers, bools.
+// dims.h: reads the scalar expressions of a Relax function: dims, numbers, bools.
 //
-// Owns the pattern by which dims are read (dim_pattern.h): whether a name without a value is an error, or becomes a
-// symbol here.
+// Has the DimPattern (dim_pattern.h) that says whether a name without a value is an error, or becomes a
+// symbol.
 #pragma once
 
 #include "frontends/relax/function/dim_pattern.h"
@@ -17,12 +17,12 @@ class Dims : public ScalarReader {
 
   DimPattern& pattern() { return pattern_; }
   const DimPattern& pattern() const { return pattern_; }
-  /// A shape as it is written: `(n, 4)`, `"(n, 4)"`, R.shape([…]), or a value that is one.
+  /// Reads a shape: `(n, 4)`, `"(n, 4)"`, R.shape([…]), or a shape value.
   Result<std::vector<arith::Expr>> list(const ast::Expr& e);
   Result<std::vector<arith::Expr>> list_of(const Term& term, Place place);
-  /// One dim, in quotes or not.
+  /// Reads one dim, in quotes or not.
   Result<arith::Expr> dim(const ast::Expr& e);
-  /// The value of a scalar type; a name that is alone may be new.
+  /// Reads the value in a scalar type; a name by itself may be new.
   Result<arith::Expr> scalar(const ast::Expr& e, DType dtype);
 
  private:

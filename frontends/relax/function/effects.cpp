@@ -1,6 +1,6 @@
-// effects.cpp: what a function does besides giving results: R.assert_op and R.print.
+// effects.cpp: reads R.assert_op and R.print, which have effects.
 //
-// An effect has no result, so its name is the empty tuple.
+// They have no result, so a name that is assigned is the empty tuple.
 #include "compiler/relax/effects.h"
 #include "frontends/relax/function/expressions.h"
 #include "frontends/relax/function/special_forms.h"

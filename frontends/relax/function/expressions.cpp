@@ -1,4 +1,4 @@
-// expressions.cpp: the expressions of a Relax function: names, tuples, subscripts, infix operators, calls.
+// expressions.cpp: reads the expressions of a Relax function: names, tuples, subscripts, infix operators, calls.
 #include "frontends/relax/function/expressions.h"
 
 #include <algorithm>

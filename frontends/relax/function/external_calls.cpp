@@ -1,7 +1,7 @@
-// external_calls.cpp: calls of external functions: those that fill what they are given, those that make their results
-// themselves, those that compute a shape, and those called for an effect.
+// external_calls.cpp: reads calls of external functions: those that fill their arguments, those that make their
+// results, those that compute a shape, and those that are called for an effect.
 //
-// The 2021 spelling call_dps(shape, f, [args]) is call_tir or a call of an external function, by what f is.
+// call_dps(shape, f, [args]) of 2021 is call_tir or a call of an external function, depending on f.
 #include <algorithm>
 
 #include "compiler/relax/callable.h"

@@ -1,4 +1,4 @@
-// function_attributes.cpp: R.func_attr: attributes of the function, and bounds of its symbols.
+// function_attributes.cpp: reads R.func_attr: attributes of the function, and bounds of its symbols.
 #include "compiler/relax/attr_text.h"
 #include "compiler/relax/function_attrs.h"
 #include "frontends/relax/function/expressions.h"

@@ -1,7 +1,7 @@
-// graph_cursor.h: where the ops of a Relax function go while it is read.
+// graph_cursor.h: the insertion point of a Relax function while it is read.
 //
-// Owns the region and the block that are being filled, and the builder that fills them. A region is entered for the
-// lifetime of an Inside, a dataflow block for that of a Dataflow.
+// Has the current region and block, and the builder that appends to the block. An Inside enters a region for its
+// lifetime, a Dataflow a dataflow block.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ class GraphCursor {
 
   relax::Region& region() const { return *region_; }
   bool in_dataflow() const { return block_ != nullptr && block_->dataflow; }
-  /// The builder at the end of the block, with `place` for the location of what it makes.
+  /// Returns the builder at the end of the block; ops that it makes have the location `place`.
   relax::GraphBuilder& at(Place place) {
     if (block_ == nullptr) block_ = function_.make_block(region_, false);
     if (!builder_) builder_.emplace(scope_.module, scope_.table, block_, scope_.source.diag());
@@ -28,7 +28,7 @@ class GraphCursor {
     return *builder_;
   }
 
-  /// Ops go to `region` while it lives; the block outside is continued after.
+  /// While it lives, ops go to `region`; afterwards the outer block continues.
   class Inside {
    public:
     Inside(GraphCursor& cursor, relax::Region* region)
@@ -49,7 +49,7 @@ class GraphCursor {
     relax::Block* block_;
   };
 
-  /// Ops go to a new dataflow block while it lives, and to a new block after. None is in another.
+  /// While it lives, ops go to a new dataflow block, and afterwards to a new block. Dataflow blocks are not nested.
   class Dataflow {
    public:
     explicit Dataflow(GraphCursor& cursor) : cursor_(cursor) {

@@ -1,4 +1,4 @@
-// infos.cpp: types as they are written to struct info.
+// infos.cpp: reads type annotations as struct infos.
 #include "frontends/relax/function/infos.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// inplace_calls.cpp: calls that give a result where an operand was.
+// inplace_calls.cpp: reads calls that write a result to an operand's memory.
 //
-// They give values like any others: the operand keeps what it is, and whether its memory may be taken is lowering's
-// question.
+// Their results are values like any others: the operand keeps its value, and lowering decides whether its memory can be
+// reused.
 #include <set>
 
 #include "frontends/relax/function/calls.h"

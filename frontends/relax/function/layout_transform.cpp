@@ -1,7 +1,7 @@
-// layout_transform.cpp: R.layout_transform(x, index_map=T.index_map(lambda i, j: (j, i))).
+// layout_transform.cpp: reads R.layout_transform(x, index_map=T.index_map(lambda i, j: (j, i))).
 //
-// The map says where each element of x goes: it becomes a prim func of the module that stores through it. The extents
-// of the result are those of the map's values; where they are more elements than x has, the rest is the padding value.
+// The map gives the position of each element of x in the result: it becomes a prim func of the module that stores
+// through it. The map's values determine the result's extents; elements that x does not fill have the padding value.
 #include "frontends/relax/function/calls.h"
 #include "frontends/relax/function/expressions.h"
 #include "frontends/relax/function/special_forms.h"

@@ -1,4 +1,4 @@
-// loop.cpp: loops.
+// loop.cpp: reads loops.
 //
 // A loop is `with R.loop(trip_count, condition=c, carried=(a, b), ty_args=(…)) as (i, x, y):`, and its body ends
 // with `r, s, t = R.carry(x1, y1, condition=c1, scan=(z,), out_ty=(…))`, which binds the loop's results for what

@@ -1,4 +1,4 @@
-// match_argument.cpp: what an argument says of the symbols of its parameter.
+// match_argument.cpp: matches an argument with the symbols of its parameter.
 #include "frontends/relax/function/calls.h"
 
 namespace relaxc::frontend {

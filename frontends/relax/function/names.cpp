@@ -1,4 +1,4 @@
-// names.cpp: what names stand for in a Relax function.
+// names.cpp: binds and finds the names of a Relax function.
 #include "frontends/relax/function/names.h"
 
 #include "compiler/support/suggest.h"

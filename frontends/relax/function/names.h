@@ -1,8 +1,8 @@
-// names.h: what names stand for in a Relax function.
+// names.h: the names of a Relax function and their meanings.
 //
-// Owns the scopes of the function, the symbols that are declared and have no value yet, the names that stayed inside of
-// a block or a branch, and which names the text reads later. A name that only the function around knows is captured
-// when it is first looked up.
+// Has the scopes of the function, the declared symbols without a value, the names that went out of scope with a block
+// or a branch, and the names that the text reads later. A name that only the enclosing function has is captured at its
+// first lookup.
 #pragma once
 
 #include <optional>
@@ -24,40 +24,40 @@ class Names {
   explicit Names(FunctionParts& parts) : parts_(parts) {}
   Names(const Names&) = delete;
 
-  /// A name of this function; null if it has none.
+  /// Returns the binding of a name of this function; null if it has none.
   Binding* find_own(std::string_view name) { return scopes_.find(name); }
-  /// A name of this function, or of one around, which is then captured.
+  /// Returns the binding of a name of this function, or of an enclosing one, which is then captured; null if none.
   Binding* find(const std::string& name);
-  /// "R.nn.relu" of a call's callee, if no name hides its root; empty for all else.
+  /// Returns "R.nn.relu" for a call's callee, if no name hides its root; empty for other expressions.
   std::string path_of(const ast::Expr& e);
 
   void bind(const std::string& name, Term term, Place place) { scopes_.bind(name, std::move(term), place); }
-  /// What an assignment does: the name is seen from here on, and a value without a name gets it.
+  /// Binds the name of an assignment; a value without a name gets it.
   void assign(const std::string& name, Term term, Place place);
-  /// Makes the targets of a refused statement known as failures.
+  /// Marks the targets of an invalid statement as failed, so that their uses are not reported.
   void poison(const ast::Expr* target);
-  /// The same for all that the statements of a refused one would have bound.
+  /// The same for all names that the body of an invalid statement would have bound.
   void poison(const std::vector<const ast::Stmt*>& body);
-  /// The symbols that a refused annotation would have made: using them is no mistake of its own.
+  /// The same for the symbols that an invalid annotation would have bound.
   void poison_mentioned(const ast::Expr* annotation);
 
-  /// A symbol that has no value until a pattern binds it.
+  /// Declares a symbol that has no value until a pattern binds it.
   arith::Var declare_symbol(const std::string& name, DType dtype, Place place);
   bool has_no_value(arith::Expr symbol) const { return open_.count(symbol) != 0; }
   void give_value(arith::Expr symbol) { open_.erase(symbol); }
-  /// Makes a captured symbol one that has no value here either.
+  /// Marks a captured symbol as one that has no value here either.
   void take_away_value(arith::Expr symbol) { open_.insert(symbol); }
 
-  /// A name that stayed inside of something; `way_out` says what would bring it out.
+  /// Records a name that went out of scope; `way_out` says in the message how to keep it.
   void hide(const std::string& name, Place place, std::string_view way_out) { hidden_[name] = {place, way_out}; }
   void unhide(const std::string& name) { hidden_.erase(name); }
-  /// Reports a name that stands for nothing. `dims`: a dim was expected.
+  /// Reports an unknown name. `dims`: whether a dim was expected.
   Failure unbound(const ast::Expr& e, bool dims);
 
-  /// Whether the suites around read `name` after the current statement.
+  /// Returns whether the enclosing suites read `name` after the current statement.
   bool is_read_later(const std::string& name) const;
 
-  /// Names have a frame of their own while it lives, or until it is left.
+  /// Opens a frame of names, until it is destroyed or left.
   class Inner {
    public:
     explicit Inner(Names& names) : inner_(names.scopes_) {}
@@ -67,8 +67,8 @@ class Names {
     Scope<Term>::Inner inner_;
   };
 
-  /// The names of a branch: a frame of their own, a list of those that are assigned, and the symbols that get a value
-  /// in it, which have none after.
+  /// Opens the frame of a branch: also lists the names that are assigned in it, and makes symbols that get a value in
+  /// it lose that afterwards.
   class Branch {
    public:
     Branch(Names& names, std::vector<std::string>& assigned)
@@ -84,7 +84,7 @@ class Names {
     Inner inner_;
   };
 
-  /// The text reads `names` after the statement that is read while it lives.
+  /// While it lives, `names` are those that the text reads after the current statement.
   class Later {
    public:
     Later(Names& names, std::set<std::string> read) : names_(names) { names.later_.push_back(std::move(read)); }

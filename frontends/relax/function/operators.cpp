@@ -1,8 +1,8 @@
-// operators.cpp: calls of operators of the table.
+// operators.cpp: reads calls of operators of the table.
 //
-// Positional arguments fill the operator's operands, then its attributes in their order; named ones may be either. What
-// a term becomes depends on what it meets: a number beside tensors is a constant of their dtype, a tuple of dims is a
-// shape, a tuple of tensors where the operator takes any number of them is those tensors.
+// Positional arguments fill the operator's operands, then its attributes in order; named ones may be either. The
+// conversion of a term depends on the operator: a number beside tensors becomes a constant of their dtype, a tuple of
+// dims a shape, and a tuple of tensors for a variadic operator these tensors.
 #include "frontends/relax/function/operators.h"
 
 #include <algorithm>

@@ -1,16 +1,16 @@
-// parts.h: what the reader of one Relax function is made of.
+// parts.h: the parts of the reader of one Relax function.
 //
-//   GraphCursor  where ops go
-//   Names        what names stand for, and which of them stayed inside of something
-//   Captures     of a nested function: what it takes from the one around
-//   Dims         scalar expressions, and the pattern that dims are read by
-//   DimSizes     how large dims are when they are written out
+//   GraphCursor  the insertion point of ops
+//   Names        names and their meanings, and those that went out of scope
+//   Captures     of a nested function: what it captures of the enclosing one
+//   Dims         scalar expressions, and how unknown names in dims are handled
+//   DimSizes     the sizes of dims with the names in them written out
 //   Results      what the function declares and returns
 //
-// Each keeps its state to itself. What reads a kind of text is functions over the parts, declared in a header a topic:
-// signature.h, infos.h, casts.h, values.h, expressions.h, special_forms.h, operators.h, calls.h, closures.h,
-// statements.h. They keep nothing between one piece of text and the next; what reads a branch, a loop or one call of an
-// operator has a class in its source.
+// Each has its own state. Functions over these parts read the constructs of the language; they are declared in a header
+// for each topic: signature.h, infos.h, casts.h, values.h, expressions.h, special_forms.h, operators.h, calls.h,
+// closures.h, statements.h. They keep no state between constructs; branches, loops and calls of operators are read by
+// classes in their sources.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// prim_calls.cpp: calls of prim funcs, and what they must be given: as many buffers and scalars as they take, of
-// their dtypes, ranks and dims as far as these are known here. What is not known is a guard of the call.
+// prim_calls.cpp: reads calls of prim funcs, and checks the number, dtypes, ranks and known dims of their buffers and
+// scalars. A guard of the call checks what is not known.
 #include <algorithm>
 
 #include "frontends/relax/function/calls.h"

@@ -1,4 +1,4 @@
-// reader.cpp: a Relax function, head first; its body when something needs what it says, or at the end.
+// reader.cpp: reads a Relax function, head first; the body when something needs its results, or at the end.
 #include "frontends/relax/function/reader.h"
 
 #include "compiler/relax/callable.h"

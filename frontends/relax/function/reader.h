@@ -1,4 +1,4 @@
-// reader.h: the tree of an @R.function to the graph.
+// reader.h: converts the tree of an @R.function to the graph.
 #pragma once
 
 #include "frontends/relax/function/parts.h"
@@ -9,14 +9,14 @@ class RelaxFunctionReader {
  public:
   RelaxFunctionReader(ModuleScope& scope, const ast::Stmt& definition, relax::Function& function)
       : parts_(scope, definition, function) {}
-  /// Of a function that is in the body of `outer`.
+  /// For a function that is nested in `outer`.
   RelaxFunctionReader(FunctionParts& outer, const ast::Stmt& definition, relax::Function& function);
 
-  /// Parameters and the declared result; false if they were reported.
+  /// Reads the parameters and the declared result; false if errors were reported.
   bool signature();
-  /// The body; once. Calls of this function before it ends see the declared result only.
+  /// Reads the body; may be called once. Until it ends, calls of this function see only the declared result.
   bool body();
-  /// What a call of this function gives, over its own symbols; nothing if neither body nor annotation says so yet.
+  /// Returns the results of a call, over this function's symbols; fails if neither body nor annotation gives them yet.
   Result<std::vector<relax::Info>> results(Place call);
 
   relax::Function& function() const { return parts_.function; }

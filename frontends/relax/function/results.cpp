@@ -1,4 +1,4 @@
-// results.cpp: what a function declares that it gives, and what its `return` gives.
+// results.cpp: the declared results of a function, and the values of its `return`.
 #include "frontends/relax/function/results.h"
 
 namespace relaxc::frontend {

@@ -1,4 +1,4 @@
-// results.h: what a function declares that it gives, and what its `return` gives.
+// results.h: the declared results of a function, and the values of its `return`.
 #pragma once
 
 #include <utility>
@@ -15,24 +15,24 @@ class Results {
   Results(const ast::Stmt& definition, SourceText& source) : definition_(definition), source_(source) {}
   Results(const Results&) = delete;
 
-  /// The annotation of the function; R.Object declares nothing.
+  /// Sets the results by the function's annotation; R.Object declares nothing.
   void declare(relax::Info info);
   bool are_declared() const { return has_declared_; }
   const std::vector<relax::Info>& declared() const { return declared_; }
-  /// The declared results, which a use of the function in its own body needs.
+  /// Returns the declared results, which a use of the function in its own body needs; reports if there are none.
   Result<std::vector<relax::Info>> needed(Place place) const;
 
   /// Says whether the next statement is the last of its suite, after which nothing is computed.
   void at_end(bool last) { at_end_ = last; }
-  /// Whether 'return' may be here.
+  /// Whether a 'return' is allowed here.
   bool may_return() const { return into_ != nullptr && at_end_; }
-  /// Whether a 'return' of what is being read has been seen.
+  /// Whether the current suite has had a 'return'.
   bool returned() const { return returned_; }
   bool nothing_may_follow() const { return returned_ && into_ != nullptr; }
   void give(std::vector<relax::Value*> values);
   void give_nothing() { returned_ = true; }
 
-  /// What 'return' gives goes to `into` while it lives; null: it may not be there.
+  /// While it lives, 'return' appends its values to `into`; null: it is not allowed.
   class Into {
    public:
     Into(Results& results, std::vector<relax::Value*>* into)

@@ -1,7 +1,7 @@
-// signature.cpp: the head of a Relax function.
+// signature.cpp: reads the head of a Relax function.
 //
 // Symbols belong to the function: quoted or bare in the signature, declared (`n = T.int64()`), or bound by a match in
-// the body. A declared symbol that the signature knows is that one.
+// the body. A declared symbol of a name in the signature is the signature's.
 #include "frontends/relax/function/signature.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// special_forms.cpp: calls of the language that are not operators of the table.
+// special_forms.cpp: reads calls of the language that are not operators of the table.
 //
-// Some compute nothing of their own: explicit emission, where a value lives, marks for passes.
+// Some compute nothing: explicit emission, the device of a value, marks for passes.
 #include "frontends/relax/function/special_forms.h"
 
 #include "frontends/relax/constants/constant_reader.h"

@@ -1,7 +1,7 @@
-// statements.cpp: the statements of a Relax function.
+// statements.cpp: reads the statements of a Relax function.
 //
-// An error in one statement does not end the function: its targets are poisoned, so that what depends on them stays
-// silent, and the next statement is read. A mistake is reported once, and every mistake is.
+// An error in one statement does not end the function: its targets are marked as failed, so that their uses report
+// nothing, and the next statement is read. So each mistake is reported exactly once.
 #include "frontends/relax/function/statements.h"
 
 #include "compiler/support/suggest.h"

@@ -1,4 +1,4 @@
-// statements.h: the statements of a Relax function.
+// statements.h: reads the statements of a Relax function.
 #pragma once
 
 #include "frontends/relax/function/parts.h"
@@ -7,17 +7,17 @@ namespace relaxc::frontend {
 
 using Body = std::vector<const ast::Stmt*>;
 
-/// Statements in order. An error in one does not end the rest: its targets are poisoned.
+/// Reads statements in order. After an error, its targets are marked as failed and the next statement is read.
 Status suite(FunctionParts& fn, const Body& body);
-/// branch.cpp: `if`.
+/// branch.cpp: reads `if`.
 Status branch(FunctionParts& fn, const ast::Stmt& stmt);
-/// loop.cpp: `with R.loop(…)`.
+/// loop.cpp: reads `with R.loop(…)`.
 Status loop(FunctionParts& fn, const ast::Stmt& stmt);
-/// dataflow.cpp: `with R.dataflow():`.
+/// dataflow.cpp: reads `with R.dataflow():`.
 Status dataflow(FunctionParts& fn, const ast::Stmt& stmt);
-/// function_attributes.cpp: R.func_attr({…}).
+/// function_attributes.cpp: reads R.func_attr({…}).
 Status function_attributes(FunctionParts& fn, const ast::Expr& call);
-/// One statement; dataflow blocks read theirs themselves.
+/// Reads one statement.
 Status statement(FunctionParts& fn, const ast::Stmt& stmt);
 
 }  // namespace relaxc::frontend

@@ -1,4 +1,4 @@
-// tensor_info.cpp: R.Tensor(shape, dtype, ndim=…); `_` and None are unknown.
+// tensor_info.cpp: reads R.Tensor(shape, dtype, ndim=…); `_` and None are unknown.
 #include "frontends/relax/function/infos.h"
 #include "frontends/relax/text/literals.h"
 

@@ -1,7 +1,7 @@
-// term.h: what an expression of a Relax function stands for while it is read.
+// term.h: the meaning of an expression of a Relax function while it is read.
 //
-// Text mixes values of the graph with what only exists while it is read: numbers, tuples of dims, names of functions. A
-// term becomes a value of the graph when something wants one, and then it is known what it should be: `(n, 4)` is a
+// The text mixes values of the graph with things that exist only in the reader: numbers, tuples of dims, names of
+// functions. A term is converted to a value of the graph when its user is known, which decides its type: `(n, 4)` is a
 // shape for reshape and a tuple for return.
 #pragma once
 
@@ -15,11 +15,11 @@ namespace relaxc::frontend {
 
 struct Term {
   enum Kind : uint8_t {
-    kPoison,    ///< its error was reported
+    kPoison,    ///< an error was reported for it
     kNone,      ///< None
-    kValue,     ///< of the graph
+    kValue,     ///< a value of the graph
     kScalar,    ///< a dim, a number, a bool
-    kString,    ///< text
+    kString,    ///< a text
     kSequence,  ///< a tuple or list of terms; the results of an op that has several
     kModule,    ///< the class, or `cls`
     kGlobal,    ///< a function of the module
@@ -55,10 +55,10 @@ struct Term {
   }
 };
 
-/// A tuple of R.prim_value(…), as TVM prints the bounds of a slice, as the list of dims that it is to an operator.
+/// Converts a tuple of R.prim_value(…), as TVM prints the bounds of a slice, to a list of dims.
 Term with_dims(const Term& term);
 
-/// `x` of `x.struct_info` and `x.ty`; anything else is itself.
+/// Returns `x` of `x.struct_info` and `x.ty`, and any other expression as it is.
 inline const ast::Expr& without_type(const ast::Expr& e) {
   bool type = e.is(ast::ExprKind::kAttribute) && (e.text == "struct_info" || e.text == "ty");
   return type ? *e.items[0] : e;

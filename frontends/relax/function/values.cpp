@@ -1,4 +1,4 @@
-// values.cpp: terms of the text to values of the graph.
+// values.cpp: converts terms to values of the graph.
 #include "frontends/relax/function/values.h"
 
 #include <cstring>

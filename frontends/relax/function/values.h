@@ -1,23 +1,23 @@
-// values.h: terms of the text to values of the graph.
+// values.h: converts terms to values of the graph.
 #pragma once
 
 #include "frontends/relax/function/parts.h"
 
 namespace relaxc::frontend {
 
-/// A term as a value; null for None. Reports a term that is none.
+/// Returns a term as a value; null for None. Reports a term that cannot be a value.
 Result<relax::Value*> as_value(FunctionParts& fn, const Term& term, Place place);
-/// The value of an expression; null if it was reported.
+/// Returns the value of an expression; null if an error was reported.
 relax::Value* operand_value(FunctionParts& fn, const ast::Expr& e);
-/// A number as a constant of `dtype` and no dims.
+/// Returns a number as a rank-0 constant of `dtype`.
 Result<relax::Value*> number(FunctionParts& fn, const Scalar& scalar, DType dtype, Place place);
-/// A dim as a tensor of one element.
+/// Returns a dim as a tensor of one element.
 Result<relax::Value*> scalar_tensor(FunctionParts& fn, arith::Expr dim, DType dtype, Place place);
-/// Names the dims of a parameter whose rank alone is known, where a name is needed.
+/// Gives symbols to the dims of a parameter of which only the rank is known, where symbols are needed.
 void pin(FunctionParts& fn, relax::Value& value);
-/// What an earlier match says of a tensor's shape, here or in a region around; null: nothing.
+/// Returns the info of an earlier match of this tensor, in the current region or an enclosing one; null if none.
 const relax::TensorInfo* matched_info(const FunctionParts& fn, const relax::Value& value);
-/// The results of an op: one value, or a sequence.
+/// Returns the results of an op: one value, or a sequence.
 Term results_of(const relax::Op* op);
 
 }  // namespace relaxc::frontend

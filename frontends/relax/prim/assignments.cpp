@@ -1,4 +1,4 @@
-// assignments.cpp: assignments of a prim func: stores, buffers, symbols, axes and scalars.
+// assignments.cpp: reads the assignments of a prim func: stores, buffers, symbols, axes and scalars.
 #include "frontends/relax/prim/statements.h"
 
 #include "frontends/relax/prim/buffers.h"

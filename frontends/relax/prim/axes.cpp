@@ -1,7 +1,7 @@
-// axes.cpp: the axes of blocks.
+// axes.cpp: reads the axes of blocks.
 //
-// They are declared in the body (`vi = T.axis.spatial(128, i)`), or, as in 2021, in the head and bound in the body
-// (`T.bind(vi, i)`) or not at all: then they are the loops around, in order.
+// They are declared in the body (`vi = T.axis.spatial(128, i)`), or, as in 2021, in the head; then the body binds them
+// (`T.bind(vi, i)`), or they are the enclosing loops, in order.
 #include "frontends/relax/prim/statements.h"
 
 #include <algorithm>

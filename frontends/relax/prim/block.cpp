@@ -1,4 +1,4 @@
-// block.cpp: blocks and their clauses.
+// block.cpp: reads blocks and their clauses.
 #include "frontends/relax/prim/statements.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// blocks.cpp: the block that is being read, and which buffers have been written so far.
+// blocks.cpp: see blocks.h.
 #include "frontends/relax/prim/blocks.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// blocks.h: the block that is being read, and which buffers have been written so far.
+// blocks.h: the current block, and the buffers that have been written so far.
 #pragma once
 
 #include <set>
@@ -10,12 +10,12 @@
 
 namespace relaxc::frontend {
 
-/// A block, and what its body has shown so far.
+/// A block, and what its body has contained so far.
 struct BlockState {
   tir::Block* block = nullptr;
   Place place;
-  std::vector<arith::Expr> loops;        ///< the variables of the loops around it, up to the next block
-  std::vector<tir::BufferRef> read;      ///< by T.reads
+  std::vector<arith::Expr> loops;        ///< the variables of the enclosing loops, up to the next block
+  std::vector<tir::BufferRef> read;      ///< in T.reads
   std::vector<tir::BufferRef> stored;    ///< by its statements
   std::vector<tir::BufferRef> combined;  ///< stored with a value that reads them
 };
@@ -25,19 +25,19 @@ class Blocks {
   explicit Blocks(const Views& views) : views_(views) {}
   Blocks(const Blocks&) = delete;
 
-  /// The block around; null if there is none.
+  /// The innermost block; null if there is none.
   BlockState* current() { return state_.block == nullptr ? nullptr : &state_; }
-  /// The number of surrounding blocks with axes.
+  /// The number of enclosing blocks with axes.
   size_t with_axes() const { return with_axes_; }
   void count_axes() { ++with_axes_; }
 
-  /// Stores of a block count as written when the block ends: its own reductions must not see them. `value`: null for a
-  /// call. `certain`: the store is reached unconditionally.
+  /// Records a store. A block's stores count as written when the block ends, since its own reductions must not see
+  /// them. `value` is null for a call. `certain`: the store is executed unconditionally.
   void note_store(tir::BufferRef buffer, arith::Expr value, bool certain);
   void note_written(tir::BufferRef buffer) { written_.insert(views_.root_of(buffer)); }
   bool is_written(tir::BufferRef buffer) const { return written_.count(views_.root_of(buffer)) != 0; }
 
-  /// `block` is read while it lives.
+  /// While it lives, `block` is the current one.
   class Inside {
    public:
     Inside(Blocks& blocks, tir::Block& block, Place place, std::vector<arith::Expr> loops);
@@ -54,7 +54,7 @@ class Blocks {
   const Views& views_;
   BlockState state_;
   size_t with_axes_ = 0;
-  std::set<tir::BufferRef> written_;  ///< roots
+  std::set<tir::BufferRef> written_;  ///< views are replaced by their roots
 };
 
 }  // namespace relaxc::frontend

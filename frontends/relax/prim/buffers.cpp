@@ -1,8 +1,8 @@
-// buffers.cpp: buffers as they are described: shape, dtype, layout.
+// buffers.cpp: reads declarations of buffers: shape, dtype, layout.
 //
-// A prim func is given compact memory whose first element the pointer points to. So an offset that a parameter names is
-// 0 and strides that it names are those of a compact buffer; a part of a buffer that a block matches gets both from
-// where it is.
+// A prim func receives compact memory, and the pointer points to its first element. So a named offset of a parameter is
+// 0, and named strides are those of a compact buffer; for a part of a buffer that a block matches, both follow from its
+// position.
 #include "frontends/relax/prim/buffers.h"
 
 #include "frontends/relax/prim/vector.h"

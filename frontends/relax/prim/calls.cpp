@@ -1,7 +1,7 @@
-// calls.cpp: the statements of a prim func that are calls.
+// calls.cpp: reads the statements of a prim func that are calls.
 //
-// What only a GPU can do is an error; hints for a compiler's schedules are read and has no effect, because
-// schedules are chosen anew here.
+// Calls for GPUs are errors; hints for a compiler's schedules are accepted and have no effect, because relaxc chooses
+// schedules itself.
 #include "frontends/relax/prim/statements.h"
 
 #include "frontends/relax/prim/signature.h"

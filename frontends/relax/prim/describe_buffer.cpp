@@ -1,4 +1,4 @@
-// describe_buffer.cpp: the arguments of T.Buffer, T.match_buffer, T.alloc_buffer and the like.
+// describe_buffer.cpp: reads the arguments of T.Buffer, T.match_buffer, T.alloc_buffer and the like.
 #include "frontends/relax/prim/buffers.h"
 
 #include <algorithm>

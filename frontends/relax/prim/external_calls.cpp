@@ -1,4 +1,4 @@
-// external_calls.cpp: calls of functions outside of the prim func: packed ones, C functions, kernels.
+// external_calls.cpp: reads calls of functions outside of the prim func: packed ones, C functions, kernels.
 #include "compiler/tir/runtime_functions.h"
 #include "frontends/relax/prim/buffers.h"
 #include "frontends/relax/prim/statements.h"

@@ -1,7 +1,7 @@
-// index_parameters.h: which integer parameters are extents.
+// index_parameters.h: finds the integer parameters that are extents.
 //
-// The text has one type for an extent and for a number that is computed with: T.int64. Which of the two a parameter is
-// shows in the body, so a function is read with its integers as numbers first, and again if some turn out to be
+// The text has one type for extents and for numbers in arithmetic: T.int64. The body shows which of the two a
+// parameter is, so a function is first read with its integers as numbers, and again if some are used as
 // extents.
 #pragma once
 
@@ -15,18 +15,18 @@ namespace relaxc::frontend {
 
 class IndexParameters {
  public:
-  /// `known`: those that an earlier reading found.
+  /// `known`: parameters that an earlier reading found to be extents.
   explicit IndexParameters(const std::set<std::string>& known) : known_(known) {}
 
   bool is_known(const std::string& name) const { return known_.count(name) != 0; }
-  /// A parameter that is read as a number.
+  /// Adds a parameter that is read as a number.
   void add_number(arith::Var var, const std::string& name) { numbers_.emplace(var->id, name); }
-  /// Called with every integer that is where an index belongs.
+  /// Must be called with every integer that is used as an index.
   void use(arith::Expr e) {
     for (arith::Var var : arith::free_vars(e))
       if (auto number = numbers_.find(var->id); number != numbers_.end()) used_.insert(number->second);
   }
-  /// The numbers that the body has used as extents, offsets or subscripts.
+  /// Returns the numbers that the body uses as extents, offsets or subscripts.
   const std::set<std::string>& used() const { return used_; }
 
  private:

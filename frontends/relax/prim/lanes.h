@@ -1,7 +1,7 @@
-// lanes.h: the lanes of the store that is being read.
+// lanes.h: the lanes of the store that is read.
 //
-// `A[T.Ramp(i * 4, 1, 4)] = B[i * 4 : i * 4 + 4] + T.Broadcast(x, 4)` is a vectorized loop over the lanes; what is
-// in it is read as the value of one lane.
+// `A[T.Ramp(i * 4, 1, 4)] = B[i * 4 : i * 4 + 4] + T.Broadcast(x, 4)` is a vectorized loop over the lanes; its
+// expressions are read as values of one lane.
 #pragma once
 
 #include <map>
@@ -16,11 +16,11 @@ class Lanes {
   explicit Lanes(arith::Context& context) : context_(context) {}
   Lanes(const Lanes&) = delete;
 
-  /// 0: no store of lanes is read.
+  /// 0 outside of stores with lanes.
   int64_t count() const { return count_; }
   bool any() const { return count_ > 0; }
   arith::Var var() const { return var_; }
-  /// Whether a subscript differs from lane to lane.
+  /// Returns whether a subscript differs between lanes.
   bool move(const std::vector<arith::Expr>& indices) const {
     for (arith::Expr at : indices)
       for (arith::Var var : arith::free_vars(at))
@@ -28,14 +28,14 @@ class Lanes {
     return false;
   }
 
-  /// Lanes of an element of a buffer of vectors, which are its last dim; 0: it holds scalars.
+  /// Returns the lanes in an element of a buffer of vectors, which are its last dim; 0 if it has scalars.
   int64_t of_element(const tir::Buffer* buffer) const {
     auto known = vectors_.find(buffer);
     return known == vectors_.end() ? 0 : known->second;
   }
   void set_element(const tir::Buffer* buffer, int64_t lanes) { vectors_[buffer] = lanes; }
 
-  /// A store of `count` lanes is read while it lives; 0: one of one element. None is in another.
+  /// While it lives, a store of `count` lanes is read; 0: of one element. Stores are not nested.
   class Store {
    public:
     Store(Lanes& lanes, int64_t count) : lanes_(lanes) {

@@ -1,6 +1,6 @@
-// loop.cpp: loops.
+// loop.cpp: reads loops.
 //
-// A step is arithmetic: the loop counts its iterations, and the name in the text stands for begin + count * step.
+// A loop with a step counts its iterations, and the name in the text stands for begin + count * step.
 #include "frontends/relax/prim/statements.h"
 
 #include "compiler/support/suggest.h"

@@ -1,4 +1,4 @@
-// loops.h: the loops around what is being read, up to the next block.
+// loops.h: the enclosing loops, up to the next block.
 #pragma once
 
 #include <map>
@@ -14,18 +14,18 @@ class Loops {
   Loops() = default;
   Loops(const Loops&) = delete;
 
-  /// What the names of the loops stand for, outermost first.
+  /// The values of the loops' names, outermost first.
   const std::vector<arith::Expr>& variables() const { return variables_; }
-  /// Whether there is a surrounding loop, which `break` leaves.
+  /// Whether there is an enclosing loop, which `break` leaves.
   bool any() const { return depth_ > 0; }
-  /// The range of a loop's variable; null for anything else.
+  /// Returns the range of a loop's variable; null for any other expression.
   const tir::Span* range_of(arith::Expr var) const {
     auto range = ranges_.find(var->id);
     return range == ranges_.end() ? nullptr : &range->second;
   }
   void set_range(arith::Var var, tir::Span range) { ranges_[var->id] = range; }
 
-  /// While it lives, loops with these variables surround what is read; a `while` has none.
+  /// While it lives, loops with these variables enclose the statements; a `while` has none.
   class Inside {
    public:
     Inside(Loops& loops, const std::vector<arith::Expr>& variables) : loops_(loops), outer_(loops.variables_.size()) {
@@ -43,7 +43,7 @@ class Loops {
     size_t outer_;
   };
 
-  /// The inside of a block is read while it lives: the loops around it do not count there.
+  /// While it lives, the inside of a block is read, where enclosing loops do not count.
   class Hidden {
    public:
     explicit Hidden(Loops& loops)

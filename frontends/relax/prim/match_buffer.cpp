@@ -1,4 +1,4 @@
-// match_buffer.cpp: buffers that are matched to handles and to parts of other buffers.
+// match_buffer.cpp: reads buffers that match handles and parts of other buffers.
 #include "frontends/relax/prim/buffers.h"
 
 #include "frontends/relax/prim/subscripts.h"

@@ -1,4 +1,4 @@
-// memory.cpp: buffers that are allocated, opened on the memory of others, or filled with constants.
+// memory.cpp: reads buffers that are allocated, that use the memory of others, or that are filled with constants.
 #include "frontends/relax/prim/buffers.h"
 
 #include "frontends/relax/text/call_text.h"

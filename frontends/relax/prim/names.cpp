@@ -1,4 +1,4 @@
-// names.cpp: what names stand for in a prim func.
+// names.cpp: binds and finds the names of a prim func.
 #include "frontends/relax/prim/names.h"
 
 #include <algorithm>

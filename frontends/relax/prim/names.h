@@ -1,6 +1,6 @@
-// names.h: what names stand for in a prim func.
+// names.h: the names of a prim func and their meanings.
 //
-// Owns the scopes of the function and the symbols that it declares.
+// Has the scopes of the function and the symbols that it declares.
 #pragma once
 
 #include "compiler/support/result.h"
@@ -16,10 +16,10 @@ struct PrimName {
   Kind kind = kPoison;
   arith::Expr scalar;
   tir::BufferRef buffer = nullptr;
-  size_t param = 0;       ///< kHandle: which parameter
+  size_t param = 0;       ///< kHandle: index of the parameter
   bool unbound = false;   ///< a symbol that no buffer's shape has bound yet
-  size_t bound_in = 0;    ///< a scalar with a value: how many suites are open around its assignment
-  size_t loop_level = 0;  ///< a loop variable: 1 + how many blocks with axes surround its loop
+  size_t bound_in = 0;    ///< of a scalar with a value: number of suites around its assignment
+  size_t loop_level = 0;  ///< of a loop variable: 1 + number of blocks with axes around its loop
 };
 
 class PrimNames {
@@ -33,38 +33,38 @@ class PrimNames {
   PrimNames(arith::Context& context, SourceText& source) : context_(context), source_(source) {}
   PrimNames(const PrimNames&) = delete;
 
-  /// Null for a name that stands for nothing.
+  /// Returns null for an unknown name.
   Binding* find(std::string_view name) { return scopes_.find(name); }
-  /// The buffer of that name; reports anything else.
+  /// Returns the buffer of that name; reports anything else.
   Result<tir::BufferRef> find_buffer(const ast::Expr& e);
-  /// The buffer of `A.shape`, of `*A.shape` and of `A.dtype` (`what` is the name behind the dot); null for all else.
+  /// Returns A for `A.shape`, `*A.shape` and `A.dtype` (`what` is the name after the dot); null for other expressions.
   tir::BufferRef described(const ast::Expr& e, std::string_view what);
 
   void bind(const std::string& name, PrimName value, Place place) { scopes_.bind(name, std::move(value), place); }
-  /// For all of the function.
+  /// Binds a name for the whole function.
   void bind_outermost(const std::string& name, PrimName value, Place place) {
     scopes_.bind_outermost(name, std::move(value), place);
   }
   void bind_buffer(const ast::Expr& target, tir::BufferRef buffer) {
     bind(target.text, {PrimName::kBuffer, {}, buffer}, target.place);
   }
-  /// Makes the targets of a refused statement known as failures.
+  /// Marks the targets of an invalid statement as failed, so that their uses are not reported.
   void poison(const ast::Expr* target);
-  /// A symbol that a shape gives its value.
+  /// Declares a symbol that a shape binds.
   void declare_symbol(const std::string& name, Place place);
   const std::vector<Symbol>& symbols() const { return symbols_; }
   bool is_symbol(const std::string& name) const;
-  /// Reports a name that stands for nothing.
+  /// Reports an unknown name.
   Failure unbound(const ast::Expr& e);
 
-  /// Unknown names in shapes are symbols while it lives.
+  /// While it lives, unknown names in shapes become symbols.
   class Declaring : SaveAndRestore<bool> {
    public:
     explicit Declaring(PrimNames& names) : SaveAndRestore(names.declaring_, true) {}
   };
   bool declaring() const { return declaring_; }
 
-  /// Names have a frame of their own while it lives.
+  /// Opens a frame of names while it lives.
   class Inner : Scope<PrimName>::Inner {
    public:
     explicit Inner(PrimNames& names) : Scope<PrimName>::Inner(names.scopes_) {}

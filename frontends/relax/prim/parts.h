@@ -1,16 +1,16 @@
-// parts.h: what the reader of one prim func is made of.
+// parts.h: the parts of the reader of one prim func.
 //
-//   PrimNames        what names stand for
-//   IndexParameters  which integer parameters are extents
+//   PrimNames        names and their meanings
+//   IndexParameters  the integer parameters that are extents
 //   Views            buffers that are parts of others
-//   Ranges           values that variables take for certain
-//   Lanes            the lanes of the store that is being read
-//   Loops, Blocks    the surrounding ones, and what has been written
+//   Ranges           exact ranges of variables
+//   Lanes            the lanes of the store that is read
+//   Loops, Blocks    the enclosing ones, and what has been written
 //   PrimScalars      scalar expressions
 //
-// Each keeps its state to itself; the statements of a suite are in a Suite. What reads a kind of text is functions over
-// the parts, declared in a header a topic: signature.h, buffers.h, subscripts.h, statements.h, calls.h, vector.h. They
-// keep nothing between one piece of text and the next.
+// Each has its own state; the statements of a suite are in a Suite. Functions over these parts read the constructs of
+// the language; they are declared in a header for each topic: signature.h, buffers.h, subscripts.h, statements.h,
+// vector.h. They keep no state between constructs.
 #pragma once
 
 #include "frontends/relax/prim/blocks.h"
@@ -43,7 +43,7 @@ struct PrimParts {
   SourceText& source;
   tir::Builder builder;
   tir::PrimFunc function;
-  tir::BufferRef result = nullptr;  ///< where `return value` leaves the value; null: nothing is returned
+  tir::BufferRef result = nullptr;  ///< the buffer to which `return value` stores; null if nothing is returned
   PrimNames names;
   IndexParameters index_parameters;
   Views views;

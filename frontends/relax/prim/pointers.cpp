@@ -1,4 +1,4 @@
-// pointers.cpp: what text says where memory is.
+// pointers.cpp: reads expressions that point to memory.
 #include "frontends/relax/prim/buffers.h"
 
 #include "frontends/relax/prim/subscripts.h"

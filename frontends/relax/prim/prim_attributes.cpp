@@ -1,4 +1,4 @@
-// prim_attributes.cpp: T.func_attr: attributes of a prim func.
+// prim_attributes.cpp: reads T.func_attr: attributes of a prim func.
 #include "compiler/support/quote.h"
 #include "compiler/tir/func_attrs.h"
 #include "frontends/relax/prim/signature.h"

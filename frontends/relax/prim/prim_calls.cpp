@@ -1,9 +1,9 @@
-// prim_calls.cpp: prim funcs that call prim funcs.
+// prim_calls.cpp: inlines calls of prim funcs in prim funcs.
 //
-// The callee's body stands where it is called: its buffers are views of what it is given, its scalars have the values
-// of the arguments. So schedules, bounds and the memory plan see one function, and what the callee allocates is an
-// allocation of its caller. The alternative, a call in the object, needs hidden parameters for the callee's scratch and
-// hides its accesses from every analysis. A module whose calls double is refused at a bound on the statements.
+// The callee's body replaces the call: its buffers are views of the arguments, its scalars have their values. So
+// schedules, bounds and the memory plan see one function, and the callee's allocations are the caller's. Rejected: a
+// call in the object, which needs hidden parameters for the callee's scratch memory and hides its accesses from every
+// analysis. A module whose calls double the statements repeatedly is refused by a limit on their number.
 #include "compiler/relax/call_symbols.h"
 #include "compiler/tir/clone.h"
 #include "compiler/tir/visit.h"

@@ -1,4 +1,4 @@
-// ranges.cpp: which values variables take for certain, and subscripts that leave their dims.
+// ranges.cpp: see ranges.h.
 #include "frontends/relax/prim/ranges.h"
 
 #include <set>

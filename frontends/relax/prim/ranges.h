@@ -1,8 +1,8 @@
-// ranges.h: which values variables take for certain, and subscripts that leave their dims.
+// ranges.h: finds subscripts that are certainly out of bounds, by exact ranges of variables.
 //
-// A subscript is wrong for certain where it leaves its dim in every iteration, or where it takes, in a place that is
-// reached unconditionally, a value beyond it. The second needs exact ranges: variables of loops with constant bounds
-// take all their values, and so does a sum of constant multiples of different ones.
+// A subscript is certainly wrong if it is out of bounds in every iteration, or if it has one value out of bounds and is
+// executed unconditionally. The second case needs exact ranges: variables of loops with constant bounds have all their
+// values, and so does a sum of constant multiples of different ones.
 #pragma once
 
 #include <map>
@@ -20,11 +20,11 @@ class Ranges {
   explicit Ranges(SourceText& source) : source_(source) {}
   Ranges(const Ranges&) = delete;
 
-  /// A variable that counts from `min`.
+  /// Records the range of a loop variable, which begins at `min`.
   void note_loop(arith::Var var, arith::Expr min, arith::Expr extent);
-  /// A variable that is `value`.
+  /// Records that a variable equals `value`.
   void note_value(arith::Var var, arith::Expr value);
-  /// Reports a subscript that leaves its dim whenever it is reached. `certain`: it is reached unconditionally.
+  /// Reports a subscript that is certainly out of bounds. `certain`: it is executed unconditionally.
   Status check(tir::BufferRef buffer, size_t axis, arith::Expr at, bool certain, Place place) const;
 
  private:

@@ -1,4 +1,4 @@
-// reader.cpp: a prim func, signature first. It is read again while its body turns parameters out to be extents
+// reader.cpp: reads a prim func, signature first, and again as long as its body shows parameters to be extents
 // (index_parameters.h).
 #include "frontends/relax/prim/reader.h"
 

@@ -1,4 +1,4 @@
-// reader.h: the tree of a @T.prim_func to TIR.
+// reader.h: converts the tree of a @T.prim_func to TIR.
 #pragma once
 
 #include "compiler/tir/builder.h"
@@ -6,7 +6,7 @@
 
 namespace relaxc::frontend {
 
-/// Reads the function that `definition` is.
+/// Reads the function that `definition` defines.
 Result<tir::PrimFunc> read_prim_func(ModuleScope& scope, const ast::Stmt& definition);
 
 }  // namespace relaxc::frontend

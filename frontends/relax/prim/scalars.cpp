@@ -1,4 +1,4 @@
-// scalars.cpp: scalar expressions of a prim func.
+// scalars.cpp: reads the scalar expressions of a prim func.
 #include "frontends/relax/prim/scalars.h"
 
 #include <unordered_set>

@@ -1,4 +1,4 @@
-// scalars.h: scalar expressions of a prim func: subscripts, extents, values.
+// scalars.h: reads the scalar expressions of a prim func: subscripts, extents, values.
 #pragma once
 
 #include "compiler/tir/buffer.h"
@@ -13,18 +13,18 @@ class PrimScalars : public ScalarReader {
  public:
   explicit PrimScalars(PrimParts& parts);
 
-  /// Whether what is being read is reached unconditionally.
+  /// Whether the current expression is evaluated unconditionally.
   bool certain() const { return choices_ == 0; }
-  /// The rest of the block is reached under a condition.
+  /// Says that the rest of the block is executed conditionally.
   void add_choice() { ++choices_; }
   Result<DType> element_dtype(const ast::Expr& e) override;
 
-  /// Conditions that come up while it lives end with it.
+  /// Restores the number of conditions at the end of a block.
   class Block : SaveAndRestore<size_t> {
    public:
     explicit Block(PrimScalars& scalars) : SaveAndRestore(scalars.choices_, scalars.choices_) {}
   };
-  /// What binds an axis or says when a block runs is read while it lives: it speaks of the loops around.
+  /// While it lives, the head of a block is read (bindings of axes, predicates), which uses the enclosing loops.
   class Head : SaveAndRestore<bool> {
    public:
     explicit Head(PrimScalars& scalars) : SaveAndRestore(scalars.in_head_, true) {}

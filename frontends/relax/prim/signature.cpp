@@ -1,8 +1,8 @@
-// signature.cpp: the head of a prim func.
+// signature.cpp: reads the head of a prim func.
 //
-// A handle parameter becomes a buffer when T.match_buffer says which; its place among the parameters stays the
-// handle's. Symbols are declared (`n = T.int64()`) and bound where they are alone in a matched shape; a name in a
-// shape of the signature declares itself.
+// T.match_buffer makes a handle parameter a buffer, which has the handle's position among the parameters. Symbols are
+// declared (`n = T.int64()`) and bound where they are bare dims of a matched shape; a name in a shape of the signature
+// declares itself.
 #include "frontends/relax/prim/signature.h"
 
 #include "frontends/relax/prim/buffers.h"

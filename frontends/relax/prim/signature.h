@@ -1,17 +1,17 @@
-// signature.h: the head of a prim func: parameters, symbols, attributes.
+// signature.h: reads the head of a prim func: parameters, symbols, attributes.
 #pragma once
 
 #include "frontends/relax/prim/parts.h"
 
 namespace relaxc::frontend {
 
-/// Decorators, type parameters and parameters; false if something was reported.
+/// Reads decorators, type parameters and parameters; false if errors were reported.
 bool read_prim_signature(PrimParts& fn, const ast::Stmt& definition);
-/// What must hold when the body has been read: every symbol has a value, and every handle is a buffer.
-/// The buffer of one element that `return value` stores to, of the dtype that the function declares or else returns.
+/// Returns the buffer of one element to which `return value` stores, of the declared dtype or else `dtype`. After the
+/// body, finish_signature reports symbols without a value and handles without a buffer.
 Result<tir::BufferRef> result_buffer(PrimParts& fn, DType dtype, Place place);
 Status finish_signature(PrimParts& fn, const ast::Stmt& definition);
-/// prim_attributes.cpp: T.func_attr({…}).
+/// prim_attributes.cpp: reads T.func_attr({…}).
 Status prim_attributes(PrimParts& fn, const ast::Expr& call);
 
 }  // namespace relaxc::frontend

@@ -1,6 +1,6 @@
-// statements.cpp: the statements of a prim func.
+// statements.cpp: reads the statements of a prim func.
 //
-// The `with` forms that older programs write are openings with a suite of their own.
+// The `with` forms of older programs are openings with a suite of their own.
 #include "frontends/relax/prim/statements.h"
 
 #include "frontends/relax/prim/signature.h"

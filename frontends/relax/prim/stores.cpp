@@ -1,6 +1,6 @@
-// stores.cpp: stores of one element, and of several lanes.
+// stores.cpp: reads stores of one element, and of several lanes.
 //
-// All lanes are read before any is written; where the store could change what a later lane reads, the values are kept
+// All lanes are read before any is written; if the store could change what a later lane reads, the values are computed
 // first.
 #include "frontends/relax/prim/statements.h"
 

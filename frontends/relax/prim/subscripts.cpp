@@ -1,4 +1,4 @@
-// subscripts.cpp: elements and parts of buffers.
+// subscripts.cpp: reads elements and regions of buffers.
 #include "frontends/relax/prim/subscripts.h"
 
 #include "frontends/relax/prim/vector.h"

@@ -1,4 +1,4 @@
-// suite.cpp: the statements of a suite while it is read.
+// suite.cpp: collects the statements of a suite and nests them.
 #include "frontends/relax/prim/suite.h"
 
 namespace relaxc::frontend {

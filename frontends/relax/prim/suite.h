@@ -1,8 +1,8 @@
-// suite.h: the statements of a suite while it is read.
+// suite.h: collects the statements of a suite and nests them.
 //
-// Python's statements are flat where TIR's nest: a buffer or a scalar holds for the rest of its suite. A suite is
-// therefore read into pieces, one an opening, and folded from its end, so that a suite of a thousand openings does not
-// recurse while it is read.
+// Python's statements are flat where TIR's are nested: a buffer or a scalar is valid for the rest of its suite. So a
+// suite is read into pieces, one for each opening, and nested from its end; a suite of a thousand openings needs no
+// recursion.
 #pragma once
 
 #include <functional>
@@ -12,17 +12,17 @@
 
 namespace relaxc::frontend {
 
-/// What is open in a function.
+/// The nesting at the current point of a function.
 struct Open {
-  size_t scopes = 0;  ///< openings in all suites around
+  size_t scopes = 0;  ///< openings in all enclosing suites
   size_t suites = 0;
-  bool tail = true;  ///< what is read is the last that the function does
+  bool tail = true;  ///< whether nothing of the function follows the current statement
 };
 
-/// Names that a suite binds are known, and what it opens counts, while it lives.
+/// The scope of a suite: while it lives, its names are known and its openings count.
 class Suite {
  public:
-  /// What an opening makes of all that follows it.
+  /// Encloses all statements that follow an opening.
   using Wrap = std::function<tir::Stmt(tir::Stmt)>;
 
   Suite(PrimNames& names, tir::Builder& builder, Open& open);
@@ -30,19 +30,19 @@ class Suite {
   ~Suite();
 
   void add(tir::Stmt stmt) { pieces_.back().stmts.push_back(stmt); }
-  /// Opens a scope, which reaches to the end of the suite. `first` begins it; `view`: the view that it opens.
+  /// Opens a scope up to the end of the suite. `first` are its first statements; `view` is the view that it opens.
   void open(Wrap wrap, std::vector<tir::Stmt> first = {}, tir::BufferRef view = nullptr);
-  /// Reports an opening that is one too many: walks over TIR go along scopes that reach to the end of a suite, they do
-  /// not recurse into them.
+  /// Reports an opening beyond the limit: walks over TIR iterate along scopes that reach to the end of a suite, but
+  /// their number must be bounded.
   Status check_room(SourceText& source, Place place) const;
-  /// Whether the suite itself has opened `view`, which is still open.
+  /// Returns whether this suite has opened `view`, which is still open.
   bool has_open(tir::BufferRef view) const { return find(view) < pieces_.size(); }
-  /// Ends the scope of `view` and those inside of it. Scopes that were opened since and hold nothing yet are not
-  /// inside: they begin what comes next.
+  /// Ends the scope of `view` and those inside of it. Later scopes without statements are kept: they begin the
+  /// following statements.
   void end(tir::BufferRef view);
-  /// A statement that is beside this suite and sees the views that it has opened.
+  /// Returns a statement that is outside of this suite, inside of the views that the suite has opened.
   tir::Stmt with_views(tir::Stmt stmt) const;
-  /// All statements as one; once.
+  /// Returns all statements as one; may be called once.
   tir::Stmt finish();
 
  private:

@@ -1,9 +1,9 @@
-// vector.cpp: values and stores of several lanes at once.
+// vector.cpp: reads values and stores of several lanes.
 //
 // `A[T.Ramp(i * 4, 1, 4)] = B[i * 4 : i * 4 + 4] + T.Broadcast(x, 4)` is a vectorized loop over the lanes. All lanes
-// are read before any is written; where the store could change what a later lane reads, the values are kept first.
-// `A.vstore([i], value, predicate=mask)` writes the lanes alone that the mask is true for; `B.vload([i], "float32x4",
-// predicate=mask)` is 0 in the others and does not look at their memory.
+// are read before any is written; if the store could change what a later lane reads, the values are computed first.
+// `A.vstore([i], value, predicate=mask)` writes only the lanes where the mask is true; `B.vload([i], "float32x4",
+// predicate=mask)` is 0 in the others and does not access their memory.
 #include "frontends/relax/prim/vector.h"
 
 #include <algorithm>

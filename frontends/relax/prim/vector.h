@@ -1,21 +1,21 @@
-// vector.h: values of several lanes.
+// vector.h: reads values of several lanes.
 #pragma once
 
 #include "frontends/relax/prim/parts.h"
 
 namespace relaxc::frontend {
 
-/// The lanes of "float32x4"; 0 if there are none.
+/// Returns the lanes of "float32x4"; 0 if there are none.
 int64_t dtype_lanes(std::string_view text);
-/// How many lanes the text shows: by a Ramp, a Broadcast, a slice of constant length or a dtype. 0: it shows none.
+/// Returns the lanes in an expression: of a Ramp, a Broadcast, a slice of constant length or a dtype; 0 if none.
 int64_t lanes_in(PrimParts& fn, const ast::Expr& root);
-/// T.Ramp(begin, stride, lanes) or begin : end : step as the subscript of one lane.
+/// Returns T.Ramp(begin, stride, lanes) or begin : end : step as the subscript of one lane.
 Result<arith::Expr> lane_subscript(PrimParts& fn, const ast::Expr& e, arith::Expr extent);
-/// A.vload([i, j], "float32x4", predicate=mask)
+/// Reads A.vload([i, j], "float32x4", predicate=mask).
 Result<Scalar> vector_load(PrimParts& fn, const ast::Expr& call);
-/// T.get_active_lane_mask("uint1x4", begin, end): whether begin + lane is below the end.
+/// Reads T.get_active_lane_mask("uint1x4", begin, end): whether begin + lane < end.
 Result<Scalar> active_lane(PrimParts& fn, const ast::Expr& call);
-/// T.Shuffle([a, b, c], [2, 0]): the values at those places, one a lane.
+/// Reads T.Shuffle([a, b, c], [2, 0]): the values at these indices, one for each lane.
 Result<Scalar> shuffle(PrimParts& fn, const ast::Expr& call);
 
 }  // namespace relaxc::frontend

@@ -1,4 +1,4 @@
-// views.h: buffers that are parts of others.
+// views.h: the buffers that are parts of others.
 #pragma once
 
 #include <map>
@@ -13,20 +13,20 @@ class Views {
   Views() = default;
   Views(const Views&) = delete;
 
-  /// The memory that a view is a part of; any other buffer is its own.
+  /// Returns the buffer that a view is a part of, through all views; any other buffer is returned itself.
   tir::BufferRef root_of(tir::BufferRef buffer) const {
     for (auto base = bases_.find(buffer); base != bases_.end(); base = bases_.find(buffer)) buffer = base->second;
     return buffer;
   }
   void set_base(tir::BufferRef view, tir::BufferRef base) { bases_[view] = base; }
-  /// The view that was opened last under a name; null before the first.
+  /// Returns the latest view of this name; null if there was none.
   tir::BufferRef latest(const std::string& name) const {
     auto known = latest_.find(name);
     return known == latest_.end() ? nullptr : known->second;
   }
-  /// Where the first element of a view is in its base, in elements.
+  /// Sets the offset of a view's first element in its base, in elements.
   void set_offset(tir::BufferRef view, arith::Expr elements) { offsets_[view] = elements; }
-  /// Null for a buffer that is not a view.
+  /// Returns null for a buffer that is not a view.
   arith::Expr offset_of(tir::BufferRef view) const {
     auto known = offsets_.find(view);
     return known == offsets_.end() ? arith::Expr() : known->second;

@@ -1,4 +1,4 @@
-// scalar.cpp: scalar expressions: operators, and how dtypes meet. scalar_calls.h has the functions.
+// scalar.cpp: reads the operators of scalar expressions, and unifies dtypes. scalar_calls.h has the functions.
 #include "frontends/relax/scalars/scalar.h"
 
 #include "compiler/arith/visit.h"

@@ -1,8 +1,8 @@
-// scalar.h: scalar expressions of the text: dims in Relax, subscripts and element arithmetic in TIR.
+// scalar.h: reads scalar expressions: dims in Relax, subscripts and element arithmetic in TIR.
 //
-// A number has no dtype until it meets something that has one: `x + 1` is one of x's dtype, `(n + 1,)` one of a dim.
-// T.int64(3) and T.int32(3) are what printers write for dims, so they too become dims where they meet one. Everything
-// else is typed and must fit; nothing is converted silently but integers read from memory that are used as subscripts.
+// A number gets its dtype from the other operand: `x + 1` has x's dtype, `(n + 1,)` a dim's. T.int64(3) and T.int32(3)
+// are what printers write for dims, so they become dims as well beside one. Everything else is typed and must match;
+// the only silent conversion is that of integers that are read from memory and used as subscripts.
 #pragma once
 
 #include <functional>
@@ -19,59 +19,59 @@ namespace relaxc::frontend {
 struct Scalar {
   enum Literal : uint8_t {
     kTyped,       ///< has its dtype
-    kInteger,     ///< a bare integer: takes any numeric dtype
-    kReal,        ///< a bare float: takes any float dtype
-    kDimLiteral,  ///< T.int64(3): an int64, or a dim where one is wanted
+    kInteger,     ///< a bare integer: any numeric dtype
+    kReal,        ///< a bare float: any float dtype
+    kDimLiteral,  ///< T.int64(3): an int64, or a dim where one is needed
   };
-  arith::Expr expr;  ///< bare integers are of dtype index, bare floats of float64
+  arith::Expr expr;  ///< bare integers have dtype index, bare floats float64
   Literal literal = kTyped;
 };
 
-/// Reads scalar expressions: operators here, functions by ScalarCalls. Subclasses say what names and subscripts are.
+/// Reads scalar expressions: operators here, functions by ScalarCalls. Subclasses resolve names and subscripts.
 class ScalarReader {
  public:
   ScalarReader(arith::Context& context, SourceText& source) : context_(context), source_(source) {}
   virtual ~ScalarReader() = default;
 
   Result<Scalar> read(const ast::Expr& e);
-  /// An index expression: a dim, extent or subscript.
+  /// Returns an index expression: a dim, extent or subscript.
   Result<arith::Expr> index(const ast::Expr& e);
-  /// A bool expression.
+  /// Returns a bool expression.
   Result<arith::Expr> condition(const ast::Expr& e);
-  /// An expression of the given dtype.
+  /// Returns an expression of the given dtype.
   Result<arith::Expr> value(const ast::Expr& e, DType dtype);
 
-  /// Gives a literal its dtype; an integer used as a dim is cast. Reports anything else.
+  /// Gives a literal its dtype; casts an integer that is used as a dim. Reports other mismatches.
   Result<arith::Expr> adapt(const Scalar& scalar, DType dtype, Place place);
-  /// The arithmetic of an operator of Python, with both sides brought to one dtype.
+  /// Returns the result of a Python operator, with both operands converted to one dtype.
   Result<Scalar> binary(std::string_view op, const Scalar& a, const Scalar& b, Place place);
 
  protected:
-  /// What a name stands for; reports an unbound one.
+  /// Returns the value of a name; reports an unknown one.
   virtual Result<Scalar> name(const ast::Expr& e) = 0;
-  /// `B.elem_offset`: what a dotted name stands for.
+  /// Returns the value of a dotted name, such as `B.elem_offset`.
   virtual Result<Scalar> attribute(const ast::Expr& e);
-  /// A buffer's element, or whatever else may be subscripted.
+  /// Returns a buffer's element, or another value with a subscript.
   virtual Result<Scalar> subscript(const ast::Expr& e);
-  /// A call that is not a scalar function.
+  /// Reads a call that is not a scalar function.
   virtual Result<Scalar> other_call(const ast::Expr& e, const std::string& callee);
-  /// A dtype that is in a conversion.
+  /// Returns the dtype in a conversion.
   virtual Result<DType> element_dtype(const ast::Expr& e);
-  /// T.Let gives parts of an expression names, which are known in `read` alone.
+  /// Calls `read`, which reads a T.Let: the names that it gives to parts of an expression are valid only in there.
   virtual Result<Scalar> with_parts(const std::function<Result<Scalar>()>& read) = 0;
   virtual void name_part(const std::string& name, const Scalar& part, Place place) = 0;
-  /// Reports what is wrong with parts of `e` that are reached for certain: T.Let may give them names before it is
-  /// known.
+  /// Reports errors in parts of `e` that are evaluated unconditionally; separate, since T.Let names parts before it is
+  /// known whether they are.
   virtual Status check_reached(arith::Expr, Place) { return Done{}; }
-  /// Called with every integer that is where an index belongs.
+  /// Called with every integer that is used as an index.
   virtual void use_as_index(arith::Expr) {}
 
   arith::Context& context_;
   SourceText& source_;
-  size_t choices_ = 0;  ///< conditions under which what is being read is reached
+  size_t choices_ = 0;  ///< conditions under which the current expression is evaluated
 
  public:
-  /// What is read while it lives is reached under a condition.
+  /// While it lives, expressions are evaluated conditionally.
   class Choice {
    public:
     explicit Choice(ScalarReader& reader) : choices_(reader.choices_) { ++choices_; }
@@ -85,9 +85,9 @@ class ScalarReader {
  private:
   friend class ScalarCalls;  ///< reads the functions
 
-  /// Whether what is being read is reached under no condition.
+  /// Whether the current expression is evaluated unconditionally.
   bool is_reached_for_certain() const { return choices_ == 0; }
-  /// Both sides in one dtype.
+  /// Returns both operands in one dtype.
   Result<std::pair<Scalar, Scalar>> unify(const Scalar& a, const Scalar& b, Place place);
   Result<Scalar> unary(const ast::Expr& e);
   Result<Scalar> logical(const ast::Expr& e);

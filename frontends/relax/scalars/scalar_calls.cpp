@@ -1,4 +1,4 @@
-// scalar_calls.cpp: tables of functions, and how each is read.
+// scalar_calls.cpp: tables of scalar functions, and how each is read.
 #include "frontends/relax/scalars/scalar_calls.h"
 
 #include <cmath>

@@ -1,17 +1,17 @@
-// scalar_calls.h: the functions of scalar expressions: T.max, T.Cast, T.exp and the like.
+// scalar_calls.h: reads the functions of scalar expressions: T.max, T.Cast, T.exp and the like.
 #pragma once
 
 #include "frontends/relax/scalars/scalar.h"
 
 namespace relaxc::frontend {
 
-/// Reads one call. Operands are read by the reader that meets the call, which also knows what other calls mean.
+/// Reads one call. The ScalarReader that met the call reads its operands, and handles all other calls.
 class ScalarCalls {
  public:
   explicit ScalarCalls(ScalarReader& reader) : reader_(reader), context_(reader.context_), source_(reader.source_) {}
 
   Result<Scalar> read(const ast::Expr& e);
-  /// T.float32(x): a constant of that dtype, or a cast. T.float32("inf") and "nan" as Python has them.
+  /// Reads T.float32(x): a constant of that dtype, or a cast. T.float32("inf") and "nan" are as in Python.
   Result<Scalar> conversion(const ast::Expr& e, DType dtype);
 
  private:
@@ -25,7 +25,7 @@ class ScalarCalls {
   Result<Scalar> junction(const ast::Expr& e, bool all);
   Result<Scalar> binary_function(const ast::Expr& e, std::string_view name);
   Result<Scalar> reinterpret(const ast::Expr& e, std::string_view name);
-  /// `operands`: from which of `e`'s items on.
+  /// `operands`: index of the first operand in `e`'s items.
   Result<Scalar> intrinsic(const ast::Expr& e, std::string_view name, size_t operands);
   Status check_operand(const arith::Expr& operand, arith::Intrinsic which, std::string_view name, Place place);
   Result<Scalar> let_value(const ast::Expr& e, const ast::Expr& body);

@@ -1,11 +1,11 @@
-// save_and_restore.h: a variable that has another value for a while.
+// save_and_restore.h: sets a variable for a scope.
 #pragma once
 
 #include <utility>
 
 namespace relaxc::frontend {
 
-/// `variable` is `value` while it lives, and afterwards what it was.
+/// Sets `variable` to `value` while it lives, and restores it afterwards.
 template <typename T>
 class SaveAndRestore {
  public:

@@ -1,4 +1,4 @@
-// scope.h: names and what they stand for, innermost scope first.
+// scope.h: nested scopes of names.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace relaxc::frontend {
 
-/// A stack of frames. A later binding of a name hides an earlier one of the same frame, as an assignment in Python
+/// A stack of frames. A binding replaces an earlier one of the same name in the same frame, as an assignment in Python
 /// does.
 template <typename T>
 class Scope {
@@ -24,13 +24,13 @@ class Scope {
 
   Scope() { push(); }
   void push() { frames_.emplace_back(); }
-  /// Pops and gives the innermost frame.
+  /// Removes the innermost frame and returns it.
   Frame pop() {
     Frame frame = std::move(frames_.back());
     frames_.pop_back();
     return frame;
   }
-  /// Names have a frame of their own while it lives, or until it is left.
+  /// Opens a frame, until it is destroyed or left.
   class Inner {
    public:
     explicit Inner(Scope& scope) : scope_(&scope) { scope.push(); }
@@ -54,7 +54,7 @@ class Scope {
       if (auto it = frame->find(name); it != frame->end()) return &it->second;
     return nullptr;
   }
-  /// The visible names for which `wanted` holds, the latest first.
+  /// Returns the visible names for which `wanted` is true, the latest first.
   template <typename Wanted>
   std::vector<std::string> names(Wanted wanted) const {
     std::map<size_t, std::string, std::greater<>> by_order;

@@ -1,4 +1,4 @@
-// ast.h: the tree that the grammar gives: Python's shapes, without any meaning.
+// ast.h: the tree that the grammar makes: Python's syntax without semantics.
 #pragma once
 
 #include <deque>
@@ -9,7 +9,7 @@
 
 namespace relaxc::frontend::ast {
 
-/// How `items` and `text` are used by each kind:
+/// The use of `items` and `text` by each kind:
 ///   kName text; kInt, kFloat the digits; kString the contents; kTrue, kFalse, kNone, kEllipsis nothing
 ///   kAttribute items[0] . text;  kCall items[0](items[1..], keywords);  kSubscript items[0][items[1..]]
 ///   kSlice begin : end : step (null where absent);  kTuple, kList items;  kDict key, value, key, value, …
@@ -53,7 +53,7 @@ struct Expr {
   std::string text;
   std::vector<const Expr*> items;
   std::vector<Keyword> keywords;
-  uint32_t depth = 1;  ///< levels of the tree below and with this one; the grammar bounds it
+  uint32_t depth = 1;  ///< height of the tree; the grammar limits it
 
   bool is(ExprKind k) const { return kind == k; }
   bool is_sequence() const { return kind == ExprKind::kTuple || kind == ExprKind::kList; }
@@ -79,7 +79,7 @@ enum class StmtKind : uint8_t {
   kPass,
   kBreak,
   kContinue,
-  kAssert,  ///< value, target: the message
+  kAssert,  ///< value is the condition, target the message
 };
 
 struct Parameter {
@@ -95,16 +95,16 @@ struct WithItem {
 struct Stmt {
   StmtKind kind = StmtKind::kPass;
   Place place;       ///< the first line
-  std::string text;  ///< a class's or function's name, an operator
+  std::string text;  ///< a class's or function's name, or an operator
   Place name_place;
   const Expr* target = nullptr;
-  const Expr* annotation = nullptr;  ///< of a function: what it returns
+  const Expr* annotation = nullptr;  ///< of a function: its result type
   const Expr* value = nullptr;
   std::vector<WithItem> with;
   std::vector<const Stmt*> body, orelse;
   std::vector<const Expr*> decorators;
   std::vector<Parameter> params, type_params;
-  bool broken = false;  ///< a syntax error was reported inside: not worth a look for further meaning
+  bool broken = false;  ///< a syntax error inside was reported, so no other errors are
 };
 
 /// Owns the nodes of a file.

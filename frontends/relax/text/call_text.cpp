@@ -1,4 +1,4 @@
-// call_text.cpp: the shapes of text that several readers look for.
+// call_text.cpp: recognizes calls and targets in the tree.
 #include "frontends/relax/text/call_text.h"
 
 #include "frontends/relax/text/literals.h"

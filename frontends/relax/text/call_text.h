@@ -1,4 +1,4 @@
-// call_text.h: the shapes of text that several readers look for.
+// call_text.h: helpers that recognize calls and targets in the tree.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace relaxc::frontend {
 
-/// "T.block" for the call `T.block(...)`; the names that TIR had before it was T are brought to it. Empty for what is
-/// no call of a path.
+/// Returns "T.block" for the call `T.block(...)`, with older names of TIR replaced by T. Empty if it is no call of a
+/// dotted path.
 std::string callee_of(const ast::Expr* e);
-/// The targets of an assignment or loop: one name, or the names of a tuple.
+/// Returns the targets of an assignment or loop: one name, or the names of a tuple.
 std::vector<const ast::Expr*> targets_of(const ast::Expr& target);
 
 }  // namespace relaxc::frontend

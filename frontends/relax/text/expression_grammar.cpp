@@ -1,7 +1,7 @@
-// expression_grammar.cpp: Python's expressions as far as modules use them.
+// expression_grammar.cpp: parses the expressions of Python that modules use.
 //
-// Left out and said so by name: lambda outside of T.index_map, comprehensions, f-strings, sets, walrus, `is`, `in`.
-// They compute while Python runs, and there is no Python here.
+// Refused by their names: lambda outside of T.index_map, comprehensions, f-strings, sets, walrus, `is`, `in`. They
+// compute while Python runs, and there is no Python here.
 #include "frontends/relax/text/expression_grammar.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// expression_grammar.h: the expressions of the grammar, by precedence climbing.
+// expression_grammar.h: parses expressions by precedence climbing.
 //
-// Depth is bounded twice: `nesting_` while going down (parentheses, prefix operators), and Expr::depth of what was
-// made, since a chain of a thousand `+` is deep without ever nesting. So no later walk over the tree can run out of
+// The depth is limited twice: `nesting_` during recursion (parentheses, prefix operators), and Expr::depth of the
+// result, since a chain of a thousand `+` is deep without nesting. So no later walk over the tree overflows the
 // stack.
 #pragma once
 
@@ -18,11 +18,11 @@ class ExpressionGrammar {
   ExpressionGrammar(SourceText& source, ast::Tree& tree, std::vector<Token> tokens)
       : source_(source), tree_(tree), tokens_(std::move(tokens)) {}
 
-  /// One expression; null if an error was reported.
+  /// Parses one expression; null if an error was reported.
   const ast::Expr* expression();
-  /// Expressions with commas between: a tuple if there is a comma.
+  /// Parses expressions separated by commas: a tuple if there is a comma.
   const ast::Expr* expression_list();
-  /// `name` without any operator around, in which `in` is not an operator: the target of a for.
+  /// Parses the target of a for: a `name` without operators, since `in` is not one there.
   const ast::Expr* target_list();
 
  protected:
@@ -33,7 +33,7 @@ class ExpressionGrammar {
   }
   bool accept(std::string_view text) { return next_is(text) && (take(), true); }
   bool expect(std::string_view text, std::string_view after);
-  /// Says what was found where `wanted` should be. Silent at kError.
+  /// Reports what was found instead of `wanted`, except at a kError, which was reported before.
   void unexpected(std::string_view wanted);
   bool at_end_of_list() const;
 

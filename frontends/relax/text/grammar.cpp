@@ -1,7 +1,7 @@
-// grammar.cpp: the statements of the grammar, and where reading goes on after an error.
+// grammar.cpp: parses statements, and continues after errors.
 //
-// A statement with an error ends at its line; if it has a block, the block goes with it. The function around is marked
-// broken, so that its missing names do not turn into errors of their own, and reading goes on with the next statement.
+// A statement with an error ends at the end of its line; if it has a block, that is skipped too. The enclosing function
+// is marked broken, so that missing names in it are not reported, and parsing continues with the next statement.
 #include "frontends/relax/text/grammar.h"
 
 #include "frontends/relax/text/expression_grammar.h"

@@ -1,8 +1,8 @@
-// lexer.cpp: characters to tokens, with Python's rules for lines and indentation.
+// lexer.cpp: divides text into tokens by Python's rules for lines and indentation.
 //
-// Indentation is a stack of columns; brackets switch it off. A bracket that is never closed would swallow the rest of
-// the file and all its errors with it, so a line inside brackets that begins like a statement (`def`, `return`, `@`, …)
-// ends the brackets: the opening one is reported and the file goes on.
+// Indentation is a stack of columns; inside of brackets it has no meaning. A bracket that is never closed would hide
+// the rest of the file with all its errors, so a line inside of brackets that begins like a statement (`def`, `return`,
+// `@`, …) ends the brackets: the opening one is reported and lexing continues.
 #include "frontends/relax/text/lexer.h"
 
 #include <array>

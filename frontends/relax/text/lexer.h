@@ -1,4 +1,4 @@
-// lexer.h: characters to tokens, with Python's rules for lines and indentation.
+// lexer.h: divides text into tokens by Python's rules for lines and indentation.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace relaxc::frontend {
 
-/// kError is where something was reported already; the grammar gives up on the statement without a further word.
+/// kError marks a reported error; the grammar skips the statement without another message.
 enum class TokenKind : uint8_t { kName, kInt, kFloat, kString, kPunctuation, kNewline, kIndent, kDedent, kError, kEnd };
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   Place place;
-  std::string text;  ///< of a string its contents, escapes resolved
+  std::string text;  ///< of a string: its contents, with escapes resolved
 };
 
-/// The tokens of the whole file; the last is kEnd.
+/// Returns the tokens of the whole file; the last is kEnd.
 std::vector<Token> tokenize(SourceText& source);
-/// The tokens of one expression that is at `place` (the inside of a quoted annotation): lines and indentation mean
-/// nothing.
+/// Returns the tokens of one expression at `place` (the inside of a quoted annotation), where lines and indentation
+/// have no meaning.
 std::vector<Token> tokenize_expression(SourceText& source, Place place);
 
 }  // namespace relaxc::frontend

@@ -1,4 +1,4 @@
-// literals.cpp: constants, dtypes and dotted paths of the tree.
+// literals.cpp: reads constants, dtypes and dotted paths of the tree.
 #include "frontends/relax/text/literals.h"
 
 #include <cstdlib>

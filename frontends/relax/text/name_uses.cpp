@@ -1,4 +1,4 @@
-// name_uses.cpp: which names a piece of text mentions. The tree's depth is bounded, so recursion is.
+// name_uses.cpp: finds the names in a piece of text. The height of the tree is limited, so recursion is safe.
 #include "frontends/relax/text/name_uses.h"
 
 namespace relaxc::frontend {

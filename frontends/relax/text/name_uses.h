@@ -1,4 +1,4 @@
-// name_uses.h: which names a piece of text mentions.
+// name_uses.h: finds the names in a piece of text.
 #pragma once
 
 #include <set>
@@ -9,10 +9,10 @@
 
 namespace relaxc::frontend {
 
-/// Every name read or written in `body`, nested statements included.
+/// Returns every name that is read or written in `body`, nested statements included.
 std::set<std::string> names_used(const std::vector<const ast::Stmt*>& body);
 
-/// Every name in `e`, words inside of quoted dims included.
+/// Returns every name in `e`, including words in quoted dims.
 std::set<std::string> names_used(const ast::Expr& e);
 
 }  // namespace relaxc::frontend

@@ -1,7 +1,7 @@
-// source_text.h: the file being read, and how to complain about a place in it.
+// source_text.h: the file that is read, and errors at its places.
 //
-// Locations are made on demand and once a place, so that Diagnostics can see that two messages are the same. A file of
-// random bytes would give an error a byte; after kMostErrors the rest is counted out, not printed.
+// Each place has one Location, made on demand, so that Diagnostics recognizes identical messages. A file of random
+// bytes would have an error for each byte; after kMostErrors the others are counted, not printed.
 #pragma once
 
 #include <map>
@@ -12,12 +12,12 @@
 
 namespace relaxc::frontend {
 
-/// `length` bytes from `begin` on.
+/// `length` bytes from byte `begin`.
 struct Place {
   uint32_t begin = 0, length = 0;
   uint32_t end() const { return begin + length; }
 };
-/// The smallest place that holds both.
+/// Returns the smallest place that contains both.
 inline Place join(Place a, Place b) {
   uint32_t begin = a.begin < b.begin ? a.begin : b.begin;
   uint32_t end = a.end() > b.end() ? a.end() : b.end();
@@ -48,14 +48,14 @@ class SourceText {
     }
     return diag_.error(at(place), kind, format, std::forward<Args>(args)...);
   }
-  /// Adds to the last error; `place` is where another thing is that explains it.
+  /// Adds a note to the last error; `place` is where its explanation is.
   template <typename... Args>
   void note(Place place, fmt::format_string<Args...> format, Args&&... args) {
     if (!suppressed_) diag_.note(at(place), format, std::forward<Args>(args)...);
   }
-  /// True if the last error was counted out: what explains it need not be looked for.
+  /// Returns true if the last error was not printed, so that its explanation is not needed.
   bool suppressed() const { return suppressed_; }
-  /// A note without a place: a way out.
+  /// Adds a note without a place: a way out.
   template <typename... Args>
   void hint(fmt::format_string<Args...> format, Args&&... args) {
     if (!suppressed_) diag_.note(nullptr, format, std::forward<Args>(args)...);

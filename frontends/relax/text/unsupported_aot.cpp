@@ -1,7 +1,7 @@
-// unsupported_aot.cpp: names of TVMScript that cannot be compiled ahead of time, and why.
+// unsupported_aot.cpp: names of TVMScript that cannot be compiled ahead of time, with the reason.
 //
-// They are all known, so that someone who pastes a module that Python built, or one that TVM has lowered too far, is
-// informed of the reason and not that a name is misspelt.
+// All of them are known here, so that the user of a module that Python built, or that TVM lowered too far, is told the
+// reason and not that a name is misspelt.
 #include "frontends/relax/text/unsupported_aot.h"
 
 #include <algorithm>

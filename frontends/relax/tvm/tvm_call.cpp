@@ -1,4 +1,4 @@
-// tvm_call.cpp: the arguments of an operator of TVM by name.
+// tvm_call.cpp: reads the arguments of TVM's operators by name.
 #include "frontends/relax/tvm/tvm_call.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// tvm_call.h: operators as TVM writes them, where relaxc's own have another form.
+// tvm_call.h: reads operators in TVM's form where relaxc's own form differs.
 //
-// relaxc has one convolution for any number of spatial dims in one layout, shapes as operands, and no operator that is
-// a few others. TVM has conv1d to conv3d with layouts, numbers as attributes, and clip. A row of the table reads such a
-// call as operators of relaxc, so that nothing after the parser knows of it; the printer writes what it became. Where
-// both have an operator of one name, the row reads both forms.
+// relaxc has one convolution for any number of spatial dims in one layout, shapes as operands, and no operator that can
+// be composed of others. TVM has conv1d to conv3d with layouts, numbers as attributes, and clip. A row of the table
+// converts such a call to operators of relaxc, so that only the parser knows TVM's form; the printer prints the result.
+// If both have an operator of one name, the row reads both forms.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace relaxc::frontend {
 
-/// One call: its arguments by the names that TVM gives the parameters. What fails was reported at its place.
+/// One call, with its arguments by the names of TVM's parameters. Errors are reported at their place.
 class TvmCall {
  public:
   using Value = relax::Value;
@@ -21,11 +21,11 @@ class TvmCall {
   using Ints = std::vector<int64_t>;
 
   TvmCall(FunctionParts& fn, std::string name, const ast::Expr& e) : TvmCall(fn, name, "R." + name, e) {}
-  /// A call that the text spells in another way.
+  /// For a call that is written with another name.
   TvmCall(FunctionParts& fn, std::string name, std::string spelled, const ast::Expr& e)
       : diag(fn.diag()), name(std::move(name)), spelled(std::move(spelled)), fn_(fn), e_(e) {}
-  /// Reads the arguments. `params` are the names in TVM's order, with ", " between; "data:x" is x to who asks,
-  /// "axis=-1" is -1 where it is not given.
+  /// Reads the arguments. `params` are the names in TVM's order, separated by ", "; "data:x" is queried as x, and
+  /// "axis=-1" has the default -1.
   Status bind(std::string_view params);
 
   Diagnostics& diag;
@@ -34,25 +34,25 @@ class TvmCall {
   arith::Context& context() const { return fn_.context(); }
   relax::GraphBuilder& build() { return fn_.graph.at(e_.place); }
 
-  /// Puts something else in the place of an argument.
+  /// Replaces an argument.
   void put(std::string_view param, Term term) { given_[std::string(param)] = {std::move(term), e_.place}; }
-  /// True if the argument is given and is not None.
+  /// Returns true if the argument is given and is not None.
   bool has(std::string_view param) const { return find(param) != nullptr; }
   bool is_value(std::string_view param) const;     ///< a value of the graph
   bool is_shape(std::string_view param) const;     ///< a shape value of the graph
   bool is_number(std::string_view param) const;    ///< a number or a dim
   bool is_real(std::string_view param) const;      ///< a number that is not an integer
   bool is_sequence(std::string_view param) const;  ///< a tuple or list
-  /// True if the result is annotated as a tuple.
+  /// Returns true if the result is annotated as a tuple.
   bool expects_tuple() const;
-  /// The dtype that the result is annotated with, if it is.
+  /// Returns the dtype in the annotation of the result, if there is one.
   std::optional<DType> expected_dtype() const;
 
   Result<Value*> value(std::string_view param);
   Result<std::vector<Value*>> values(std::string_view param);
-  /// A tensor of known shape and dtype.
+  /// Returns a tensor of known shape and dtype.
   Result<Value*> tensor(std::string_view param);
-  /// A number as a tensor of `dtype` and no dims; a tensor as it is.
+  /// Returns a number as a rank-0 tensor of `dtype`, and a tensor as it is.
   Result<Value*> element(std::string_view param, DType dtype);
   Result<int64_t> integer(std::string_view param, int64_t fallback);
   Result<double> real(std::string_view param, double fallback);
@@ -60,21 +60,21 @@ class TvmCall {
   Result<std::string> text(std::string_view param, std::string fallback);
   Result<DType> dtype(std::string_view param, DType fallback);
   Result<Expr> index(std::string_view param, Expr fallback);
-  /// Numbers; one number stands for a list of it.
+  /// Returns numbers; a single number is a list of one.
   Result<Ints> ints(std::string_view param, Ints fallback);
-  /// Lists of numbers: [[0, 0], [1, 1]].
+  /// Returns lists of numbers: [[0, 0], [1, 1]].
   Result<std::vector<Ints>> int_lists(std::string_view param);
   Result<std::vector<Expr>> dims(std::string_view param);
-  /// Dims as a shape value; a shape value as it is.
+  /// Returns dims as a shape value, and a shape value as it is.
   Result<Value*> shape(std::string_view param);
 
-  /// The call as one of relaxc's operator `name`, whose operands and attributes have the names of parameters.
+  /// Makes the call of relaxc's operator `name`, whose operands and attributes have the names of the parameters.
   Result<Term> own();
-  /// relaxc's operator of the same name, which there must be.
+  /// Returns relaxc's operator of the same name, which must exist.
   relax::OpName own_name() const;
   Result<Value*> op(relax::OpName op, std::vector<Value*> operands, relax::Attrs attrs = {});
   Result<Value*> cast(Value* x, DType dtype);
-  /// A result that was made, as what an expression stands for.
+  /// Returns a result as the meaning of an expression.
   Result<Term> term(Result<Value*> made);
   Result<Value*> reshape(Value* x, std::vector<Expr> dims);
   Result<Value*> permute(Value* x, Ints axes);
@@ -99,11 +99,11 @@ class TvmCall {
 struct TvmOperator {
   std::string_view name, params;
   Result<Term> (*read)(TvmCall&);
-  /// A parameter that, given by name beside operands by position, means that the call is of relaxc's own form.
+  /// A parameter that identifies relaxc's own form, if it is given by name after positional operands.
   std::string_view own = {};
 };
 
-/// The row of that name; null if there is none.
+/// Returns the row of that name; null if there is none.
 const TvmOperator* find_tvm_operator(std::string_view name);
 
 std::span<const TvmOperator> tvm_tensor_operators();

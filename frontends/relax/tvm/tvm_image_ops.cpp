@@ -1,6 +1,6 @@
-// tvm_image_ops.cpp: TVM's operators of images and regions in them, as operators of relaxc.
+// tvm_image_ops.cpp: converts TVM's operators on images and regions to operators of relaxc.
 //
-// Each function says in its comment what TVM writes; what it does not name has its default.
+// The comment of each function begins with TVM's form of the call; parameters that it omits have their default.
 #include "frontends/relax/tvm/tvm_layout.h"
 #include "frontends/relax/tvm/tvm_names.h"
 

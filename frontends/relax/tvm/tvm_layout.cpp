@@ -1,4 +1,4 @@
-// tvm_layout.cpp: layouts as permutations, and as blocks of dims.
+// tvm_layout.cpp: handles layouts as permutations, and as blocks of dims.
 #include "frontends/relax/tvm/tvm_layout.h"
 
 namespace relaxc::frontend {

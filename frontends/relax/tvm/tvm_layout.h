@@ -1,25 +1,25 @@
-// tvm_layout.h: layouts of images as TVM names them.
+// tvm_layout.h: handles the names of image layouts in TVM.
 //
-// A layout is read as the permutation that brings it to channels first, where relaxc's operators work; the result goes
-// back by the inverse one. Layouts that pack channels into blocks ("NCHW16c") come of TVM's layout pass: their blocks
-// are joined before the permutation and split after it.
+// A layout is read as the permutation to channels first, where relaxc's operators work; the inverse permutes the result
+// back. Layouts that pack channels into blocks ("NCHW16c") come from TVM's layout pass: blocks are joined before the
+// permutation and split after it.
 #pragma once
 
 #include "frontends/relax/tvm/tvm_call.h"
 
 namespace relaxc::frontend {
 
-/// Spatial dims by the digit in "nn.conv2d"; 2 where there is none.
+/// Returns the number of spatial dims by the digit in "nn.conv2d"; 2 if there is none.
 size_t spatial_dims(const std::string& name);
-/// The permutation that brings dims laid out as `param` says into the order of `lead` and then space: where each of
-/// them is.
+/// Returns the permutation from the layout in `param` to the dims of `lead` followed by the spatial ones, as the
+/// position of each dim.
 Result<TvmCall::Ints> layout(TvmCall& c, std::string_view param, std::string_view lead, const std::string& fallback);
-/// A tensor laid out as `written` says with its blocks joined: NCHW16c becomes NCHW. Without blocks it stays as it is.
+/// Joins the blocks of a tensor of layout `written`: NCHW16c becomes NCHW. Without blocks it stays as it is.
 Result<relax::Value*> join_blocks(TvmCall& c, relax::Value* x, std::string_view param, const std::string& written);
-/// The reverse of join_blocks; an extent that the block does not divide is an error.
+/// The reverse of join_blocks; fails if the block does not divide the extent.
 Result<relax::Value*> split_blocks(TvmCall& c, relax::Value* x, std::string_view param, const std::string& written);
 TvmCall::Ints inverse(const TvmCall::Ints& axes);
-/// "NCHW" for two spatial dims.
+/// Returns "NCHW" for two spatial dims.
 std::string channels_first(const TvmCall& c);
 
 }  // namespace relaxc::frontend

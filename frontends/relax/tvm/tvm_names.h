@@ -1,4 +1,4 @@
-// tvm_names.h: short names for what every conversion of an operator of TVM is about.
+// tvm_names.h: short names that all conversions of TVM's operators use.
 #pragma once
 
 #include "frontends/relax/tvm/tvm_call.h"

@@ -1,6 +1,6 @@
-// tvm_nn_ops.cpp: TVM's operators of neural networks, as operators of relaxc.
+// tvm_nn_ops.cpp: converts TVM's neural network operators to operators of relaxc.
 //
-// Each function says in its comment what TVM writes; what it does not name has its default.
+// The comment of each function begins with TVM's form of the call; parameters that it omits have their default.
 #include <algorithm>
 #include <cmath>
 

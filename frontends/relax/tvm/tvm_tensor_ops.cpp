@@ -1,6 +1,6 @@
-// tvm_tensor_ops.cpp: TVM's operators that make and combine tensors, as operators of relaxc.
+// tvm_tensor_ops.cpp: converts TVM's operators that make and combine tensors.
 //
-// Each function says in its comment what TVM writes; what it does not name has its default.
+// The comment of each function begins with TVM's form of the call; parameters that it omits have their default.
 #include <cmath>
 
 #include "frontends/relax/tvm/tvm_names.h"
