@@ -1,8 +1,8 @@
-// attribute_limits.cpp: ranges of numbers and lists of words, by the names of attributes.
+// attribute_limits.cpp: ranges of numbers and lists of words, by names of attributes.
 //
-// ONNX uses a name for one thing in all operators but a few, so a row holds for every operator that has an attribute of
-// the name and type, now and later; a row with operators is for those, and goes before one without. Schemas do not say
-// any of this: ranges follow from ONNX's text.
+// With few exceptions ONNX uses a name for one thing in all operators, so a row applies to every operator with an
+// attribute of that name and type, now and later; a row with operators applies to those, before one without. Schemas
+// have none of this: ranges follow from ONNX's text.
 #include "frontends/onnx/attribute_limits.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// attribute_limits.h: the values that attributes can have, beyond their types.
+// attribute_limits.h: the valid values of attributes, beyond their types.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace relaxc::frontend {
 
-/// What is wrong with the value of an attribute of the node's operator ("must be 1 or more, found 0"); empty if nothing
-/// is. Looks at what the attribute decides alone: axes, which depend on a rank, are up to the converter.
+/// Returns what is wrong with the value of an attribute of the node's operator ("must be 1 or more, found 0"); empty if
+/// nothing. Checks only what the attribute alone decides: converters check axes, which depend on a rank.
 std::string limit_fault(const Node& node, const onnx::AttributeProto& given, const AttributeFormal& formal);
 
 }  // namespace relaxc::frontend

@@ -1,4 +1,4 @@
-// axes.cpp: shapes as functions of axes.
+// axes.cpp: computes shapes from axes.
 #include "frontends/onnx/axes.h"
 
 namespace relaxc::frontend {

@@ -1,6 +1,6 @@
-// categories.h: where keys are in lists that are known when compiling.
+// categories.h: looks up keys in constant lists.
 //
-// The lists are sorted here and searched by the program. Of keys that are given twice the first counts.
+// The lists are sorted here and searched by the program. Of repeated keys the first one counts.
 #pragma once
 
 #include "frontends/onnx/ml.h"
@@ -8,14 +8,14 @@
 
 namespace relaxc::frontend {
 
-/// A table from keys to places in the order in which they are given.
+/// A table from keys to their positions in the given order.
 class Categories {
  public:
   Categories(DType dtype, std::vector<double> keys);
   explicit Categories(Ints keys);
 
-  /// The place of each element of x among the keys; `missing` where it is none of them. A key that is NaN is found by
-  /// NaN since opset 4.
+  /// Returns the position of each element of x among the keys; `missing` for elements that are not among them. Since
+  /// opset 4, NaN finds a key that is NaN.
   Value* find(ConversionBuilder& c, Value* x, int64_t missing) const;
 
  private:
@@ -24,10 +24,10 @@ class Categories {
   Ints ints_, order_;
 };
 
-/// The place of each string in the list; `missing` where it is not there.
+/// Returns the position of each string in the list; `missing` if it is not in there.
 Result<Value*> place_of_string(ConversionBuilder& c, const Strings& x, const std::vector<std::string>& list,
                                int64_t missing);
-/// The same of the strings of input 0.
+/// The same for the strings of input 0.
 Result<Value*> place_of_string(ConversionBuilder& c, const std::vector<std::string>& list, int64_t missing);
 
 }  // namespace relaxc::frontend

@@ -1,7 +1,7 @@
-// check_node.cpp: a node against the signature of its operator.
+// check_node.cpp: checks a node against the signature of its operator.
 //
-// What a node may not have is never passed over in silence: an attribute that is not read would otherwise change what
-// the model means without a word. As in ONNX, attributes whose names begin with two underscores are notes of a tool.
+// Nothing invalid is ignored silently: an attribute that is not read would change the model's meaning without a
+// message. As in ONNX, attributes whose names begin with two underscores are notes of a tool.
 #include "frontends/onnx/check_node.h"
 
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-// composite.cpp: strings, sequences, maps and optionals in their slots, and as the tensors that they are flattened to.
+// composite.cpp: makes and flattens strings, sequences, maps and optionals.
 #include "frontends/onnx/composite.h"
 
 #include <algorithm>

@@ -1,12 +1,12 @@
-// composite.h: strings, sequences and optionals while a model is imported.
+// composite.h: strings, sequences, maps and optionals during import.
 //
-// A compiled program knows tensors of numbers only. A tensor of strings is two of them: spans [..., 2], where each
-// string begins and how long it is, and the bytes that they are in. A sequence whose length is known when compiling is
-// a list of them and costs nothing. Any other is packed: its elements one after another in a vector, and the shape of
-// each as a row of a matrix. A sequence of strings is one of their spans, with the bytes of all. Maps are keys, and
-// values in the same order. An optional is a flag and its content, which is of any admissible shape and not looked at
-// where the flag is false. Where a value must be tensors, at the interface and where it enters or leaves a branch or an
-// iteration, it is flattened to those.
+// A compiled program has only tensors of numbers. A tensor of strings is two of them: spans [..., 2], the begin and
+// the length of each string, and the bytes. A sequence whose length is known at compile time is a list of tensors
+// and costs nothing. Any other is packed: its elements, concatenated in a vector, and the shape of each as a row of
+// a matrix. A sequence of strings is one of spans, with the bytes of all. A map is its keys and its values in the
+// same order. An optional is a flag and its content, which has any valid shape and is not read if the flag is false.
+// Where a value must be tensors, at the interface and at the borders of branches and iterations, it is flattened to
+// those.
 #pragma once
 
 #include <span>
@@ -18,10 +18,10 @@ namespace relaxc::frontend {
 struct Sequence {
   DType dtype;
   bool listed = false;
-  std::vector<Value*> items;  ///< listed: the elements
+  std::vector<Value*> items;  ///< the elements, if listed
   Value* elements = nullptr;  ///< packed: [total]
-  Value* shapes = nullptr;    ///< packed: [length, rank] of int64; the rank is a symbol where it is not known
-  Value* bytes = nullptr;     ///< of strings: what the elements, which are their spans [dims…, 2], are in
+  Value* shapes = nullptr;    ///< packed: [length, rank] of int64; the rank is a symbol if it is not known
+  Value* bytes = nullptr;     ///< of strings: the bytes of the elements, which are spans [dims…, 2]
 };
 
 struct Strings {
@@ -31,10 +31,10 @@ struct Strings {
   std::vector<Expr> dims() const { return {spans->shape().begin(), spans->shape().end() - 1}; }
 };
 
-/// A map, or a sequence of maps that all have the same keys.
+/// A map, or a sequence of maps with equal keys.
 struct Maps {
   NamedValue keys;          ///< [n] of int64, or strings [n]
-  Value* values = nullptr;  ///< [n], of a sequence [maps, n]
+  Value* values = nullptr;  ///< [n]; of a sequence [maps, n]
 };
 
 struct Composite {
@@ -43,53 +43,53 @@ struct Composite {
   Sequence sequence;
   Strings strings;
   Maps maps;
-  std::optional<bool> known;  ///< of an optional: whether it is there, if that is certain
-  Value* present = nullptr;   ///< else: a bool tensor of rank 0
-  NamedValue content;         ///< of an optional, there or not
+  std::optional<bool> known;  ///< of an optional: whether it is present, if that is known
+  Value* present = nullptr;   ///< otherwise a bool tensor of rank 0
+  NamedValue content;         ///< of an optional, present or not
 };
 
 NamedValue sequence_slot(Sequence sequence);
 NamedValue optional_slot(NamedValue content, std::optional<bool> known, Value* present = nullptr);
 NamedValue strings_slot(Strings strings);
 NamedValue maps_slot(Maps maps);
-/// A constant tensor of strings.
+/// Returns a constant tensor of strings.
 NamedValue strings_constant(relax::GraphBuilder& builder, const std::vector<int64_t>& dims,
                             const std::vector<std::string>& values);
-/// The same of a TensorProto of strings; nothing if it has not as many as its shape says.
+/// The same for a TensorProto of strings; nullopt if the number of strings does not match its shape.
 std::optional<NamedValue> tensor_strings(relax::GraphBuilder& builder, const onnx::TensorProto& tensor);
-/// The sequence in a slot; null if there is none.
+/// Return the content of a slot as this kind; null if it is another.
 const Sequence* sequence_in(const NamedValue& slot);
 const Composite* optional_in(const NamedValue& slot);
 const Strings* strings_in(const NamedValue& slot);
 const Maps* maps_in(const NamedValue& slot);
-/// "a sequence": what a slot holds that is not a tensor of numbers.
+/// Returns what a slot is if it is no tensor of numbers: "a sequence".
 std::string_view form_of(const NamedValue& slot);
-/// What is put behind a name for each of the tensors that the slot is flattened to: "" for a tensor.
+/// Returns the suffix of the name of each tensor that the slot is flattened to; "" for a tensor.
 std::vector<std::string> flattened_suffixes(const NamedValue& slot);
 
-/// The operations, emitted where the importer's builder is.
+/// Operations on them, emitted at the importer's insertion point.
 class Composites {
  public:
   explicit Composites(GraphImporter& importer) : importer_(importer), diag(importer.diagnostics()) {}
 
-  /// The slot's tensor; fails if it is a sequence or an optional.
+  /// Returns the slot's tensor; fails if it is a sequence or an optional.
   Result<Value*> tensor(const NamedValue& slot);
   Result<std::vector<Value*>> flatten(const NamedValue& slot);
-  /// The slot of the form of `like` that the values at the front of `values` stand for; they are taken off.
+  /// Takes the tensors of a slot of the form of `like` from the front of `values` and returns that slot.
   NamedValue rebuild(const NamedValue& like, std::span<Value* const>& values);
-  /// `slot` as a value of the form of `like`: what is there becomes an optional that is there.
+  /// Converts `slot` to the form of `like`: a value becomes an optional that is present.
   Result<NamedValue> coerced(const NamedValue& slot, const NamedValue& like);
-  /// A value of `type` without contents: no elements, not there, zeros.
+  /// Returns a value of `type` without content: no elements, not present, zeros.
   Result<NamedValue> empty(const onnx::TypeProto& type);
 
   Expr length(const Sequence& sequence);
   Result<Sequence> packed(const Sequence& sequence);
-  /// Positions count from the end if negative.
+  /// Negative positions count from the end.
   Result<Value*> at(const Sequence& sequence, Expr position);
-  /// `position` null: at the end.
+  /// `position` null: inserts at the end.
   Result<Sequence> inserted(const Sequence& sequence, Value* item, Expr position);
   Result<Sequence> erased(const Sequence& sequence, Expr position);
-  /// The elements put together along an axis, a new one if so asked.
+  /// Concatenates the elements along an axis, or stacks them along a new one.
   Result<Value*> joined(const Sequence& sequence, int64_t axis, bool new_axis);
 
  private:

@@ -1,7 +1,7 @@
-// composite_sequences.cpp: what is done with sequences.
+// composite_sequences.cpp: operations on sequences.
 //
-// Where an element of a packed sequence is is the sum of the sizes before it, which is read from the shapes each
-// time: a sequence has few elements, and one more tensor to carry would cost more.
+// The offset of an element of a packed sequence is the sum of the sizes before it, computed from the shapes each time:
+// a sequence has few elements, and carrying one more tensor would cost more.
 #include <algorithm>
 
 #include "frontends/onnx/composite.h"

@@ -1,8 +1,8 @@
-// converter.h: what a file of ops/ provides: rows that say how a node of ONNX becomes operators of ours.
+// converter.h: the rows by which a file of ops/ converts nodes of ONNX to operators of relaxc.
 //
-// One row an ONNX operator: a function that converts, and, for the operators that models compute shapes with, one that
-// works on known contents instead. Every version of an operator is converted by the same function, which asks for the
-// opset where the meaning changed.
+// There is one row for each ONNX operator: a function that converts, and for operators of shape computations a function
+// that computes known contents instead. Every version of an operator is converted by the same function, which tests the
+// opset where the semantics changed.
 #pragma once
 
 #include <span>
@@ -14,30 +14,30 @@
 namespace relaxc::frontend {
 
 struct Converter {
-  /// What becomes of inputs that are tensors of strings.
+  /// How a node with a tensor of strings as an input is converted.
   enum class Strings : uint8_t {
-    kOwn,    ///< the converter knows them, or refuses them
-    kMoved,  ///< all outputs are made of their elements, which move without a look (string_permutation.h)
+    kOwn,    ///< the converter handles strings, or refuses them
+    kMoved,  ///< outputs consist of their elements, which are not read (string_permutation.h)
     kSized,  ///< only their sizes matter
   };
 
   std::string_view name;
   /// Emits operators and sets the node's outputs.
   Status (*convert)(Node&);
-  /// Where all that matters is known when compiling: sets the outputs' contents and returns true. Tried first.
+  /// Sets the outputs' contents and returns true if all contents it needs are known. Tried before `convert`.
   bool (*fold)(Node&) = nullptr;
-  int64_t since = 1;             ///< lowest opset of the domain whose meaning is implemented
+  int64_t since = 1;             ///< lowest opset of the domain that is implemented
   std::string_view note = {};    ///< limits, for docs/onnx-support.md
-  std::string_view domain = {};  ///< "" is ai.onnx
+  std::string_view domain = {};  ///< "" for ai.onnx
   Strings strings = Strings::kOwn;
 };
 
-/// All converters, found by domain and name. Made once an import; the families are listed by CMake.
+/// All converters, by domain and name. Made once for each import; CMake lists the families.
 class ConverterTable {
  public:
   explicit ConverterTable(std::vector<std::span<const Converter>> families);
   const Converter* find(std::string_view domain, std::string_view name) const;
-  /// In order of domain and name.
+  /// Returns the rows, sorted by domain and name.
   const std::vector<const Converter*>& all() const { return rows_; }
 
  private:
@@ -48,7 +48,7 @@ ConverterTable converter_table();
 
 }  // namespace relaxc::frontend
 
-/// Ends a file frontends/onnx/ops/<family>.cpp: publishes its rows under the name that the generated list calls.
+/// Ends a file frontends/onnx/ops/<family>.cpp: defines the function by which the generated list finds its rows.
 #define RELAXC_CONVERTERS(family, table)             \
   namespace relaxc::frontend {                       \
   std::span<const Converter> family##_converters();  \

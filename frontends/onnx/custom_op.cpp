@@ -1,7 +1,7 @@
-// custom_op.cpp: a node whose operator the user declared, as a call of an external function.
+// custom_op.cpp: converts a node whose operator the user declared to a call of an external function.
 //
-// Operands are passed in their order, then the attributes that the rule names: an integer as a number, everything else
-// as a tensor. Dims of operands bind the rule's names; what a name stands for already is guarded.
+// Operands are passed in order, then the attributes that the rule names: an integer as a number, everything else as a
+// tensor. Dims of operands bind the rule's names; further occurrences of a name are guarded.
 #include "frontends/onnx/custom_op.h"
 
 #include "frontends/onnx/custom_results.h"

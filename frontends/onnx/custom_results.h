@@ -1,5 +1,5 @@
-// custom_results.h: what the rule of a custom operator says of a node's results, whatever format the node is of. Both
-// frontends that read rules include it, and neither links the other.
+// custom_results.h: the results of a custom operator by its rule, for nodes of any format. Both frontends that read
+// rules include it, and neither links the other.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace relaxc::frontend {
 
-/// Infos of the results, given the operands' values. `extent` evaluates a dim. Fails, at `where`, if the rule says no
+/// Returns the infos of the results for these operands. `extent` evaluates a dim. Fails, at `where`, if the rule has no
 /// dtype and there is no operand whose dtype the result could have.
 inline Result<std::vector<relax::Info>> custom_results(const CustomOp& op, arith::Context& context,
                                                        const std::vector<relax::Value*>& operands,

@@ -1,4 +1,4 @@
-// custom_rule.cpp: reads the rule of a custom operator.
+// custom_rule.cpp: parses the rule of a custom operator.
 #include <algorithm>
 #include <cctype>
 #include <charconv>

@@ -1,8 +1,8 @@
-// delegate.cpp: a node converted as an operator of ai.onnx.
+// delegate.cpp: converts a node as an operator of ai.onnx.
 //
-// Operators of other domains are often one of ai.onnx under another name, with a step before or behind, or in another
-// layout. They borrow its converter: the node is seen as one of that operator, at the opset whose meaning is wanted, in
-// a scope of its own where its inputs are the values given.
+// Operators of other domains are often one of ai.onnx under another name, with a step before or after, or in another
+// layout. They use its converter: the node is presented as one of that operator, at the required opset, in a scope of
+// its own where its inputs are the given values.
 #include "frontends/onnx/importer.h"
 
 namespace relaxc::frontend {

@@ -1,4 +1,4 @@
-// findings.h: what an import says beside its errors, for --check: what each node reads, and remarks.
+// findings.h: an import's findings besides errors, for --check: the operands of each node, and remarks.
 #pragma once
 
 #include <map>
@@ -12,10 +12,10 @@ namespace relaxc::frontend {
 
 /// One input of a node.
 struct OperandFinding {
-  std::string name;                ///< empty: left out
+  std::string name;                ///< empty if left out
   std::string form;                ///< "tensor", "a sequence", …; "none" if left out, "unknown" if its node failed
   std::string dtype;               ///< of a tensor
-  std::vector<std::string> shape;  ///< of a tensor: numbers, and expressions of symbols
+  std::vector<std::string> shape;  ///< of a tensor: numbers and expressions of symbols
 };
 
 struct NodeFinding {

@@ -1,8 +1,8 @@
 // fold.cpp: element-wise arithmetic on known contents.
 //
-// The elements are index expressions, which have no overflow, while the tensors they stand for wrap. Numbers whose
-// result overflows int64 are therefore left to the program; for symbols, which are dims or read from small tensors, a
-// result beyond int64 would fail as a shape in any case.
+// The elements are index expressions, which do not overflow, while the tensors they represent wrap. So results of
+// numbers that overflow int64 are left to the program; for symbols, which are dims or read from small tensors, a result
+// beyond int64 would fail as a shape in any case.
 #include "frontends/onnx/fold.h"
 
 namespace relaxc::frontend {

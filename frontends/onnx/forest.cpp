@@ -1,5 +1,5 @@
-// forest.cpp: reads the lists of nodes. What a model may get wrong, such as ids of nodes that are not there, or a node
-// that is its own descendant, is found here.
+// forest.cpp: reads the lists of nodes, and reports errors of the model, such as ids of missing nodes, or a node that
+// is its own descendant.
 #include "frontends/onnx/forest.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// forest.h: decision trees as the tables of `tree_ensemble`, from either way in which ONNX writes them.
+// forest.h: converts decision trees, in both forms that ONNX has, to the tables of `tree_ensemble`.
 #pragma once
 
 #include "frontends/onnx/ml.h"
@@ -23,11 +23,11 @@ struct Forest {
   size_t child(size_t node, size_t which) const { return static_cast<size_t>(branches[2 * node + which]); }
 };
 
-/// Nodes by tree and node id, with weights by the same ids: attributes nodes_* and `prefix`_*.
+/// Reads nodes by tree and node id, and weights by the same ids: attributes nodes_* and `prefix`_*.
 Result<Forest> forest_by_id(Node& node, const std::string& prefix);
-/// Nodes by place; a child is a node or a leaf.
+/// Reads nodes by position; a child is a node or a leaf.
 Result<Forest> forest_by_place(Node& node);
-/// The number of steps from a root to the deepest leaf; fails on a node that is below itself.
+/// Returns the number of steps from a root to the deepest leaf; fails on a node that is its own descendant.
 Result<int64_t> depth_of(Node& node, const Forest& forest);
 
 }  // namespace relaxc::frontend

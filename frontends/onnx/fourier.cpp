@@ -1,9 +1,9 @@
-// fourier.cpp: discrete Fourier transforms as products with matrices.
+// fourier.cpp: discrete Fourier transforms as matrix products.
 //
-// A transform is a product with a matrix of cosines and one of sines, over whatever length the model gives, known when
-// compiling or not. Their angles are reduced modulo the length in integers and turned into waves in float64, so that
-// what should cancel does. A fast transform would win from lengths of about a hundred on; nothing here is in its
-// way.
+// A transform is a product with a matrix of cosines and one of sines, for any length, known at compile time or not.
+// Angles are reduced modulo the length in integers, and their cosines and sines computed in float64, so that exact
+// cancellations happen. A fast transform would be faster from lengths of about a hundred on; this design does not
+// prevent it.
 #include "frontends/onnx/fourier.h"
 
 namespace relaxc::frontend {

@@ -1,4 +1,4 @@
-// import.cpp: the door of the ONNX frontend.
+// import.cpp: the entry points of the ONNX frontend.
 #include "frontends/onnx/import.h"
 
 #include <filesystem>

@@ -1,9 +1,9 @@
-// importer.cpp: the walk over a graph: names, nodes in order, and the tensors of values whose contents are known.
+// importer.cpp: converts a graph: names, nodes in order, and the tensors of values whose contents are known.
 //
-// A node that cannot be converted marks its outputs as failed, and nodes that need them are passed over, so one import
-// reports every reason and none twice. Values of known contents (known.h) get a tensor only when a converter asks for
-// one. Functions and subgraphs are in importer_graphs.cpp; how one node is
-// converted, what goes in and out of the model, and what is known of sizes have classes of their own.
+// A node that cannot be converted marks its outputs as failed, and its users are skipped, so one import reports every
+// error once. Values of known contents (known.h) get a tensor only when a converter needs one. importer_graphs.cpp has
+// functions and subgraphs; the conversion of one node, the interface of the model, and the reasoning about sizes are
+// classes of their own.
 #include "frontends/onnx/importer.h"
 
 #include "frontends/onnx/composite.h"

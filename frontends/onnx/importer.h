@@ -1,4 +1,4 @@
-// importer.h: from a parsed graph to a function.
+// importer.h: converts a parsed graph to a function.
 #pragma once
 
 #include <map>
@@ -21,77 +21,77 @@ namespace relaxc::frontend {
 
 class Parameters;
 
-/// Nodes of one graph on the way from their inputs to `outputs`, each with its place in its graph.
+/// Nodes of one graph that compute `outputs`, each with its number in its graph.
 struct NodeList {
   std::vector<std::pair<const onnx::NodeProto*, int>> nodes;
   std::vector<std::string> outputs;
 };
 
-/// Names of one graph (or model-local function), inside those of the graph around it.
+/// The names of one graph (or model-local function), inside of the enclosing graph's.
 struct Scope {
   Scope* parent = nullptr;
-  NodeList* rest = nullptr;  ///< the nodes that are still to be converted, and what the graph gives
+  NodeList* rest = nullptr;  ///< the nodes that are not converted yet, and the graph's outputs
   std::map<std::string, NamedValue> slots;
   std::map<std::string, int64_t> opsets;  ///< by domain, "" for ai.onnx
-  /// Attributes of the call, in a model-local function: what ref_attr_name refers to.
+  /// In a model-local function: the attributes of the call, to which ref_attr_name refers.
   std::map<std::string, const onnx::AttributeProto*> attributes;
-  bool function = false;  ///< the body of a model-local function, which sees nothing around it
+  bool function = false;  ///< the body of a model-local function, which does not see enclosing names
 };
 
 std::vector<std::string> names_of(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>& values);
-/// What a node is called in messages; `number` is its place in its graph.
+/// Returns a node's name for messages; `number` is its position in its graph.
 std::string label(const onnx::NodeProto& node, int number);
-/// Its operator, with the domain before it if that is not ai.onnx.
+/// Returns its operator, preceded by the domain if that is not ai.onnx.
 std::string qualified(const onnx::NodeProto& node);
 
-/// What a Squeeze without axes makes of an open dim, which is 1 or not only at run time.
+/// How a Squeeze without axes handles an open dim, of which only the run knows whether it is 1.
 enum class OpenSqueeze : uint8_t {
-  kNotOne,   ///< it stays; a run in which it is 1 is refused, since the rank would be another
-  kKept,     ///< it stays, even if it is 1: what the model declares has the rank that follows
-  kRemoved,  ///< it goes; a run in which it is not 1 is refused
+  kNotOne,   ///< it stays; a run in which it is 1 fails, since the rank would differ
+  kKept,     ///< it stays, even if it is 1, since the model declares the rank that follows from that
+  kRemoved,  ///< it is removed; a run in which it is not 1 fails
 };
 
-/// The state of one import. Graphs nest (If, Loop, functions); `scope` and `builder` are those of the innermost.
+/// The state of one import. Graphs nest (If, Loop, functions); `scope` and `builder` are the innermost graph's.
 class GraphImporter {
  public:
   GraphImporter(const LoadedModel& model, const ImportOptions& options, relax::Module& module,
                 const relax::OpTable& ops, Diagnostics& diag);
 
-  /// The whole model as function "main".
+  /// Imports the whole model as function "main".
   Status run();
 
   OpenSqueeze open_squeeze = OpenSqueeze::kNotOne;
-  bool squeezed_open_dim = false;  ///< set where that made a difference
-  /// Branches of Ifs, by the node as bytes and false for else: those that are not converted, so that a run that takes
-  /// one is refused, and those that were found not to fit what depends on them although the other one does.
+  bool squeezed_open_dim = false;  ///< whether `open_squeeze` made a difference
+  /// Branches of Ifs, identified by the node's bytes and false for else: those that are not converted, so that a run
+  /// that takes one fails, and those that turned out not to fit their dependents although the other branch does.
   std::set<std::pair<std::string, bool>> given_up, misfits;
-  int64_t converted() const { return budget_.converted(); }  ///< nodes, those of functions as often as they are called
-  /// Outputs and values of the graph whose declared rank is not what the nodes give.
+  int64_t converted() const { return budget_.converted(); }  ///< nodes, counting those of functions for each call
+  /// Number of outputs and values of the graph whose declared rank differs from that of the nodes.
   int wrong_ranks() const { return wrong_ranks_; }
 
-  /// The values of `graph`'s outputs, with its nodes converted at `block` and its inputs bound to `arguments`. For the
-  /// bodies of control flow; `block` null: at the insertion point.
+  /// Returns the values of `graph`'s outputs, with its nodes converted at the end of `block` and its inputs bound to
+  /// `arguments`. For bodies of control flow; `block` null: at the insertion point.
   Result<std::vector<NamedValue>> inline_graph(const onnx::GraphProto& graph, std::vector<NamedValue> arguments,
                                                relax::Block* block);
 
-  /// The nodes that depend on `node`, which is being converted, and those of their and its outputs that the graph
-  /// gives: they are left to the caller. Fails, with a report, if that happens inside of itself too often.
+  /// Takes the nodes that depend on `node`, which is being converted, from the rest, with the graph's outputs among
+  /// theirs and its own; the caller must convert them. Fails, with a report, if this is nested too deeply.
   Result<NodeList> take_dependents(const onnx::NodeProto& node);
-  /// The values of the list's outputs, with its nodes converted at `block` and the outputs of `node` being `made`.
+  /// Converts the list's nodes at the end of `block` with `made` as outputs of `node`; returns the list's outputs.
   Result<std::vector<NamedValue>> inline_dependents(const onnx::NodeProto& node, std::vector<NamedValue> made,
                                                     const NodeList& dependents, relax::Block* block);
 
-  /// Gives a name of the innermost scope its value; reports a second one.
+  /// Gives a name of the innermost scope its value; reports a second definition.
   void define(const std::string& name, NamedValue slot, Location where);
   NamedValue* find(const std::string& name);
-  /// The slot of `name` in the innermost scope: a copy of an outer one if need be, since what is emitted inside a
-  /// region cannot be used outside of it.
+  /// Returns the slot of `name` in the innermost scope; copies one of an outer scope, since ops that are emitted inside
+  /// of a region cannot be used outside of it.
   NamedValue& local(const std::string& name);
-  /// The slot's tensor, made from its contents if need be.
+  /// Returns the slot's tensor; makes it from the known contents if there is none.
   Result<Value*> materialize(const std::string& name);
   Result<Value*> materialize(const Known& known);
 
-  /// While it lives, names are those of `scope`.
+  /// While it lives, `scope` is the innermost scope.
   class Within {
    public:
     Within(GraphImporter& importer, Scope& scope)
@@ -105,7 +105,7 @@ class GraphImporter {
     Scope* outer_;
   };
 
-  /// While it lives, what is emitted goes to the end of `block`.
+  /// While it lives, ops are appended to `block`.
   struct Inside : relax::BuilderScope {
     Inside(GraphImporter& importer, relax::Block* block)
         : BuilderScope(importer.builder_, importer.module_, importer.ops_, block, importer.diag) {}
@@ -121,9 +121,9 @@ class GraphImporter {
   ModelFiles& files() { return *model_.files; }
   const relax::OpTable& ops() const { return ops_; }
   SmallConstants& small_constants() { return small_constants_; }
-  /// The model-local function being inlined; null outside of functions.
+  /// Returns the model-local function that is being inlined; null outside of functions.
   const onnx::FunctionProto* innermost() const { return calls_.empty() ? nullptr : calls_.back(); }
-  /// The body of a model-local function in place of its call.
+  /// Inlines the body of a model-local function.
   Status call_function(const onnx::FunctionProto& function, Node& node);
 
  private:
@@ -151,9 +151,9 @@ class GraphImporter {
   Location file_ = nullptr;
   NodeBudget budget_;
   std::vector<const onnx::FunctionProto*> calls_;  ///< the model-local functions being inlined
-  std::set<const onnx::NodeProto*> visited_;       ///< asked for membership only
+  std::set<const onnx::NodeProto*> visited_;       ///< never iterated
 
-  int dependents_ = 0;  ///< how many times inline_dependents is in itself
+  int dependents_ = 0;  ///< nesting depth of inline_dependents
   int wrong_ranks_ = 0;
 };
 

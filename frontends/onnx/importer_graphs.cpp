@@ -1,4 +1,4 @@
-// importer_graphs.cpp: graphs as wholes: the order of their nodes, model-local functions, the bodies of control flow.
+// importer_graphs.cpp: whole graphs: the order of their nodes, model-local functions, bodies of control flow.
 #include <algorithm>
 #include <utility>
 

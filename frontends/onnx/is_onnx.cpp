@@ -1,7 +1,7 @@
-// is_onnx.cpp: protobuf has no magic number, but the first level of a model is a short list of known fields.
+// is_onnx.cpp: recognizes a model by its fields, since protobuf has no magic number.
 //
-// Writers put ir_version first, as fields are numbered, so a model begins with the byte 8, which no text does. What
-// follows is walked at the first level only: a graph of gigabytes is one step.
+// Writers put ir_version first, as fields are numbered, so a model begins with the byte 8, which no text does. The
+// following fields are walked at the first level only: a graph of gigabytes is one step.
 #include "frontends/onnx/is_onnx.h"
 
 #include <cstdint>

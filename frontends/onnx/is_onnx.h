@@ -1,4 +1,4 @@
-// is_onnx.h: whether a file is an ONNX model, whatever it is called.
+// is_onnx.h: recognizes ONNX models by their content.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace relaxc::frontend {
 
-/// Whether `path` is an ONNX model: by its extension or, for a file that can be read, because its bytes are the fields
-/// of a ModelProto with a graph among them. A model that was cut off in its graph is one.
+/// Returns whether `path` is an ONNX model: by its extension or, for a readable file, because its bytes are fields of a
+/// ModelProto that include a graph. A model that is truncated within its graph counts as one.
 bool is_onnx_file(const std::string& path, const relax::MemoryFiles& memory);
 
 }  // namespace relaxc::frontend

@@ -1,4 +1,4 @@
-// known.cpp: between constants and known contents.
+// known.cpp: converts constants to known contents and back.
 #include "frontends/onnx/known.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// kv_cache.h: how keys and values of earlier calls are in a cache: as they are, or as integers or narrow floats times a
+// kv_cache.h: caches of keys and values from earlier calls: stored as they are, or as integers or narrow floats times a
 // scale, which is one number or one for each head and channel.
 #pragma once
 
@@ -8,38 +8,38 @@ namespace relaxc::frontend {
 
 class StoredCache {
  public:
-  /// Of the attribute `kind` (NONE, PER_TENSOR or PER_CHANNEL), the scale in input `scale` and the cache that came in,
-  /// if one did; `heads` of `size` channels.
+  /// Reads the attribute `kind` (NONE, PER_TENSOR or PER_CHANNEL), the scale in input `scale` and the cache `past`,
+  /// which may be null; `heads` of `size` channels.
   static Result<StoredCache> read(ConversionBuilder& c, const char* kind, size_t scale, const Value* past,
                                   int64_t heads, Expr size);
 
-  /// [B, heads, S, size] as it is stored.
+  /// Returns [B, heads, S, size] in the stored form.
   Value* stored(ConversionBuilder& c, Value* x) const;
-  /// The inverse, in `dtype`.
+  /// The inverse of stored(), in `dtype`.
   Value* loaded(ConversionBuilder& c, Value* x, DType dtype) const;
 
  private:
-  Value* scale_ = nullptr;  ///< of float32; null: nothing is scaled
+  Value* scale_ = nullptr;  ///< float32; null: without a scale
   DType dtype_ = DType::i(8);
-  bool packed_ = false;  ///< two numbers of 4 bits in a byte, the lower one first, from -8 on
+  bool packed_ = false;  ///< two numbers of 4 bits in a byte, the lower one first, minus -8
 };
 
-/// A cache that holds the last tokens of a sequence alone: at least a window of them, and when it is full, only that.
+/// A cache of only the last tokens of a sequence: at least a window of them, and only the window when it is full.
 ///
-/// Of n tokens the cache holds L(n) = n while they fit into its capacity C; then whole rounds of G = C - window + 1 are
-/// dropped: L(n) = n - G ceil((n - C) / G). They are in order from row 0 on. What is attended to is the cache as it
-/// came in with the new tokens behind it: C + S rows.
+/// Of n tokens the cache has L(n) = n while they fit its capacity C; then whole rounds of G = C - window + 1 tokens are
+/// dropped: L(n) = n - G ceil((n - C) / G). They are in order from row 0. Attention sees the incoming cache followed by
+/// the new tokens: C + S rows.
 class SlidingWindow {
  public:
-  /// `before`: how many tokens each sequence [B] had before this call; `after`: how many it has then; `fresh` of them
-  /// are new in the longest.
+  /// `before`: the number of tokens of each sequence [B] before this call; `after`: the number after it; `fresh`: the
+  /// largest number of new ones.
   SlidingWindow(ConversionBuilder& c, Value* before, Value* after, Expr capacity, int64_t window, Expr fresh);
 
-  /// Which token of the sequence each row is, [B, C + S]; rows that hold none are far behind all.
+  /// The position of each row's token in the sequence, [B, C + S]; rows without a token are far beyond all others.
   Value* positions() const { return positions_; }
-  /// The rows of [B, heads, C + S, size] that the next call gets, [B, heads, C, size].
+  /// Returns the rows of [B, heads, C + S, size] for the next call, [B, heads, C, size].
   Value* kept(Value* rows) const;
-  /// Columns of a bias [B or 1, N, S, tokens] by token as columns by row, [B, N, S, C + S].
+  /// Returns the columns of a bias by token, [B or 1, N, S, tokens], as columns by row, [B, N, S, C + S].
   Value* by_row(Value* bias) const;
 
  private:

@@ -1,4 +1,4 @@
-// load.cpp: from a path to a parsed model, and the files that belong to it.
+// load.cpp: maps and parses a model and the files that it refers to.
 #include "frontends/onnx/load.h"
 
 #include <filesystem>

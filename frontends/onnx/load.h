@@ -1,4 +1,4 @@
-// load.h: a model file, mapped and parsed, and its tensors as constants.
+// load.h: maps and parses a model file, and reads its tensors as constants.
 #pragma once
 
 #include <map>
@@ -18,18 +18,18 @@ class ModelFiles {
   ModelFiles(std::string path, std::shared_ptr<const relax::MappedFile> model, relax::MemoryFiles memory = {})
       : path_(std::move(path)), model_(std::move(model)), memory_(std::move(memory)) {}
 
-  /// Lets external data be anywhere.
+  /// Allows external data outside of the model's folder.
   void allow_outside() { outside_ = true; }
-  /// Refuses external data, also such as is in memory.
+  /// Refuses external data, also if it is in memory.
   void refuse_external() { alone_ = true; }
 
   const std::string& path() const { return path_; }
   const std::shared_ptr<const relax::MappedFile>& model() const { return model_; }
-  /// The file at `location`, relative to the model's folder. Refuses absolute paths, "..", and symbolic links, unless
-  /// outside is allowed: a model must not read what is elsewhere on the machine that compiles it.
+  /// Returns the file at `location`, relative to the model's folder. Unless outside is allowed, refuses absolute paths,
+  /// "..", and symbolic links: a model must not read other files of the machine that compiles it.
   Result<std::shared_ptr<const relax::MappedFile>> external(const std::string& location, Location where,
                                                             Diagnostics& diag);
-  /// The model and every external file read so far, in path order.
+  /// Returns the model and every external file that was read so far, sorted by path.
   std::vector<relax::FileRef> all() const;
 
  private:
@@ -41,26 +41,26 @@ class ModelFiles {
 };
 
 struct LoadedModel {
-  std::unique_ptr<onnx::ModelProto> proto;  ///< raw_data of its tensors is replaced by raw_offset and raw_length
+  std::unique_ptr<onnx::ModelProto> proto;  ///< with raw_offset and raw_length in place of raw_data in its tensors
   std::unique_ptr<ModelFiles> files;
 };
 
-/// Maps and parses. Fails with one message for a file that is not a model: empty, text, truncated, random. The model
-/// and its external data are taken from `memory` where they are there.
+/// Maps and parses a model. Fails with one message for a file that is not a model: empty, text, truncated, random. The
+/// model and its external data are read from `memory` if they are in there.
 Result<LoadedModel> load_model(const std::string& path, const relax::MemoryFiles& memory, Location where,
                                Diagnostics& diag);
 
-/// The dtype of a TensorProto.DataType; fails for string, complex and what has no dtype here.
+/// Returns the dtype of a TensorProto.DataType; fails for string, complex and types that relaxc does not have.
 Result<DType> dtype_of(int32_t data_type, Location where, Diagnostics& diag);
-/// "float", "int4", "data type 77": ONNX's word for it.
+/// Returns ONNX's name for it: "float", "int4", "data type 77".
 std::string data_type_name(int32_t data_type);
 
-/// A tensor of the model as a constant: a slice of the file where its bytes are as they will be used, an inline copy
-/// where values are encoded one by one. Checks dims, the number of bytes, and external data against the file.
+/// Returns a tensor of the model as a constant: a slice of the file if its bytes are in the form that is used, else an
+/// inline copy. Checks dims, the number of bytes, and external data against the file.
 Result<relax::ConstantRef> tensor_constant(const onnx::TensorProto& tensor, ModelFiles& files, Location where,
                                            Diagnostics& diag);
 
-/// The tensor in a file of its own, as test data is stored (a serialized TensorProto).
+/// Reads a tensor in a file of its own, as test data is stored (a serialized TensorProto).
 Result<relax::ConstantRef> load_tensor(const std::string& path, Location where, Diagnostics& diag);
 
 }  // namespace relaxc::frontend

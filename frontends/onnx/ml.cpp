@@ -1,4 +1,4 @@
-// ml.cpp: see ml.h. The formulas of the transforms are ONNX Runtime's; the standard names them only.
+// ml.cpp: see ml.h. The formulas of the transforms are ONNX Runtime's; the standard only names them.
 #include "frontends/onnx/ml.h"
 
 #include <cstring>

@@ -1,6 +1,6 @@
-// model_interface.cpp: what goes into a model and comes out of it: parameters and results.
+// model_interface.cpp: makes parameters and results.
 //
-// What a model declares of results and inner values is compared with what was deduced.
+// The declarations of results and inner values are compared with what was deduced.
 #include "frontends/onnx/model_interface.h"
 
 #include "frontends/onnx/composite.h"

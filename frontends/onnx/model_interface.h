@@ -1,4 +1,4 @@
-// model_interface.h: the inputs and outputs that a model declares.
+// model_interface.h: converts the declared inputs and outputs of a model.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@ namespace relaxc::frontend {
 
 class ModelInterface {
  public:
-  /// `file`: where what is wrong with the model as a whole is.
+  /// `file` is the location of errors of the model as a whole.
   ModelInterface(GraphImporter& importer, const onnx::ModelProto& model, const ImportOptions& options, Location file)
       : importer_(importer), model_(model), options_(options), file_(file), diag(importer.diagnostics()) {}
 
-  /// Gives the function its parameters, and the graph's inputs their values.
+  /// Makes the function's parameters, which are the values of the graph's inputs.
   Status define_parameters(const onnx::GraphProto& graph, Parameters& parameters);
-  /// Compares what the model says of a value with what was deduced.
+  /// Compares the model's declaration of a value with what was deduced.
   void check_declared(const onnx::ValueInfoProto& declared, bool output);
-  /// Gives the function its results and their names.
+  /// Sets the function's results and their names.
   Status add_results(const onnx::GraphProto& graph);
-  /// Outputs and values whose declared rank is not what the nodes give.
+  /// Number of outputs and values whose declared rank differs from that of the nodes.
   int wrong_ranks() const { return wrong_ranks_; }
 
  private:

@@ -1,4 +1,4 @@
-// node.cpp: outputs of a node, and the number that an input holds.
+// node.cpp: sets the outputs of a node, and reads the number in an input.
 #include "frontends/onnx/node.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// node.h: a node of the graph as its converter sees it: inputs, attributes, outputs, and a way to emit operators.
+// node.h: a node of the graph for its converter: inputs, attributes, outputs, and emission of operators.
 //
-// Each part has a class (node_inputs.h, node_attributes.h, emission.h). What needs one part alone takes that part.
+// Each aspect has a class (node_inputs.h, node_attributes.h, emission.h). Functions that need only one take that class.
 #pragma once
 
 #include <string_view>
@@ -29,18 +29,18 @@ class Node : public Emission, public NodeAttributes, public NodeInputs {
   Status set(size_t index, Value* value);
   Status set(size_t index, Result<Value*> value);
   bool set_known(size_t index, Known known);
-  /// Makes output `index` what input `from` is.
+  /// Sets output `index` to input `from`.
   Status forward(size_t index, size_t from);
 
   // Other operators' converters.
   /// Converts the node as operator `op` of ai.onnx, as `opset` defines it.
   Status convert_as(std::string_view op, int64_t opset);
-  /// The first output of operator `op` of ai.onnx, as `opset` defines it, on `inputs` (null: absent) with the
+  /// Returns the first output of operator `op` of ai.onnx, as `opset` defines it, on `inputs` (null: absent) with the
   /// attributes of this node.
   Result<Value*> apply(std::string_view op, int64_t opset, const std::vector<Value*>& inputs);
 };
 
-/// The one number that an input of any dtype and rank holds.
+/// Returns the only element of an input of any dtype and rank.
 Result<Expr> number_in(Node& node, size_t input);
 
 }  // namespace relaxc::frontend

@@ -15,8 +15,8 @@ class NodeAttributes {
  public:
   NodeAttributes(const NodeSite& site, const onnx::NodeProto& proto) : site_(site), proto_(proto) {}
 
-  /// Null: there is none, nor in the call of the function that the node is in, if it refers to that. One of the wrong
-  /// type is reported when the node is checked.
+  /// Returns null if neither the node nor, if it refers to it, the call of its function has the attribute. Checking the
+  /// node has reported attributes of a wrong type.
   const onnx::AttributeProto* attribute(std::string_view name) const;
   bool has_attr(std::string_view name) const { return attribute(name) != nullptr; }
   int64_t int_attr(std::string_view name, int64_t fallback) const;

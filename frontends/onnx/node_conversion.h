@@ -1,4 +1,4 @@
-// node_conversion.h: how one node becomes operators of ours, and what is said of one that does not.
+// node_conversion.h: converts one node to operators of relaxc, and reports nodes that cannot be.
 #pragma once
 
 #include "frontends/onnx/converter.h"
@@ -13,14 +13,14 @@ class NodeConversion {
                  Diagnostics& diag)
       : importer_(importer), model_(model), options_(options), diag(diag), converters_(converter_table()) {}
 
-  /// The node by what there is for its operator; what there is none for is reported though its operands are not
-  /// `ready`. False: its outputs have no values.
+  /// Converts the node by the custom operator, function or converter for it. Reports an unknown operator even if its
+  /// operands are not `ready`. Returns false if its outputs have no values.
   bool convert(Node& node, bool ready);
-  /// The node as operator `op` of ai.onnx, whatever it is called.
+  /// Converts the node as operator `op` of ai.onnx, whatever its own is.
   Status convert_as(std::string_view op, Node& node);
-  /// Tells the options' findings what the node reads, as far as it is known.
+  /// Records the node's operands in the options' findings, as far as they are known.
   void find_operands(const onnx::NodeProto& node, Location where);
-  /// What the node is given, for the error before.
+  /// Adds a note on the node's inputs to the last error.
   void note_inputs(const onnx::NodeProto& proto);
 
   const ConverterTable& converters() const { return converters_; }

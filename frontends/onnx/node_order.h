@@ -1,4 +1,4 @@
-// node_order.h: who reads what among the nodes of a graph, and the order that follows.
+// node_order.h: finds what the nodes of a graph read, and sorts them.
 #pragma once
 
 #include <set>
@@ -9,14 +9,14 @@
 
 namespace relaxc::frontend {
 
-/// Names that a node reads, those that its subgraphs take from outside included: what a subgraph makes itself is its
-/// own, even where the graph around it has another value of that name.
+/// Returns the names that a node reads, including those that its subgraphs take from outside. A name that a subgraph
+/// defines is its own, even if the enclosing graph has another value of that name.
 std::set<std::string> reads_of(const onnx::NodeProto& node);
 
-/// Nodes by their places in their graph.
+/// Nodes by their numbers in their graph.
 struct NodeOrder {
-  std::vector<int> order;   ///< everything is made before it is used; the given order where it is one
-  std::vector<int> cyclic;  ///< on a cycle, or behind one: in no order
+  std::vector<int> order;   ///< definitions before uses; the given order if that is valid
+  std::vector<int> cyclic;  ///< nodes on a cycle or after one, which have no order
 };
 NodeOrder order_of(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
 

@@ -1,6 +1,6 @@
-// parameters.h: the parameters of the function that a model becomes, and the symbols of their open dims.
+// parameters.h: makes the parameters of the function of a model, and the symbols of their open dims.
 //
-// Dims that the model leaves open become symbols, one for each name, unless the command line gives their numbers.
+// Dims that the model leaves open become symbols, one for each name, unless the command line fixes them.
 #pragma once
 
 #include <map>
@@ -14,14 +14,14 @@ namespace relaxc::frontend {
 
 class Parameters {
  public:
-  /// \param builder  gets what checks inputs before anything reads them
+  /// \param builder  receives the checks of inputs, before their first use
   Parameters(const ImportOptions& options, relax::Function& function, relax::GraphBuilder& builder,
              arith::Context& context, Location file, Diagnostics& diag)
       : options_(options), function_(function), builder_(builder), context_(context), file_(file), diag(diag) {}
 
-  /// The tensors that a caller passes for one input: see composite.h for inputs that are not tensors.
+  /// Adds the tensors that a caller passes for one input (see composite.h for inputs that are not tensors).
   Result<NamedValue> add(const onnx::TypeProto& type, const std::string& name);
-  /// Fails, with a report, where the options have a dim that no input has.
+  /// Fails, with a report, if the options have a dim that no input has.
   Status unused_overrides();
 
  private:
@@ -40,7 +40,7 @@ class Parameters {
   arith::Context& context_;
   const Location file_;
   Diagnostics& diag;
-  std::map<std::string, Expr> symbols_;  ///< by the names of dims
+  std::map<std::string, Expr> symbols_;  ///< by the dims' names
 };
 
 }  // namespace relaxc::frontend

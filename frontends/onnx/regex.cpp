@@ -1,9 +1,9 @@
-// regex.cpp: from a pattern to a table.
+// regex.cpp: compiles a pattern to a table.
 //
 // The pattern is parsed to a tree, the tree becomes a nondeterministic automaton over bytes (Thompson), where a class
-// of code points is the UTF-8 sequences that spell it, and its sets of states become the states of the table.
-// Assertions such as \b look at the bytes on both sides: a set is kept as it was before they are decided, together with
-// the kind of the last byte, and decided once the next one is known.
+// of code points is the set of its UTF-8 sequences, and sets of its states become the states of the table. Assertions
+// such as \b depend on the bytes on both sides: a set is stored before they are evaluated, together with the class of
+// the last byte, and they are evaluated when the next one is known.
 #include "frontends/onnx/regex.h"
 
 #include <fmt/format.h>

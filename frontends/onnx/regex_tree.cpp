@@ -1,7 +1,7 @@
-// regex_tree.cpp: reads RE2's syntax: https://github.com/google/re2/wiki/Syntax.
+// regex_tree.cpp: parses RE2's syntax: https://github.com/google/re2/wiki/Syntax.
 //
-// Greedy and lazy repetition match the same whole strings, and so do groups that capture and those that do not: both
-// differences are read and dropped. Letters fold case by ASCII only.
+// Greedy and lazy repetition match the same whole strings, and so do capturing and other groups: both differences are
+// parsed and ignored. Letters fold case by ASCII only.
 #include "frontends/onnx/regex_tree.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// regex_tree.h: a regular expression as a tree.
+// regex_tree.h: parses a regular expression to a tree.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace relaxc::frontend::regex {
 
-/// Code points from `low` to `high`.
+/// Code points from `low` to `high`, both included.
 struct Range {
   uint32_t low, high;
 };
@@ -18,17 +18,17 @@ enum class Assertion : uint8_t { kBegin, kEnd, kBoundary, kNoBoundary };
 
 struct Node {
   Kind kind;
-  std::vector<Range> ranges = {};  ///< class: in ascending order, apart from each other
+  std::vector<Range> ranges = {};  ///< class: ascending and disjoint
   Assertion assertion = Assertion::kBegin;
   std::vector<int> children = {};
-  int least = 0, most = -1;  ///< repeat: -1 is without end
+  int least = 0, most = -1;  ///< repeat: -1 is unlimited
 };
 struct Tree {
   std::vector<Node> nodes;
   int root = 0;
 };
 
-/// The tree of a pattern in RE2's syntax, or what is wrong with it.
+/// Returns the tree of a pattern in RE2's syntax, or the error.
 std::variant<Tree, std::string> parse(std::string_view pattern);
 
 }  // namespace relaxc::frontend::regex

@@ -1,25 +1,25 @@
-// regions.h: subgraphs of nodes as regions of ours, which If and Loop share.
+// regions.h: converts subgraphs of nodes to regions, for If and Loop.
 #pragma once
 
 #include "frontends/onnx/composite.h"
 
 namespace relaxc::frontend {
 
-/// The graph in an attribute; null if there is none.
+/// Returns the graph in an attribute; null if there is none.
 const onnx::GraphProto* subgraph(Node& node, std::string_view name);
-/// Takes `op`, which the builder appended last, out again with everything inside.
+/// Removes `op`, the last op that the builder appended, with everything inside.
 void discard(Node& node, relax::Op* op);
-/// What a region gives; constants and contents become tensors inside it.
+/// Converts the graph into the region and returns its results; constants and known contents become tensors in there.
 Result<std::vector<NamedValue>> fill(Node& node, relax::Region* region, const onnx::GraphProto& graph,
                                      std::vector<NamedValue> arguments);
-/// The tensors that a region's results consist of, each in the form of what is at its place in `likes`.
+/// Returns the tensors of a region's results, each in the form of the corresponding element of `likes`.
 Result<std::vector<Value*>> flattened(Node& node, relax::Region* region, const std::vector<NamedValue>& slots,
                                       const std::vector<NamedValue>& likes);
-/// Fails if `dims`, those of what a loop collects, have symbols that get their values in an iteration.
+/// Fails if `dims`, those of a collected value, have symbols that get their values within an iteration.
 Status expect_one_size(Node& node, const relax::Op* loop, const std::vector<Expr>& dims, size_t output);
-/// Makes the node's outputs, from `first` on, what `values` stand for in the forms of `likes`.
+/// Sets the node's outputs, from `first` on, to `values` in the forms of `likes`.
 Status set_rebuilt(Node& node, size_t first, const std::vector<NamedValue>& likes, const std::vector<Value*>& values);
-/// A condition, [1] of older exporters included, as one without dims.
+/// Returns a condition as a rank-0 tensor; older exporters have it as [1].
 Result<Value*> condition_of(Node& node, size_t input);
 
 }  // namespace relaxc::frontend

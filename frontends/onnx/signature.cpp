@@ -1,4 +1,4 @@
-// signature.cpp: reads signatures.txt; tests/onnx/signatures.py says what a line is.
+// signature.cpp: parses signatures.txt; tests/onnx/signatures.py describes its lines.
 #include "frontends/onnx/signature.h"
 
 #include <charconv>

@@ -1,7 +1,7 @@
-// signature.h: what a node of an operator may look like: inputs, outputs, and attributes with their types.
+// signature.h: the signatures of operators: inputs, outputs, and attributes with their types.
 //
-// The data is signatures.txt, which tests/onnx/signatures.py writes from the schemas of ONNX and ONNX Runtime and a
-// test keeps true. Every node is held against it before it is converted (check_node.h), so converters read attributes
+// The data is signatures.txt, which tests/onnx/signatures.py generates from the schemas of ONNX and ONNX Runtime; a
+// test checks it. Every node is checked against it before it is converted (check_node.h), so converters read attributes
 // that exist and have the right type.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace relaxc::frontend {
 
 /// An input or output of an operator.
 struct Formal {
-  enum class Kind : uint8_t { kOne, kOptional, kAny, kSome };  ///< the last two are repeated: 0 or 1 and more times
+  enum class Kind : uint8_t { kOne, kOptional, kAny, kSome };  ///< the last two are repeated: at least 0 or 1 times
   std::string_view name;
   Kind kind = Kind::kOne;
 };
@@ -33,11 +33,11 @@ struct Signature {
   const AttributeFormal* attribute(std::string_view name) const;
 };
 
-/// The lines of signatures.txt, found by domain and operator.
+/// The lines of signatures.txt, by domain and operator.
 class SignatureTable {
  public:
   SignatureTable();
-  /// The signature of an operator in a version of its domain; that of the first version, if there is none as old.
+  /// Returns the signature of an operator in a version of its domain; that of its first version for older ones.
   std::optional<Signature> find(std::string_view domain, std::string_view op, int64_t version) const;
 
  private:
@@ -48,7 +48,7 @@ class SignatureTable {
   std::map<std::pair<std::string_view, std::string_view>, std::vector<Line>> lines_;
 };
 
-/// signatures.txt as it was when relaxc was built.
+/// Returns signatures.txt at the time when relaxc was built.
 std::string_view signature_text();
 
 }  // namespace relaxc::frontend

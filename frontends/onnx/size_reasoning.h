@@ -1,4 +1,4 @@
-// size_reasoning.h: what is known of the symbols of the function that an import makes.
+// size_reasoning.h: facts and queries about the symbols of the imported function.
 #pragma once
 
 #include <memory>
@@ -14,17 +14,17 @@ class SizeReasoning {
       : facts_(function.facts), context_(function.context()), simplifier_(function.facts) {}
 
   arith::Expr simplify(arith::Expr e) { return simplifier_.simplify(e); }
-  /// Answers are remembered until the facts change: of n sizes that are each made of the one before, none is looked
-  /// through twice.
+  /// Returns a prover that caches until the facts change: of n sizes that each contain the one before, no node is
+  /// visited twice.
   arith::Prover& prover();
-  /// Dims that occur bare in `info` are sizes: not negative.
+  /// Adds the fact that bare dims in `info` are not negative.
   void add_facts(relax::Info info);
 
  private:
   arith::Facts& facts_;
   arith::Context& context_;
   arith::Simplifier simplifier_;
-  std::unique_ptr<arith::Prover> prover_;  ///< by the facts as they were at
+  std::unique_ptr<arith::Prover> prover_;  ///< for the facts at prover_revision_
   uint64_t prover_revision_ = 0;
 };
 

@@ -1,14 +1,14 @@
-// small_constants.cpp: runs operators on constants while importing.
+// small_constants.cpp: evaluates operators on constants during import.
 //
-// The problem: exporters compute sizes of constants by operators whose contents are not followed (known.h): the pads of
-// torchvision's detectors are `Cast(Ceil(Div(Cast(ReduceMax(320.0)), 1.0)))`. Read as data, such a size is a symbol
-// that the run finds in the weights: shapes behind it stay open, and all that is computed of them is checked in each
-// run, up to the guards of each kernel call. fold_constants finds the number, but after shapes are deduced.
+// The problem: exporters compute sizes from constants by operators whose contents are not followed (known.h): the pads
+// of torchvision's detectors are `Cast(Ceil(Div(Cast(ReduceMax(320.0)), 1.0)))`. Read as data, such a size is a symbol
+// that each run reads from the weights: shapes that depend on it stay open, and every run checks them, including the
+// guards of each kernel call. fold_constants finds the number, but after shapes are deduced.
 //
-// The method: an operator whose operands are constants of few elements and whose results have few is evaluated by its
-// definition as soon as it is made. Then Reshape, Pad and the like see numbers, and so do Ifs and Loops.
+// The method: an operator whose operands are small constants and whose results are small is evaluated by its definition
+// as soon as it is made. Then Reshape, Pad and the like see numbers, and so do Ifs and Loops.
 //
-// What widens stored integers stays an operator: recognize_quantization reads it.
+// Conversions of stored integers to wider types are not evaluated, since recognize_quantization needs them.
 #include "frontends/onnx/small_constants.h"
 
 #include <algorithm>

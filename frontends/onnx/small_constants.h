@@ -1,4 +1,4 @@
-// small_constants.h: values that a model computes of constants, as constants while importing.
+// small_constants.h: evaluates, during import, small values that a model computes from constants.
 #pragma once
 
 #include <memory>
@@ -8,12 +8,12 @@
 
 namespace relaxc::frontend {
 
-/// Evaluates operators that make few elements of few constants.
+/// Evaluates operators with few elements, whose operands are small constants.
 class SmallConstants {
  public:
   SmallConstants();
-  /// `values`, the results of an op that `builder` has just made, as constants if their operator can be evaluated; else
-  /// the same values. The op stays where it is, without users.
+  /// Returns `values`, the results of an op that `builder` has just made, as constants if the op can be evaluated; else
+  /// the same values. The op stays, without users.
   std::vector<relax::Value*> evaluated(relax::GraphBuilder& builder, std::vector<relax::Value*> values);
 
  private:

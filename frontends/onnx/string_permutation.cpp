@@ -1,10 +1,10 @@
-// string_permutation.cpp: operators that only move elements, on tensors of strings.
+// string_permutation.cpp: converts operators that only move elements, for tensors of strings.
 //
-// Gather, Transpose, Concat, Where and the like do not look at what they move. So a string is as good as a number that
-// stands for it: all strings that go in are put into one list, the node is converted with the positions in that list in
-// their place, and what comes out are positions, by which spans are taken from the list. No byte is moved, and no such
-// operator knows of strings. Rejected: applying the operator to spans, since each axis, index and shape would have to
-// know of the dim of 2 behind the others.
+// Gather, Transpose, Concat, Where and the like do not read the elements that they move. So a number can stand for a
+// string: all input strings are put into one list, the node is converted with the positions in that list instead, and
+// spans are taken from the list at the resulting positions. No byte is moved, and no such operator needs to support
+// strings. Rejected: applying the operator to spans, since each axis, index and shape would have to handle the last dim
+// of 2.
 #include "frontends/onnx/string_permutation.h"
 
 #include "frontends/onnx/conversion_builder.h"

@@ -1,18 +1,18 @@
-// strip_tensor_data.cpp: walks protobuf's wire format by hand, far enough to find the bytes of tensors.
+// strip_tensor_data.cpp: parses protobuf's wire format as far as needed to find the bytes of tensors.
 //
-// The problem: protobuf copies every byte field into a string of its own, so parsing a 500 MB model costs a gigabyte
+// The problem: protobuf copies every byte field into a string of its own, so parsing a 500 MB model takes a gigabyte
 // before anything is done with it. The bytes are needed once, at the end, when weights are written.
 //
 // The method: the wire format is a list of (field number, type, value), nested by length. The walk follows only the
-// fields that lead to a TensorProto (graph, node, attribute, function, subgraph), writes a copy of the message without
-// the bytes and with their place, and protobuf parses the copy, which is as small as the graph. Lengths of enclosing
-// messages change, so each level is built as a string and then appended.
+// fields that lead to a TensorProto (graph, node, attribute, function, subgraph), writes a copy of the message with the
+// positions of the bytes instead of the bytes, and protobuf parses the copy, which is as small as the graph. Lengths of
+// enclosing messages change, so each level is built as a string and then appended.
 //
 // Rejected: a custom ZeroCopyInputStream (cannot change lengths), parsing with aliasing (not in Debian's protobuf), and
-// a parser of our own for all messages (the generated one is tested by everybody).
+// a parser of our own for all messages (the generated one is far better tested).
 //
-// What is on the wire need not be what a writer meant: every length is checked against what is left, varints end after
-// ten bytes, and nesting has a limit, so that no input can exhaust the stack.
+// The input may be hostile: every length is checked against the remaining bytes, varints end after ten bytes, and
+// nesting has a limit, so that no input can exhaust the stack.
 #include "frontends/onnx/strip_tensor_data.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
-// tensor.cpp: TensorProto as a constant.
+// tensor.cpp: reads a TensorProto as a constant.
 //
-// A tensor says its values in one of several places: raw_data (little-endian bytes), external data (the same, in
-// another file), or one of five lists with a rule of its own for each dtype. The first two become slices of mapped
-// files and cost nothing; the lists, which exporters use for small tensors, are encoded into bytes here.
+// A tensor has its values in one of several fields: raw_data (little-endian bytes), external data (the same, in another
+// file), or one of five lists with a rule of its own for each dtype. The first two become slices of mapped files and
+// cost nothing; the lists, which exporters use for small tensors, are encoded to bytes here.
 #include <algorithm>
 #include <charconv>
 #include <cstring>

@@ -1,9 +1,9 @@
-// unreached_nodes.cpp: the nodes of a file that no import reaches: branches that a constant leaves out, bodies of loops
-// that never run, functions that are never called.
+// unreached_nodes.cpp: checks the nodes of a file that the import does not reach: branches that a constant excludes,
+// bodies of loops that never run, functions that are never called.
 //
-// They mean nothing to the program that is compiled, but a file with a malformed one is malformed, and says so here as
-// every other runtime does. What is checked is what can be checked without a conversion: operators, arguments,
-// attributes (check_node.h), and that names are made somewhere.
+// They have no effect on the compiled program, but a file with a malformed one is malformed, and is refused as in other
+// runtimes. The checks need no conversion: operators, arguments, attributes (check_node.h), and that every name is
+// defined.
 #include "frontends/onnx/unreached_nodes.h"
 
 #include "frontends/onnx/check_node.h"

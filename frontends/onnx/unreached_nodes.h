@@ -1,4 +1,4 @@
-// unreached_nodes.h: checks the nodes of a file that no import reaches (unreached_nodes.cpp says why).
+// unreached_nodes.h: checks the nodes of a file that the import does not reach (unreached_nodes.cpp says why).
 #pragma once
 
 #include <set>

@@ -1,8 +1,8 @@
-// cast.cpp: Cast and CastLike: between element types.
+// cast.cpp: Cast and CastLike: conversions between element types.
 //
-// Our own casts round to nearest and saturate to integers. What ONNX has beyond that is said here in operators: float8
-// that stops at its largest value, integers of less than a byte that wrap, and powers of two (float8e8m0) that round
-// upwards and take no notice of the sign.
+// relaxc's own casts round to nearest and saturate to integers. ONNX's further conversions are composed of operators:
+// float8 that saturates at its largest value, integers of less than a byte that wrap, and powers of two (float8e8m0)
+// that round up and ignore the sign.
 #include <algorithm>
 #include <cstring>
 

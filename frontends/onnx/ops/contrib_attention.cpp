@@ -1,7 +1,7 @@
-// contrib_attention.cpp: attention as ONNX Runtime's optimizer writes it: over one packed projection (Attention), over
-// given heads (MultiHeadAttention), and of one token with a cache (DecoderMasked…).
+// contrib_attention.cpp: the attentions of ONNX Runtime's optimizer: over one packed projection (Attention), over given
+// heads (MultiHeadAttention), and of one token with a cache (DecoderMasked…).
 //
-// They differ in how heads, caches and masks come in; what is then computed is in contrib_attend.h.
+// They differ in the form of heads, caches and masks; contrib_attend.h has the common computation.
 #include <cmath>
 
 #include "frontends/onnx/contrib_attend.h"

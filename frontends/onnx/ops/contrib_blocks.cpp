@@ -1,8 +1,8 @@
-// contrib_blocks.cpp: products and lookups with weights of 2, 4 or 8 bits, which have a scale for each block.
+// contrib_blocks.cpp: products and lookups with weights of 2, 4 or 8 bits and a scale for each block.
 //
-// A product reads its weights as they are stored. Where the last block is short, and for float codes, a weight is
-// unpacked into one number an element, scaled, and multiplied as any other matrix; a lookup takes its rows first, so
-// that a table stays as it is stored.
+// A product reads its weights in their stored form. If the last block is short, and for float codes, weights are
+// unpacked to one number an element, scaled, and multiplied as any other matrix; a lookup selects its rows first, so
+// that the table keeps its stored form.
 #include <array>
 #include <cstring>
 

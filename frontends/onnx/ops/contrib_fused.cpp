@@ -1,7 +1,7 @@
-// contrib_fused.cpp: what ONNX Runtime's optimizer makes of pairs and triples of operators: products and convolutions
-// with an activation behind, the family of GELUs, biases.
+// contrib_fused.cpp: pairs and triples of operators that ONNX Runtime's optimizer fuses: products and convolutions with
+// an activation, the family of GELUs, biases.
 //
-// Each is taken apart again: fusion is the middle end's own decision.
+// Each is split again: relaxc makes its own decisions on fusion.
 #include "frontends/onnx/activation.h"
 #include "frontends/onnx/converter.h"
 

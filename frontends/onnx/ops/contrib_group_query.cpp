@@ -1,7 +1,7 @@
-// contrib_group_query.cpp: GroupQueryAttention and SparseAttention, as exporters of language models write them.
+// contrib_group_query.cpp: GroupQueryAttention and SparseAttention, from exporters of language models.
 //
-// Heads of queries share keys and values, whose cache each sequence of the batch has filled to its own length. The
-// cache may be quantized, and may hold the last tokens alone (kv_cache.h).
+// Groups of query heads share keys and values; each sequence of the batch has filled the cache to its own length. The
+// cache may be quantized, and may have only the last tokens (kv_cache.h).
 #include "frontends/onnx/contrib_attend.h"
 #include "frontends/onnx/kv_cache.h"
 

@@ -1,4 +1,4 @@
-// contrib_misc.cpp: what com.microsoft had before the standard did, and what fits nowhere else.
+// contrib_misc.cpp: operators that com.microsoft had before the standard, and others without a family.
 #include <algorithm>
 #include <numeric>
 

@@ -1,8 +1,8 @@
 // contrib_moe.cpp: MoE and QMoE: mixtures of experts.
 //
-// A router's scores choose k experts for each token. Tokens are repeated k times, each copy goes through the two layers
-// of its expert, and the copies are added up with the scores as weights. Quantized experts are scaled before that, all
-// of them: weights that are constants become constants again.
+// A router's scores select k experts for each token. Tokens are repeated k times, each copy goes through the two layers
+// of its expert, and the copies are summed with the scores as weights. Quantized experts are all dequantized first:
+// constant weights become constants again.
 #include <array>
 #include <cstring>
 #include <limits>

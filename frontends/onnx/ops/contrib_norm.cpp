@@ -1,7 +1,7 @@
-// contrib_norm.cpp: the normalizations that ONNX Runtime's optimizer and exporters write: over the last dims with a
-// residual added first, after an embedding, by groups of channels.
+// contrib_norm.cpp: the normalizations of ONNX Runtime's optimizer and exporters: over the last dims after adding a
+// residual, after an embedding, by groups of channels.
 //
-// All are a sum and one of our normalizations. The second and third output, which only training reads, are the moments.
+// All are a sum and one of our normalizations. The second and third output, used only by training, are the moments.
 #include <numeric>
 
 #include "frontends/onnx/conversion_builder.h"

@@ -1,8 +1,8 @@
 // contrib_packed.cpp: batches without padding: RemovePadding, RestorePadding and the attentions between them.
 //
-// Tokens of all sequences are one after another, [tokens, width]; token_offset [B, S] says where the first `tokens`
-// of them were in the batch, and where the padding was. What mixes the tokens of a sequence, attention, brings them
-// back into a batch, in which rows of padding see what they like, and takes the tokens out again.
+// Tokens of all sequences are concatenated, [tokens, width]; token_offset [B, S] has the positions in the batch of the
+// first `tokens` of them, then those of the padding. Attention, which mixes the tokens of a sequence, restores the
+// batch, where rows of padding see arbitrary keys, and extracts the tokens again.
 #include "frontends/onnx/contrib_attend.h"
 
 namespace relaxc::frontend::contrib_packed_family {

@@ -1,4 +1,4 @@
-// contrib_positions.cpp: what attention adds to its scores by position, and rotations by given angles.
+// contrib_positions.cpp: position biases of attention scores, and rotary embeddings with given angles.
 #include <cmath>
 
 #include "frontends/onnx/contrib_attend.h"

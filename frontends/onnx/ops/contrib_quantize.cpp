@@ -1,8 +1,8 @@
-// contrib_quantize.cpp: the operators that ONNX Runtime's quantizer writes: arithmetic, activations and pools on
-// quantized tensors, and products of integers.
+// contrib_quantize.cpp: the operators of ONNX Runtime's quantizer: arithmetic, activations and pools on quantized
+// tensors, and products of integers.
 //
-// An operator on quantized tensors is its float form between a dequantization and a quantization; where products are
-// summed, the integers are, which is exact. The operands come as triples: tensor, scale, zero point.
+// An operator on quantized tensors is its float form between a dequantization and a quantization; sums of products are
+// computed in integers, which is exact. Operands are triples: tensor, scale, zero point.
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/quantized.h"
 

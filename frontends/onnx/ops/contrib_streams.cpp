@@ -1,4 +1,4 @@
-// contrib_streams.cpp: what language models have between their layers: streams that are mixed, gates, three rotations
+// contrib_streams.cpp: operators between the layers of language models: mixed residual streams, gates, three rotations
 // in one, and a penalty on repetition.
 #include <limits>
 

@@ -1,8 +1,8 @@
 // control.cpp: If.
 //
-// A condition that is known when compiling leaves only its branch; exporters write such Ifs around optional squeezes
-// all the time. Otherwise both branches become regions, and dims in which their results differ become symbols that the
-// If binds.
+// If the condition is known at compile time, only its branch remains; exporters often write such Ifs around optional
+// squeezes. Otherwise both branches become regions, and dims in which their results differ become symbols that the If
+// binds.
 #include <algorithm>
 #include <functional>
 

@@ -1,8 +1,8 @@
-// deform.cpp: DeformConv: a convolution whose taps are where the data says.
+// deform.cpp: DeformConv: a convolution whose taps are at positions in the data.
 //
-// The samples under each tap are read by grid_sample, which gives 0 outside the image as the standard does, and become
-// the columns of a matrix; the rest is a product with the weight. Positions are float64, so that turning them into the
-// coordinates of a grid (-1 to 1 over the image) costs nothing.
+// grid_sample, which is 0 outside of the image as the standard requires, reads the samples under each tap. They become
+// the columns of a matrix, which is multiplied with the weight. Positions are float64, so that converting them to the
+// coordinates of a grid (-1 to 1 over the image) loses nothing.
 #include "frontends/onnx/converter.h"
 
 namespace relaxc::frontend::deform_family {

@@ -1,7 +1,7 @@
-// elementwise.cpp: operators of one element at a time: activations, arithmetic, comparison.
+// elementwise.cpp: elementwise operators: activations, arithmetic, comparison.
 //
-// Most are one operator of ours under another name. Before opset 7 a binary operator broadcast only if asked to, with
-// the second operand's dims aligned at `axis`; that becomes dims of 1 behind them.
+// Most are one operator of relaxc under another name. Before opset 7 a binary operator broadcast only if an attribute
+// said so, with the second operand's dims aligned at `axis`; that becomes dims of 1 after them.
 #include "frontends/onnx/fold.h"
 #include "frontends/onnx/strings.h"
 

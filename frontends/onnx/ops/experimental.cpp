@@ -1,6 +1,6 @@
-// experimental.cpp: operators that ONNX had on trial before opset 10. No standard has them any more; old converters
-// wrote them, ONNX Runtime still runs them, and so do we. Beside them is Erfc, which no standard has had: the
-// converter of TensorFlow leaves it as it is, so exact GELUs of Keras hold it.
+// experimental.cpp: experimental operators of ONNX before opset 10. No standard has them any more; old converters wrote
+// them, and ONNX Runtime still runs them. Also Erfc, which no standard has had: TensorFlow's converter leaves it in
+// exact GELUs of Keras.
 #include <array>
 
 #include "frontends/onnx/conversion_builder.h"

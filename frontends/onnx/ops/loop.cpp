@@ -1,8 +1,8 @@
 // loop.cpp: Loop.
 //
-// Carried values start with the types of their first values; where the body gives back another extent, that dim becomes
-// a symbol and the body is converted again with it. What is collected has one size: dims on which it depends are held
-// instead, and the run is refused where they change.
+// Carried values begin with the types of their first values; if the body returns another extent, that dim becomes a
+// symbol and the body is converted again with it. All collected elements have one size: dims on which it depends must
+// not change, and a run in which they do fails.
 #include <algorithm>
 #include <set>
 

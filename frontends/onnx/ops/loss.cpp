@@ -1,7 +1,7 @@
-// loss.cpp: the two losses that exported training graphs keep: negative log likelihood and softmax cross entropy.
+// loss.cpp: the two losses in exported training graphs: negative log likelihood and softmax cross entropy.
 //
-// Scores are [N, C, d1, …], targets [N, d1, …] of class numbers. The score of the target's class is gathered along C; a
-// target that is ignored reads class 0 and is given weight 0.
+// Scores are [N, C, d1, …], targets are class numbers [N, d1, …]. The score of the target's class is gathered along C;
+// an ignored target reads class 0 and has weight 0.
 #include <algorithm>
 
 #include "frontends/onnx/fold.h"

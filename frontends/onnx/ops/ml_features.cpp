@@ -1,4 +1,4 @@
-// ml_features.cpp: what prepares features: scaling, imputing, selecting, joining, and categories by number.
+// ml_features.cpp: preparation of features: scaling, imputing, selecting, joining, and numbering of categories.
 #include <numeric>
 
 #include "frontends/onnx/categories.h"

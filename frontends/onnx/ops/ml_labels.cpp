@@ -1,4 +1,4 @@
-// ml_labels.cpp: LabelEncoder and CategoryMapper: from keys to values by tables that are sorted when compiling.
+// ml_labels.cpp: LabelEncoder and CategoryMapper: map keys to values by tables that are sorted at compile time.
 #include <cstring>
 #include <numeric>
 

@@ -1,7 +1,7 @@
-// ml_linear.cpp: linear models and support vector machines: products with the coefficients of the attributes.
+// ml_linear.cpp: linear models and support vector machines: products with coefficients in attributes.
 //
-// What the standard leaves open (two classes from one column of scores, what a transform does to a single target) is as
-// ONNX Runtime has it.
+// What the standard leaves open (two classes from one column of scores, the effect of a transform on a single target)
+// follows ONNX Runtime.
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/ml.h"
 

@@ -1,7 +1,7 @@
-// ml_maps.cpp: maps: ZipMap, which classifiers end in, DictVectorizer and CastMap.
+// ml_maps.cpp: operators on maps: ZipMap, which classifiers end with, DictVectorizer and CastMap.
 //
-// A map is its keys and its values in the same order (composite.h). The maps that ZipMap makes have the labels of the
-// model as keys, all the same, so nothing is computed: the values are the tensor that it was given.
+// A map is its keys and its values in the same order (composite.h). All maps of a ZipMap have the model's labels as
+// keys, so nothing is computed: the values are its input tensor.
 #include <algorithm>
 
 #include "frontends/onnx/categories.h"

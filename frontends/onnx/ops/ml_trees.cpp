@@ -1,7 +1,7 @@
 // ml_trees.cpp: ensembles of decision trees.
 //
-// Three operators say the same in two ways: TreeEnsembleClassifier and TreeEnsembleRegressor list nodes by tree and
-// node id, leaves among them, and weights by the same ids; TreeEnsemble lists nodes by place, and leaves apart. Both
+// Three operators have two formats: TreeEnsembleClassifier and TreeEnsembleRegressor list nodes, including leaves, by
+// tree and node id, and weights by the same ids; TreeEnsemble lists nodes by position, and leaves separately. Both
 // become the tables of `tree_ensemble` (frontends/onnx/forest.h).
 #include <algorithm>
 #include <array>

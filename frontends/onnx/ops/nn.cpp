@@ -1,4 +1,4 @@
-// nn.cpp: matrix products, softmax, normalization and pools over everything.
+// nn.cpp: matrix products, softmax, normalization and global pools.
 #include <numeric>
 
 #include "frontends/onnx/fold.h"

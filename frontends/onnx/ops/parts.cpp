@@ -1,7 +1,7 @@
-// parts.cpp: operators that take tensors apart and put them together in another order: Concat, Split, Slice, Gather,
+// parts.cpp: operators that split, join and reorder tensors: Concat, Split, Slice, Gather,
 // Transpose.
 //
-// Each also folds known contents, since exporters compute shapes with them: a Slice of a Shape is a list of dims.
+// Each also folds known contents, since exporters use them for shapes: a Slice of a Shape is a list of dims.
 #include <functional>
 #include <numeric>
 

@@ -1,8 +1,8 @@
-// quantize.cpp: linear quantization, and the operators that work on quantized tensors.
+// quantize.cpp: linear quantization, and the operators on quantized tensors.
 //
-// Meaning first: QLinear operators are their float form between a dequantization and a quantization, as the standard
-// defines them, except that integer products are summed as integers, which is exact. Passes find the pattern of QDQ
-// graphs; integer operators (ConvInteger, MatMulInteger) subtract the zero points in int32.
+// QLinear operators are their float form between a dequantization and a quantization, as the standard defines them,
+// except that integer products are summed in integers, which is exact. Passes find the pattern of QDQ graphs; integer
+// operators (ConvInteger, MatMulInteger) subtract the zero points in int32.
 #include <algorithm>
 
 #include "frontends/onnx/conversion.h"

@@ -1,9 +1,9 @@
 // random.cpp: random numbers: RandomUniform and RandomNormal with their Like forms, Bernoulli, Multinomial, Dropout.
 //
-// A compiled program has no state between runs and no clock, so the numbers are a function of the seed and the place of
-// an element: SplitMix64 (Steele, Lea and Flood 2014), whose n-th output is a hash of seed + n * gamma. An element is
-// computed on its own, the same on every target and for every number of threads, and twice in the same place it is the
-// same. The seed is the attribute; without one it is the name of the output, so that two nodes draw different numbers.
+// A compiled program has no state between runs and no clock, so the numbers are a function of the seed and the index of
+// an element: SplitMix64 (Steele, Lea and Flood 2014), whose n-th output is a hash of seed + n * gamma. Each element is
+// computed independently and is the same on every target, for every number of threads and in every run. The seed is the
+// attribute; without one it is the name of the output, so that two nodes have different numbers.
 #include <bit>
 #include <cmath>
 #include <cstring>

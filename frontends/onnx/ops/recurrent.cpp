@@ -1,4 +1,4 @@
-// recurrent.cpp: LSTM, GRU and RNN, which are operators of ours with ONNX's meaning.
+// recurrent.cpp: LSTM, GRU and RNN, for which relaxc has operators with ONNX's semantics.
 #include "frontends/onnx/conversion_builder.h"
 #include "frontends/onnx/converter.h"
 

@@ -1,5 +1,5 @@
-// recurrent_mixing.cpp: what is in attention's place in recurrent language models: a state that every step updates,
-// and a short convolution along time.
+// recurrent_mixing.cpp: alternatives to attention in recurrent language models: a state that every step updates, and a
+// short convolution along time.
 #include "frontends/onnx/attention.h"
 #include "frontends/onnx/converter.h"
 

@@ -1,7 +1,7 @@
-// reduce.cpp: reductions over axes, and the operators that find the place of an extreme.
+// reduce.cpp: reductions over axes, and the operators that find the position of an extreme.
 //
-// Axes are an attribute before opset 18 (ReduceSum: 13) and an input since; without axes all are reduced, unless
-// noop_with_empty_axes says none.
+// Axes are an attribute before opset 18 (ReduceSum: 13) and an input since; without axes all are reduced, or none if
+// noop_with_empty_axes is set.
 #include "frontends/onnx/axes.h"
 #include "frontends/onnx/fold.h"
 

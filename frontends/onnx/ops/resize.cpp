@@ -1,8 +1,8 @@
 // resize.cpp: Resize and its predecessor Upsample.
 //
 // The result's size is given, or is floor(dim * scale). A constant scale is a float, which is a fraction of a power of
-// two, so the size of a symbolic dim is exact index arithmetic; what comes with the run is computed in float64, where
-// the product is exact, too.
+// two, so the size of a symbolic dim is exact index arithmetic; a scale that is known at run time is multiplied in
+// float64, which is exact, too.
 #include <cmath>
 
 #include "frontends/onnx/fold.h"

@@ -1,7 +1,7 @@
-// scan.cpp: Scan as the loop that it is: one iteration an element of the scanned inputs.
+// scan.cpp: Scan as a loop: one iteration for each element of the scanned inputs.
 //
-// Inside the body an element is a slice of the whole input, so nothing is cut up beforehand; what is collected is
-// stacked along a new leading dim by the loop, and turned round or moved to its axis afterwards.
+// In the body an element is a slice of the whole input, so nothing is split beforehand; the loop stacks collected
+// values along a new leading dim, which is reversed or moved to its axis afterwards.
 #include "frontends/onnx/regions.h"
 
 namespace relaxc::frontend::scan_family {

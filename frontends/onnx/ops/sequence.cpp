@@ -1,7 +1,7 @@
 // sequence.cpp: operators on sequences and optionals.
 //
-// What they do to lists and packed sequences is in composite.cpp. SequenceMap becomes the loop that the standard
-// describes it by.
+// composite.cpp and composite_sequences.cpp implement them on lists and packed sequences. SequenceMap becomes the loop
+// by which the standard defines it.
 #include "frontends/onnx/composite.h"
 
 #include "frontends/onnx/load.h"

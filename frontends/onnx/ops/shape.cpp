@@ -1,8 +1,8 @@
-// shape.cpp: operators that models compute shapes with, and those that take one.
+// shape.cpp: operators that compute shapes, and operators that take one.
 //
-// Shape, Size and constants give known contents; what takes a shape asks for contents and, where they are not known,
-// binds symbols to the tensor's elements. A Reshape target that is read when the program runs may hold 0 (keep) and -1
-// (infer), which become selects; one that comes from dims cannot.
+// Shape, Size and constants have known contents; operators that take a shape use the contents and, if they are not
+// known, bind symbols to the tensor's elements. A Reshape target that is read at run time may contain 0 (keep) and -1
+// (infer), which become selects; one that is computed from dims cannot.
 #include <algorithm>
 #include <cmath>
 #include <functional>

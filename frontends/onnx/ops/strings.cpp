@@ -1,7 +1,7 @@
 // strings.cpp: StringConcat, StringSplit, StringNormalizer, RegexFullMatch.
 //
-// Spans make most of it arithmetic on tensors: normalizing leaves spans out and maps the bytes, splitting gives spans
-// of the same bytes. A pattern is turned into the table of an automaton here, so that a program holds no matcher.
+// Spans make most of them arithmetic on tensors: normalizing removes spans and maps the bytes, splitting makes spans of
+// the same bytes. A pattern is compiled to the table of an automaton here, so that a program needs no regex engine.
 #include "frontends/onnx/strings.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // text.cpp: TfIdfVectorizer.
 //
-// Tokens that are strings become numbers first: their places in a sorted list of the dictionary's, -1 for others.
-// The dictionary is sorted when compiling, by length and then by symbols, and `ngram_counts` counts; what the weights
-// do is arithmetic on the counts.
+// Tokens that are strings become numbers first: their positions in a sorted list of the dictionary, -1 for others. The
+// dictionary is sorted at compile time, by length and then by symbols, and `ngram_counts` counts; the weights are
+// applied by arithmetic on the counts.
 #include <algorithm>
 #include <map>
 

@@ -1,8 +1,8 @@
-// tokenizer.cpp: com.microsoft.Tokenizer, which takes texts apart.
+// tokenizer.cpp: com.microsoft.Tokenizer, which splits texts into tokens.
 //
-// Tokens are what a regular expression matches, what is between separators (each a regular expression, and the text
-// taken apart by one after another), or characters. Rows are filled up with a word of the model's, which is in
-// front of the texts' bytes so that spans can refer to it, as do the marks of a text's begin and end.
+// Tokens are the matches of a regular expression, the text between separators (each a regular expression, applied one
+// after the other), or characters. Rows are padded with a word of the model's, which is stored before the bytes of the
+// texts so that spans can refer to it, as are the marks for the begin and end of a text.
 #include <algorithm>
 
 #include "frontends/onnx/conversion_builder.h"

@@ -1,7 +1,7 @@
-// unsupported_ops.cpp: operators that stay out, each with the reason and what to do instead.
+// unsupported_ops.cpp: operators that are not supported, each with the reason and an alternative.
 //
-// Training and image files are no part of a network that runs. A search runs a decoder again and again, with sampling
-// and stopping that belong to the caller. Others hold weights or data in the layout of one library or device, which no
+// Training and decoding of image files are not part of inference. A search runs a decoder repeatedly, with sampling and
+// stopping that belong to the caller. Others have weights or data in the layout of one library or device, which no
 // document describes, or manage the memory of a server.
 #include "frontends/onnx/converter.h"
 

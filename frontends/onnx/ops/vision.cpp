@@ -1,4 +1,4 @@
-// vision.cpp: images: grids of points, regions, crops, unpooling, blocks folded back.
+// vision.cpp: operators on images: grids of points, regions, crops, unpooling, folding of blocks.
 #include "frontends/onnx/axes.h"
 #include "frontends/onnx/converter.h"
 

@@ -1,7 +1,7 @@
 // windows.cpp: convolutions and pools.
 //
-// auto_pad becomes explicit padding here. SAME depends on the dim, so that a symbolic dim with a stride other than 1
-// (or a symbolic kernel) pads by an operator of its own instead of by the constant attribute of the convolution.
+// auto_pad becomes explicit padding here. SAME depends on the dim, so a symbolic dim with a stride other than 1 (or a
+// symbolic kernel) is padded by an operator of its own instead of by the convolution's constant attribute.
 #include <cmath>
 #include <limits>
 
