@@ -57,7 +57,7 @@ class ValueCompiler {
   bool checked_, math_calls_;
   Selection selection_;
   KnownValues known_;
-  std::unordered_set<Expr> certain_;  ///< nodes of the current expression that are always computed
+  std::unordered_set<Expr> certain_;  ///< nodes of the current expression that no condition in it guards
   std::unordered_map<BufferRef, uint32_t> address_, count_, name_;
   std::vector<std::string> names_;
 };

@@ -21,7 +21,7 @@ class StoredCache {
  private:
   Value* scale_ = nullptr;  ///< float32; null: without a scale
   DType dtype_ = DType::i(8);
-  bool packed_ = false;  ///< two numbers of 4 bits in a byte, the lower one first, minus -8
+  bool packed_ = false;  ///< two numbers of 4 bits in a byte, each plus 8, the lower one first
 };
 
 /// A cache of only the last tokens of a sequence: at least a window of them, and only the window when it is full.

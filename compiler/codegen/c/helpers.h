@@ -12,7 +12,7 @@ namespace relaxc::codegen_c {
 /// Returns the definitions of the helpers in `used` and of those that they call, in a fixed order, `static inline`.
 std::string helper_text(const std::set<std::string>& used, Profile profile);
 
-/// The text of runtime-lite/core/reduce_angle.h, which CMake generates.
+/// The text of the function in runtime-lite/core/reduce_angle.h; CMake generates the definition.
 extern const std::string_view kReduceAngleText;
 
 }  // namespace relaxc::codegen_c

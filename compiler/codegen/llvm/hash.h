@@ -18,7 +18,7 @@ Hash hash_of(const std::vector<std::string>& parts);
 
 /// Calls its argument with the bytes of a file, in pieces.
 using FileContent = std::function<void(const std::function<void(std::span<const std::byte>)>&)>;
-/// Returns the hash of the files in order, each with its length, and then of the parts. Reads each piece only once.
+/// Returns the hash of the files in order, each with its length, and then of the parts. Does not keep pieces.
 Hash hash_of_files(const std::vector<FileContent>& files, const std::vector<std::string>& parts);
 
 }  // namespace relaxc::codegen_llvm

@@ -15,7 +15,7 @@ struct KernelTime {
   std::string name;
   int64_t calls = 0;
   double seconds = 0;
-  double least = 0;  ///< seconds of all its calls in the fastest run
+  double least = 0;  ///< the least time of all its calls in one run, in seconds
 };
 
 struct Timing {

@@ -1,4 +1,4 @@
-// tools.h: `relaxc run`, `verify`, `bench` and `inspect`.
+// tools.h: `relaxc run`, `verify`, `bench`, `tune` and `inspect`.
 #pragma once
 
 #include "compiler/driver/options.h"

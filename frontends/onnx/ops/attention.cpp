@@ -1,9 +1,9 @@
 // attention.cpp: attention over heads, with caches, masks and windows; rotary embeddings.
 //
-// Attention expands to its matmuls and softmax, so that fusion and schedules see them. Keys and values that a
-// group of queries shares are repeated for it, as other exporters write it; group_queries removes the
-// repetition. Which keys a query may see is computed from positions, and a row that sees none is zero, as the
-// standard says.
+// Attention expands to its matmuls and softmax, so that fusion and schedules see them. Keys and values that a group of
+// queries shares are repeated for it, as other exporters write it; the pass recognize_grouped_queries removes the
+// repetition. Which keys a query may see is computed from positions, and a row that sees none is zero, as the standard
+// requires.
 #include <cmath>
 #include <limits>
 

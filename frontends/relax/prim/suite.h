@@ -32,8 +32,8 @@ class Suite {
   void add(tir::Stmt stmt) { pieces_.back().stmts.push_back(stmt); }
   /// Opens a scope up to the end of the suite. `first` are its first statements; `view` is the view that it opens.
   void open(Wrap wrap, std::vector<tir::Stmt> first = {}, tir::BufferRef view = nullptr);
-  /// Reports an opening beyond the limit: walks over TIR iterate along scopes that reach to the end of a suite, but
-  /// their number must be bounded.
+  /// Reports an opening beyond a limit, which can be high, since walks over TIR iterate along scopes that reach to the
+  /// end of a suite and do not recurse into them.
   Status check_room(SourceText& source, Place place) const;
   /// Returns whether this suite has opened `view`, which is still open.
   bool has_open(tir::BufferRef view) const { return find(view) < pieces_.size(); }

@@ -62,7 +62,7 @@ class OverflowChecks {
     const tir::Guard* outer_;
     llvm::BasicBlock* outer_leaves_;
   };
-  /// While it exists, says whether the value that is computed may not be needed by the program (`optional`).
+  /// While it exists, `optional` says whether the program may leave the value that is computed unused.
   class Operand {
    public:
     Operand(OverflowChecks& checks, bool optional)
@@ -105,7 +105,7 @@ class OverflowChecks {
   llvm::BasicBlock* guard_leaves_ = nullptr;  ///< the block that leaves for that guard; null until its first check
   int64_t tests_ = 0;                         ///< tests so far, each of which is a branch
   int64_t untested_ = 0;                      ///< operations since the last test
-  bool optional_ = false;                     ///< whether the value that is computed may not be needed
+  bool optional_ = false;                     ///< whether the value that is computed may be unused
 };
 
 }  // namespace relaxc::codegen_llvm

@@ -27,7 +27,7 @@ class Values {
   /// Returns the value of an expression that must be uniform.
   llvm::Value* scalar(arith::Expr e);
   /// Whether `e` may be evaluated only where it is needed: it reads memory, whose subscript a condition may guard, or
-  /// calls an external function, which has effects.
+  /// calls an external function, which can observe its calls.
   bool must_be_lazy(arith::Expr e);
 
   bool knows(arith::Expr e) const { return memo_.count(e) != 0; }
