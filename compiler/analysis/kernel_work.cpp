@@ -16,7 +16,7 @@ namespace {
 using arith::Expr;
 using tir::BufferRef;
 
-/// Of floats and of integers that are not indices.
+/// Numbers of operations on floats, and on integers that are not indices.
 struct Operations {
   double flops = 0, integer_ops = 0;
 

@@ -12,7 +12,7 @@ namespace {
 
 using arith::Expr;
 
-/// Calls `f` for every load in the nest's body (and init).
+/// Calls `f` for every load in the value and the subscripts that the nest stores.
 template <typename F>
 void for_each_load(const Nest& nest, F f) {
   auto visit = [&](Expr e) {
@@ -30,7 +30,7 @@ bool has_reduce_axis(const Nest& nest) {
                      [](const tir::IterVar& i) { return i.iter_kind == tir::IterKind::kReduce; });
 }
 
-/// Every spatial axis subscripts the result, in order, and nothing else does.
+/// Returns whether the subscripts of the result are exactly the spatial axes, in order.
 bool writes_own_axes(const Nest& nest) {
   std::vector<Expr> axes;
   for (const tir::IterVar& iter : nest.block->iters)
@@ -38,7 +38,7 @@ bool writes_own_axes(const Nest& nest) {
   return axes == nest.store->indices;
 }
 
-/// The same element for every point: subscripts agree, or the dim has one element and both can only be 0.
+/// Returns whether a load reads the element that the nest writes: subscripts agree, or are 0 in a dim of one element.
 bool is_own_index(const arith::Load& load, const std::vector<Expr>& own) {
   if (load.indices.size() != own.size()) return false;
   for (size_t i = 0; i < own.size(); ++i) {
@@ -58,7 +58,7 @@ bool is_part_of_index(const arith::Load& load, const std::vector<Expr>& own) {
   return true;
 }
 
-/// Whether every subscript of `buffer` is one axis, once `known` is replaced.
+/// Returns whether every subscript of `buffer` is 0 or a single axis after `known` is substituted.
 bool reads_along(const Nest& nest, tir::BufferRef buffer, const arith::Substitution& known) {
   bool along = true;
   for_each_load(nest, [&](const arith::Load& load) {
@@ -105,7 +105,7 @@ void for_each_part(const KernelShape& shape, F f) {
   f(shape.nest);
 }
 
-/// How many leading dims the sum of one nest leaves alone; 0 if it is not a sum over the dims behind them.
+/// Returns how many leading dims a nest keeps that sums over all dims after them; 0 if it is no such sum.
 size_t rows_of_sum(const Nest& nest) {
   const std::vector<Expr>& own = nest.store->indices;
   size_t rows = own.size();

@@ -20,7 +20,7 @@ struct Access {
   bool is_store = false;
 };
 
-/// One of the statements that follow each other in a kernel.
+/// One of the consecutive statements of a kernel.
 struct Part {
   std::vector<const tir::For*> loops;
   std::vector<Access> accesses;
@@ -40,7 +40,7 @@ Part read_part(tir::Stmt part) {
     found.accesses.push_back({buffer, std::move(indices), is_store});
   };
   tir::for_each_stmt(part, [&](tir::Stmt s) {
-    if (const auto* block = s.as<tir::Block>())  // parents come first
+    if (const auto* block = s.as<tir::Block>())  // parents are visited first
       for (const tir::IterVar& iter : block->iters) axes[iter.var] = arith::substitute(iter.binding, axes);
     if (const auto* store = s.as<tir::Store>()) note(store->buffer, store->indices, true);
     for (Expr e : tir::expressions(s))
@@ -51,7 +51,7 @@ Part read_part(tir::Stmt part) {
   return found;
 }
 
-/// How many leading subscripts are the outermost loops; along dims of one element every subscript is.
+/// Returns how many leading subscripts are the outermost loops; a loop of one iteration fits a dim of one element.
 size_t leading_rows(const Part& part, const Access& access) {
   size_t rows = 0, most = std::min(access.indices.size(), part.loops.size());
   auto is_loop = [&](size_t i) {

@@ -18,8 +18,8 @@ class Walk {
 
  private:
   struct State {
-    size_t entered = 0, lowest = 0;  ///< 0: not yet
-    size_t followed = 0;             ///< how many of its edges
+    size_t entered = 0, lowest = 0;  ///< 0: not visited yet
+    size_t followed = 0;             ///< how many of its edges were followed
     bool open = false;               ///< on the stack
   };
 
@@ -32,7 +32,7 @@ class Walk {
       if (at.followed < next_[node].size()) {
         const State& other = state_[next_[node][at.followed]];
         if (other.entered == 0) {
-          path.push_back(next_[node][at.followed]);  // and looked at again when it is done
+          path.push_back(next_[node][at.followed]);  // this node is looked at again when that one is done
           continue;
         }
         if (other.open) at.lowest = std::min(at.lowest, other.lowest);

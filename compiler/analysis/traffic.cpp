@@ -101,7 +101,7 @@ class Counting {
 
   Numbers numbers_;
   const Find& find_;
-  std::set<std::string> open_;            ///< functions whose calls this is in: one that calls itself counts once
+  std::set<std::string> open_;            ///< functions being visited: a recursive call counts as an unknown one
   std::map<BufferRef, BufferRef> roots_;  // looked up only
   std::map<BufferRef, double> bytes_;     // looked up only
 };
