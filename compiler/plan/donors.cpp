@@ -56,15 +56,15 @@ class Donation {
   struct Placed {
     size_t piece;
     int64_t offset;
-    bool scaled = false;  ///< the offset counts what the piece's size is a multiple of, and not bytes
+    bool scaled = false;  ///< the offset counts units of the size's factors instead of bytes
   };
 
   Size offset_of(const Placed& placed) const {
     return {placed.offset, placed.scaled ? pieces_[placed.piece].size.factors : std::vector<Expr>()};
   }
 
-  /// Whether what is below the piece, and the piece, are at most what the donor has. `lines`: from a line on, which
-  /// costs nothing where nothing is there to be.
+  /// Returns whether the piece ends within the donor. With `lines`, offsets count from the first cache line in the
+  /// donor; the padding for it is scaled like the size, so that an empty piece needs none.
   bool fits(const Placed& placed, const Donor& donor, bool lines) const {
     Size offset = offset_of(placed), size = pieces_[placed.piece].size;
     if (lines) size.coefficient += std::max<int64_t>(0, kAlignment - donor.alignment);
@@ -73,12 +73,12 @@ class Donation {
     return known_.at_most(to_expr(context_, size) + to_expr(context_, offset), to_expr(context_, donor.size));
   }
 
-  /// The end of a piece in whole lines, or as many of its units.
+  /// Returns the end of a piece, rounded up to whole lines: in bytes, or in units of its factors.
   static int64_t end_of(int64_t offset, const Piece& piece) {
     return (offset + piece.size.coefficient + kAlignment - 1) / kAlignment * kAlignment;
   }
 
-  /// `id` at the lowest offset beside what it meets of `placed`; nothing if it does not fit.
+  /// Places `id` at the lowest offset clear of those in `placed` that it meets in time; nothing if it does not fit.
   std::optional<Placed> place(size_t id, const Donor& donor, bool lines, const std::vector<Placed>& placed) const {
     const Piece& piece = pieces_[id];
     std::vector<Placed> beside;
@@ -118,7 +118,7 @@ class Donation {
     for (size_t i = 0; i < pieces_.size(); ++i)
       if (donated.donors[i] < 0) rest.push_back(pieces_[i]);
     Storage storage = assign_storage(context_, rest, facts_, known_);
-    constexpr double kWorthIt = 0.02;  // in weights: 2% at one typical size, or less than 1% at each
+    constexpr double kWorthIt = 0.02;  // of a sum of base-2 logarithms: 1.4% at one typical size, or less at each
     if (storage.weight > before.storage.weight - kWorthIt) return {};
     donated.storage = before.storage;
     donated.storage.bytes = storage.bytes, donated.storage.weight = storage.weight;

@@ -19,7 +19,7 @@ namespace {
 using tir::BufferRef;
 using tir::Stmt;
 
-/// Drops Allocs and Views on the way down, remembers where their buffers are, and puts views around what uses them.
+/// Drops Allocs and Views, records where their buffers are, and puts views around the statements that use these.
 class Placing {
  public:
   Placing(Context& context, const Frame& frame, BufferRef old_arena, BufferRef arena)
@@ -69,15 +69,15 @@ class Placing {
 
  private:
   struct Place {
-    BufferRef base = nullptr;  ///< a parameter, or what has its own place there, rounded up
+    BufferRef base = nullptr;  ///< a parameter, or a buffer that has its own place, rounded up
     Expr offset;
     uint32_t round_up = 0;
   };
-  /// A scope that reaches to the end of its suite.
+  /// A scope that extends to the end of its suite.
   struct Open {
     Stmt head;
-    std::vector<Stmt> before;     ///< of the same suite
-    std::vector<BufferRef> used;  ///< that get views around it
+    std::vector<Stmt> before;     ///< the statements of this suite before the scope
+    std::vector<BufferRef> used;  ///< the buffers that get views around it
   };
 
   Place place_of(BufferRef buffer) const {
@@ -86,7 +86,7 @@ class Placing {
     return it == places_.end() ? Place{buffer, build_.context().index(0), 0} : it->second;
   }
 
-  /// The buffers that the statement itself names and that no view around it shows; from now on one does.
+  /// Returns the buffers named by the statement that no view around it defines, and marks them as defined.
   std::vector<BufferRef> see(Stmt s) {
     std::vector<BufferRef> used;
     auto show = [&](BufferRef buffer) {
@@ -122,7 +122,7 @@ class Placing {
     return s;
   }
 
-  /// Buffers that the statement itself names, in order of first occurrence.
+  /// Returns the buffers that the statement itself names, in order of first occurrence.
   static std::vector<BufferRef> buffers_of(Stmt s) {
     std::vector<BufferRef> used;
     auto add = [&](BufferRef buffer) {
@@ -142,14 +142,14 @@ class Placing {
   tir::Builder build_;
   BufferRef old_arena_, arena_;
   std::map<BufferRef, Place> places_;  // looked up only
-  std::set<BufferRef> visible_;        // of the views around the current statement; looked up only
+  std::set<BufferRef> visible_;        // buffers with views around the current statement; looked up only
 };
 
 }  // namespace
 
 namespace {
 
-/// The pieces with every successor joined to what it takes over; `piece_of` says which of them each is then.
+/// Returns the pieces with successors merged into what they take over; `piece_of` maps each lifetime to its piece.
 std::vector<Piece> joined(const std::vector<Piece>& pieces, const std::vector<Lifetime>& lives,
                           std::vector<size_t>& piece_of) {
   std::map<BufferRef, size_t> index;
@@ -174,22 +174,22 @@ std::vector<Piece> joined(const std::vector<Piece>& pieces, const std::vector<Li
   return result;
 }
 
-/// Where pieces are: in pools, donors or the arena.
+/// The memory that each piece is in: a pool, a donor or the arena.
 struct PieceMemories {
-  std::vector<BufferRef> donors;  ///< of each piece; null: the arena
-  std::vector<bool> lines;        ///< of each piece: it is from a line of cache on
-  Storage storage;                ///< of the arena; offsets are those in whatever each piece is
+  std::vector<BufferRef> donors;  ///< the pool or donor of each piece; null: the arena
+  std::vector<bool> lines;        ///< whether each piece starts at a cache line
+  Storage storage;                ///< the arena's size; offsets are relative to each piece's memory
   std::vector<int64_t> pool_bytes;
 };
 
-/// Assigns pieces to memories.
+/// Assigns pieces to pools, to donors and to the arena.
 class Assignment {
  public:
   Assignment(Context& context, const std::vector<BufferRef>& donors, const std::vector<Donor>& donated,
              const Pools& pools, const arith::Facts& facts)
       : context_(context), donors_(donors), donated_(donated), pools_(pools), facts_(facts), known_(context, facts) {}
 
-  /// \param traffic  of each piece
+  /// \param traffic  bytes moved to and from each piece
   PieceMemories run(const std::vector<Piece>& pieces, const std::vector<double>& traffic) {
     Pooled pooled = assign_pools(context_, pieces, traffic, pools_.bytes, facts_);
     std::vector<Piece> rest;
@@ -220,7 +220,7 @@ class Assignment {
   Comparisons known_;
 };
 
-/// For each piece; lifetime `i` is a part of piece `piece_of[i]`.
+/// Returns the bytes moved to and from each piece; lifetime `i` is a part of piece `piece_of[i]`.
 std::vector<double> traffic_of(const std::vector<Lifetime>& lives, const std::vector<size_t>& piece_of,
                                const Pools& pools) {
   std::vector<double> traffic(piece_of.size());
@@ -230,7 +230,7 @@ std::vector<double> traffic_of(const std::vector<Lifetime>& lives, const std::ve
   return traffic;
 }
 
-/// Symbols that guards have found equal to something, and what: sizes that agree take one form, and share memory.
+/// Returns the symbols that guards equate with something, and with what, so that equal sizes share memory.
 arith::Substitution equal_symbols(const arith::Facts& facts) {
   arith::Substitution known;
   for (Expr assumed : facts.assumptions()) {
@@ -249,7 +249,7 @@ arith::Substitution equal_symbols(const arith::Facts& facts) {
   return known;
 }
 
-/// Sizes of buffers in bytes, where symbols that are known to be equal are one.
+/// Computes the sizes of buffers in bytes, with symbols that are known to be equal replaced by one.
 class BufferSizes {
  public:
   BufferSizes(Context& context, const arith::Facts& facts) : context_(context), equal_(equal_symbols(facts)) {}
@@ -265,7 +265,7 @@ class BufferSizes {
   const arith::Substitution equal_;
 };
 
-/// A piece of memory for each buffer. Fails (overflow) if all of them together do not fit 64 bits.
+/// Returns a piece of memory for each buffer. Fails (overflow) if all of them together do not fit 64 bits.
 Result<std::vector<Piece>> pieces_of(const std::vector<Lifetime>& lives, const BufferSizes& sizes, Location location,
                                      Diagnostics& diag) {
   constexpr int64_t kMost = INT64_MAX - kAlignment;

@@ -23,7 +23,7 @@ class Walk {
  public:
   Walk(const Calls& calls, const arith::Facts& facts) : calls_(calls), facts_(facts) {}
 
-  /// `donors_until`: of each donor.
+  /// `donors_until` receives the time at which each donor is first named.
   std::vector<Lifetime> run(tir::Stmt body, const std::vector<tir::BufferRef>& donors,
                             std::vector<uint32_t>& donors_until) {
     for (tir::BufferRef donor : donors) add_root(donor);
@@ -39,11 +39,11 @@ class Walk {
  private:
   struct Loop {
     uint32_t begin = 0;
-    std::vector<size_t> touched;  ///< allocations from outside
+    std::vector<size_t> touched;  ///< allocations from outside of the loop
   };
 
   void walk(tir::Stmt s) {
-    // A body that ends in a scope that ends in a scope … is a list, however deep it nests.
+    // A body that ends in nested scopes is walked as a list, so that deep nests do not recurse.
     while (s) {
       if (const auto* alloc = s.as<tir::Alloc>()) {
         enter(*alloc);
@@ -117,7 +117,7 @@ class Walk {
     }
   }
 
-  /// An allocation, or a view of its first bytes.
+  /// Returns whether `buffer` is an allocation, or a view of its first bytes.
   bool whole(tir::BufferRef buffer) const { return allocated_.count(buffer) != 0 || wholes_.count(buffer) != 0; }
 
   void offer(const tir::Invoke& invoke) {
@@ -128,7 +128,7 @@ class Walk {
     }
   }
 
-  /// Keeps of the offers those in which one ends as the other begins. Each memory passes to one successor.
+  /// Accepts offers in which the old lifetime ends where the new one begins. Each memory passes to one successor.
   void take_over() {
     std::set<size_t> given;
     for (const Offer& offer : offers_) {
@@ -175,7 +175,7 @@ class Walk {
   std::vector<Offer> offers_;
   std::set<tir::BufferRef> allocated_, wholes_;  // looked up only
   std::vector<Lifetime> found_;
-  std::vector<size_t> depths_;  ///< loops around each allocation
+  std::vector<size_t> depths_;  ///< the number of loops around each allocation
   std::map<tir::BufferRef, size_t> roots_;
   std::vector<Loop> loops_;
   uint32_t now_ = 0;

@@ -22,8 +22,8 @@
 namespace relaxc::plan {
 namespace {
 
-constexpr size_t kKept = 16;           ///< sets of steps of one size
-constexpr size_t kMostWork = 1000000;  ///< steps that are tried, and numbers that are copied
+constexpr size_t kKept = 16;           ///< sets of steps that are kept of each size
+constexpr size_t kMostWork = 1000000;  ///< limit of the search: steps that are tried, and numbers that are copied
 
 uint64_t spread(uint64_t x) {
   x = (x + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9;
@@ -41,11 +41,11 @@ class Search {
     }
   }
 
-  /// Some steps have run.
+  /// The state after some steps have run.
   struct State {
-    uint64_t key = 0;  ///< of the set of steps that have run
+    uint64_t key = 0;  ///< a hash of the set of steps that have run
     int64_t live = 0;
-    std::vector<uint32_t> waits_for, left;  ///< steps that a step waits for; steps that will touch a memory
+    std::vector<uint32_t> waits_for, left;  ///< steps that a step waits for; steps left that touch a memory
     std::vector<uint32_t> ready;
     size_t trail = 0;  ///< index into trails_
   };
@@ -64,7 +64,7 @@ class Search {
   struct Sums {
     int64_t during = 0, after = 0;
   };
-  /// What is live while and after `step` runs.
+  /// Returns the bytes that are live while and after `step` runs.
   Sums sums(const State& state, uint32_t step) const {
     int64_t begins = 0, ends = 0, taken = 0;
     for (uint32_t m : steps_[step].touches) {
@@ -86,7 +86,7 @@ class Search {
     return state;
   }
 
-  /// What every order reaches.
+  /// Returns a lower bound on the peak of every order: the most that one step touches.
   int64_t least() const {
     int64_t most = 0;
     for (const Step& step : steps_) {
@@ -98,7 +98,7 @@ class Search {
     return most;
   }
 
-  /// An order with a peak below `budget`.
+  /// Returns an order with a peak below `budget`; nothing if the search does not find one.
   std::optional<std::vector<uint32_t>> below(int64_t budget) {
     trails_.assign(1, {});
     std::vector<State> states{start()};
@@ -159,8 +159,8 @@ class Search {
 
   const std::vector<Step>& steps_;
   const std::vector<Memory>& memories_;
-  std::vector<uint32_t> touched_by_;           ///< how many steps touch a memory
-  std::vector<std::vector<uint32_t>> before_;  ///< steps that wait for a step
+  std::vector<uint32_t> touched_by_;           ///< the number of steps that touch each memory
+  std::vector<std::vector<uint32_t>> before_;  ///< the steps that wait for each step
   std::vector<Trail> trails_;
   size_t work_ = 0;
 };

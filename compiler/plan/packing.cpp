@@ -23,11 +23,11 @@ namespace {
 
 using Order = std::vector<size_t>;
 
-/// The rectangles placed so far, by when they are needed: most live so briefly that few meet.
+/// The rectangles placed so far, in buckets of time: most live so briefly that few of them meet.
 class ByTime {
  public:
   explicit ByTime(const std::vector<Rectangle>& all) : all_(all) {
-    constexpr size_t kInOne = 16;  // rectangles a bucket of time, if all were short
+    constexpr size_t kInOne = 16;  // rectangles in a bucket if all were short
     uint32_t latest = 0;
     for (const Rectangle& r : all) latest = std::max(latest, r.last);
     width_ = latest / static_cast<uint32_t>(all.size() / kInOne + 1) + 1;
@@ -38,7 +38,7 @@ class ByTime {
     for (uint32_t b = all_[id].first / width_; b <= all_[id].last / width_; ++b) buckets_[b].push_back(id);
   }
 
-  /// Each once: where the later of the two begins.
+  /// Returns the placed rectangles that meet `piece` in time, each from the bucket where the later of the two begins.
   Order meeting(const Rectangle& piece) const {
     Order found;
     for (uint32_t b = piece.first / width_; b <= piece.last / width_; ++b)
@@ -77,12 +77,12 @@ Packing first_fit(const std::vector<Rectangle>& all, const Order& order) {
   return result;
 }
 
-/// Memory whose parts are allocated and released; what is behind the last part has no end.
+/// The free memory between allocated parts; the last gap has no end.
 class Gaps {
  public:
   Gaps() { add(0, INT64_MAX); }
 
-  /// The start of `size` bytes in the smallest gap that has them.
+  /// Allocates `size` bytes in the smallest gap that has room, and returns where they start.
   int64_t take(int64_t size) {
     auto [length, begin] = *by_size_.lower_bound({size, 0});
     remove(begins_.find(begin));
@@ -115,11 +115,11 @@ class Gaps {
     return begins_.erase(gap);
   }
 
-  ByBegin begins_;  ///< sizes of gaps
+  ByBegin begins_;  ///< sizes of gaps, by where they begin
   std::set<std::pair<int64_t, int64_t>> by_size_;
 };
 
-/// Gives memory to rectangles in the order in which they begin, and takes it back from those that have ended.
+/// Allocates rectangles in the order in which they begin, and frees those that have ended.
 Packing best_fit_in_time(const std::vector<Rectangle>& all) {
   Order begins(all.size());
   std::iota(begins.begin(), begins.end(), size_t{0});
@@ -141,7 +141,7 @@ Packing best_fit_in_time(const std::vector<Rectangle>& all) {
   return result;
 }
 
-/// The better of both directions of time.
+/// Returns the lower packing of the two directions of time.
 Packing pack_in_time(const std::vector<Rectangle>& all) {
   std::vector<Rectangle> mirrored = all;
   for (Rectangle& r : mirrored) r.first = UINT32_MAX - std::exchange(r.last, UINT32_MAX - r.first);
@@ -149,7 +149,7 @@ Packing pack_in_time(const std::vector<Rectangle>& all) {
   return forward.height <= backward.height ? forward : backward;
 }
 
-/// How many pairs of rectangles share a time.
+/// Returns the number of pairs of rectangles that meet in time.
 size_t count_meetings(const std::vector<Rectangle>& all) {
   std::vector<uint32_t> begins, ends;
   for (const Rectangle& r : all) begins.push_back(r.first), ends.push_back(r.last);
@@ -167,12 +167,12 @@ int64_t duration(const Rectangle& r) {
   return static_cast<int64_t>(r.last) - r.first + 1;
 }
 
-/// The largest sum that is needed at one time: no packing is lower.
+/// Returns the largest sum of sizes that are live at one time: no packing is lower.
 int64_t bound(const std::vector<Rectangle>& all) {
   std::vector<std::pair<uint64_t, int64_t>> changes;
   for (const Rectangle& r : all) {
     changes.emplace_back(uint64_t{r.first} * 2 + 1, r.size);
-    changes.emplace_back(uint64_t{r.last} * 2 + 2, -r.size);  // even numbers: what ends, before what begins next
+    changes.emplace_back(uint64_t{r.last} * 2 + 2, -r.size);  // even numbers: ends come before what begins next
   }
   std::sort(changes.begin(), changes.end());
   int64_t now = 0, most = 0;
@@ -180,7 +180,7 @@ int64_t bound(const std::vector<Rectangle>& all) {
   return most;
 }
 
-/// While there is something to gain: whatever reaches the top is placed first in the next attempt.
+/// Repeats first_fit while that may gain: a rectangle that reaches the top is placed first in the next attempt.
 void improve(const std::vector<Rectangle>& all, Packing& best, int64_t low, size_t meetings) {
   constexpr size_t kMostWork = 5'000'000;  // steps of first_fit over all attempts
   Order order(all.size());
@@ -200,7 +200,7 @@ void improve(const std::vector<Rectangle>& all, Packing& best, int64_t low, size
 }  // namespace
 
 Packing pack(const std::vector<Rectangle>& all) {
-  constexpr size_t kMostMeetings = 1 << 19;  // a thousand rectangles that all live at once: 50 ms an order
+  constexpr size_t kMostMeetings = 1 << 19;  // a thousand rectangles that all meet: 50 ms per order
   const size_t meetings = count_meetings(all);
   if (meetings > kMostMeetings) return pack_in_time(all);
   using Before = bool (*)(const Rectangle&, const Rectangle&);

@@ -17,7 +17,7 @@
 namespace relaxc::plan {
 namespace {
 
-/// Bytes for each piece, all at typical values of the symbols.
+/// Returns for each piece the bytes moved per byte of its size, at typical values of the symbols.
 std::vector<double> densities(Context& context, const std::vector<Piece>& pieces, const std::vector<double>& traffic,
                               const arith::Facts& facts) {
   std::vector<double> densities;
@@ -29,13 +29,13 @@ std::vector<double> densities(Context& context, const std::vector<Piece>& pieces
   return densities;
 }
 
-/// A piece in a pool: bytes from `begin` to `end`, in whole lines.
+/// A piece in a pool: the bytes from `begin` to `end`, rounded up to whole lines.
 struct Taken {
   size_t piece = 0;
   int64_t begin = 0, end = 0;
 };
 
-/// The lowest offset of `bytes` bytes beside those of `taken` that `piece` meets in time.
+/// Returns the lowest offset of `bytes` bytes that overlap none of those in `taken` that `piece` meets in time.
 int64_t lowest(const std::vector<Piece>& pieces, const Piece& piece, int64_t bytes, const std::vector<Taken>& taken) {
   std::vector<Taken> beside;
   for (const Taken& other : taken)

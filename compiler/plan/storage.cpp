@@ -42,8 +42,8 @@ Expr product(Context& context, const std::vector<Expr>& factors) {
   return e;
 }
 
-/// A factor counts as often as it occurs, and squares of squares have very many: from some number on, products stay
-/// factors.
+/// Multiplies `size` by `product`. A factor is listed as often as it occurs, which is very often in squares of squares:
+/// after kMost of them, products stay factors.
 void multiply(Size& size, Expr product) {
   constexpr int kMost = 64;
   std::vector<Expr> pending{product};  // bounded: kMost
@@ -64,7 +64,7 @@ constexpr int64_t kSizes[] = {1, 16, 64, 128, 512}, kBeside = 96;
 
 class Assigner {
  public:
-  /// \param line  what every offset is a multiple of
+  /// \param line  the alignment of every offset in bytes
   Assigner(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts, int64_t line,
            Comparisons& known)
       : context_(context),
@@ -80,10 +80,10 @@ class Assigner {
     return best;
   }
 
-  /// The value for the smallest of typical symbols.
+  /// Returns the value of `e` where all symbols have the smallest of the typical sizes.
   int64_t at_smallest(Expr e) const { return arith::evaluate(e, samples_.front()).value_or(INT64_MAX); }
 
-  /// `small` where it is tiny, if that is worth a choice.
+  /// Returns a choice of `small` for tiny arenas and `usual` for others; `usual` if the choice gains little.
   Storage or_tiny(Storage usual, const Storage& small) const {
     Expr tiny = arith::le(small.bytes, context_.index(kTinyArena));
     Storage both = choice(tiny, small, usual);
@@ -99,7 +99,7 @@ class Assigner {
     if (!symbolic) return classes;
     if (near_bound(classes.bytes)) return classes;
     std::vector<Storage> ways{std::move(classes), by_slot()};
-    constexpr size_t kMostOrdered = 1500;  // the order keeps a bit for every pair
+    constexpr size_t kMostOrdered = 1500;  // stacked() keeps a bit for every pair of pieces
     std::vector<Sample> orders{all_at(kTypical), all_at(16)};
     for (arith::Var var : first_symbols()) orders.push_back(one_at(var, 1, kBeside));
     for (const Sample& sample : orders)
@@ -108,7 +108,7 @@ class Assigner {
     return best_of(ways);
   }
 
-  /// The lowest way, or two between which the run chooses.
+  /// Returns the lowest plan, or two plans between which the run chooses.
   Storage best_of(const std::vector<Storage>& ways) const {
     std::vector<std::vector<double>> all;
     for (const Storage& way : ways) all.push_back(logs(way.bytes));
@@ -148,8 +148,8 @@ class Assigner {
     return [this, one, size, others](arith::Var var) { return typical(facts_, var, var == one ? size : others); };
   }
 
-  /// Values of the symbols at which plans are compared: all alike, and each of them small or large beside the others,
-  /// as a batch is beside a length.
+  /// Returns the values of the symbols at which plans are compared: all alike, and each of them small or large beside
+  /// the others, as a batch is beside a length.
   std::vector<Sample> admissible_samples() const {
     std::vector<Sample> samples;
     for (int64_t size : kSizes) samples.push_back(all_at(size));
@@ -161,8 +161,8 @@ class Assigner {
     if (samples.empty()) samples.push_back(all_at(kTypical));
     return samples;
   }
-  /// Beside those, samples at which every two symbols differ, once either way: so nothing has to be proved of sizes of
-  /// symbols that have nothing to do with each other.
+  /// Returns those, and samples at which every two symbols differ, once either way: these show without a proof that
+  /// sizes of unrelated symbols are not ordered.
   std::vector<Sample> for_comparisons() const {
     std::vector<Sample> samples{all_at(kTypical)};
     samples.insert(samples.end(), samples_.begin(), samples_.end());
@@ -191,7 +191,7 @@ class Assigner {
            admissible(sample);
   }
 
-  /// A few of the symbols in sizes; none if there is only one.
+  /// Returns a few of the symbols in sizes; none if there is only one.
   std::vector<arith::Var> first_symbols() const {
     constexpr size_t kMost = 4;
     std::vector<arith::Var> found;
@@ -202,14 +202,14 @@ class Assigner {
     return found.size() < 2 ? std::vector<arith::Var>() : found;
   }
 
-  /// Whether no piece would have less than no bytes: guards refuse such sizes.
+  /// Returns whether no piece has a negative size, which guards would refuse.
   bool admissible(const Sample& value_of) const {
     return std::all_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
       return arith::evaluate(to_expr(context_, piece.size), value_of).value_or(0) >= 0;
     });
   }
 
-  /// How large `e` is at several sizes, in logarithms: each counts alike.
+  /// Returns the logarithm of `e` at every sample, so that large and small sizes count alike.
   std::vector<double> logs(Expr e) const {
     std::vector<double> list;
     for (const Sample& sample : samples_) {
@@ -220,9 +220,9 @@ class Assigner {
   }
   static double sum(const std::vector<double>& list) { return std::accumulate(list.begin(), list.end(), 0.0); }
 
-  static constexpr double kGoodEnough = 0.1;  ///< in sums of logs(): 1.4% at each of five samples
+  static constexpr double kGoodEnough = 0.1;  ///< least gain in sums of logs(): 1.4% at each of five samples
 
-  /// Whether `bytes` is within 0.1% of the bound at every sample.
+  /// Returns whether `bytes` is within 0.1% of the bound at every sample.
   bool near_bound(Expr bytes) const {
     std::vector<double> found = logs(bytes);
     for (size_t i = 0; i < samples_.size(); ++i) {
@@ -247,8 +247,8 @@ class Assigner {
     return stacked(order);
   }
 
-  /// An offset is computed wherever its piece is used, so it must not grow with the program; the sum of all is computed
-  /// once a run.
+  /// Limits on the terms of an offset and of all offsets. An offset is computed wherever its piece is used, so it must
+  /// not grow with the program; the sum of all is computed once a run.
   static constexpr size_t kMostTerms = 48, kMostTermsOfAll = 400;
   static size_t terms_of(const Tops& tops) {
     size_t count = 0;
@@ -256,8 +256,8 @@ class Assigner {
     return count;
   }
 
-  /// Every piece on top of those before it in `order` that it meets. Of those it looks only at what is not below
-  /// another of them.
+  /// Puts every piece on top of those before it in `order` that it meets in time. It only looks at those of them that
+  /// are not below another one of them.
   std::optional<Storage> stacked(const std::vector<size_t>& order) {
     Storage result{std::vector<Expr>(pieces_.size()), context_.index(0)};
     std::vector<Tops> offsets(pieces_.size());
@@ -291,7 +291,7 @@ class Assigner {
   }
 
   Storage by_class() const {
-    std::map<std::vector<uint32_t>, std::vector<size_t>> classes;  // numbers first: their key is empty
+    std::map<std::vector<uint32_t>, std::vector<size_t>> classes;  // constant sizes come first: their key is empty
     for (size_t i = 0; i < pieces_.size(); ++i) {
       std::vector<uint32_t> key;
       for (Expr factor : pieces_[i].size.factors) key.push_back(factor->id);
@@ -316,7 +316,7 @@ class Assigner {
   };
 
   Storage by_slot() {
-    constexpr size_t kAtTypical = 0;  // the first sample
+    constexpr size_t kAtTypical = 0;  // the index of the first sample
     auto weigh = [&](const Tops& tops) { return peaks_.value(tops, kAtTypical); };
     std::vector<Tops> sizes;
     std::vector<size_t> order;
@@ -331,7 +331,7 @@ class Assigner {
         return std::none_of(slot.members.begin(), slot.members.end(),
                             [&](size_t other) { return pieces_[id].meets(pieces_[other]); });
       };
-      // Largest first means that any free slot is large enough for typical symbols; the smallest of them wastes least.
+      // The largest come first, so any free slot is large enough for typical symbols; the smallest wastes least.
       auto best = slots.end();
       for (auto slot = slots.begin(); slot != slots.end(); ++slot)
         if (free(*slot) && (best == slots.end() || weigh(slot->bytes) < weigh(best->bytes))) best = slot;
@@ -340,7 +340,7 @@ class Assigner {
       best->members.push_back(id);
     }
     Storage result{std::vector<Expr>(pieces_.size()), context_.index(0)};
-    Sum plain;  // of slots below whose size is one piece's: those of a kind are counted, and not written out
+    Sum plain;  // of slots below with one piece's size: those of a kind are counted instead of written out
     Expr others = context_.index(0);
     for (const MemorySlot& slot : slots) {
       for (size_t id : slot.members) result.offsets[id] = result.bytes;
@@ -357,7 +357,7 @@ class Assigner {
   const std::vector<Piece>& pieces_;
   const arith::Facts& facts_;
   int64_t line_;
-  std::vector<Sample> samples_;  ///< at which plans are compared
+  std::vector<Sample> samples_;  ///< where plans are compared
   SymbolicPeaks peaks_;
 };
 
@@ -398,7 +398,7 @@ std::optional<int64_t> live_bytes(Context& context, const std::vector<Piece>& pi
     std::optional<int64_t> bytes = arith::evaluate(to_expr(context, piece.size), value_of);
     if (!bytes) return {};
     changes.emplace_back(uint64_t{piece.first} * 2 + 1, *bytes);
-    changes.emplace_back(uint64_t{piece.last} * 2 + 2, -*bytes);  // even: what ends, before what begins next
+    changes.emplace_back(uint64_t{piece.last} * 2 + 2, -*bytes);  // even: ends come before what begins next
   }
   std::sort(changes.begin(), changes.end());
   int64_t now = 0, most = 0;

@@ -10,7 +10,7 @@
 namespace relaxc::plan {
 
 bool Comparisons::at_most(Expr a, Expr b) {
-  constexpr int64_t kMostSteps = 1 << 21;  // of proofs about one function: what is not proved is taken to be larger
+  constexpr int64_t kMostSteps = 1 << 21;  // budget of proofs for a function: unproved sizes count as larger
   auto [known, fresh] = proved_.emplace(std::pair(a->id, b->id), false);
   if (fresh && prover_.steps() < kMostSteps) known->second = prover_.proves_le(a, b);
   return known->second;
@@ -19,7 +19,7 @@ bool Comparisons::at_most(Expr a, Expr b) {
 SymbolicPeaks::SymbolicPeaks(Context& context, const std::vector<Piece>& pieces, int64_t line,
                              std::vector<std::function<int64_t(arith::Var)>> samples, Comparisons& known)
     : context_(context), line_(line), known_(known) {
-  std::map<std::pair<int64_t, std::vector<uint32_t>>, uint32_t> kind_of;  // looked up, never walked
+  std::map<std::pair<int64_t, std::vector<uint32_t>>, uint32_t> kind_of;  // looked up only
   for (const Piece& piece : pieces) {
     std::vector<uint32_t> factors;
     for (Expr factor : piece.size.factors) factors.push_back(factor->id);
@@ -31,7 +31,7 @@ SymbolicPeaks::SymbolicPeaks(Context& context, const std::vector<Piece>& pieces,
     std::vector<int64_t> values;
     for (const auto& value_of : samples) values.push_back(arith::evaluate(bytes_.back(), value_of).value_or(INT64_MAX));
     values_.push_back(std::move(values));
-    // A size that was rounded up is a multiple of itself alone.
+    // A size that was rounded up to whole lines is a multiple of no other size.
     auto own = static_cast<uint32_t>(units_.size());
     bool whole = piece.size.coefficient % line == 0;
     auto unit = std::find_if(units_.begin(), units_.end(), [&](uint32_t other) {
@@ -75,7 +75,7 @@ bool SymbolicPeaks::kind_at_most(uint32_t a, uint32_t b) {
   for (size_t i = 0; i < values_[a].size(); ++i)
     if (values_[a][i] > values_[b][i]) return false;
   if (sizes_[a].factors == sizes_[b].factors) return sizes_[a].coefficient <= sizes_[b].coefficient;
-  // Rounding up to whole lines keeps the order.
+  // Rounding both up to whole lines keeps their order.
   return known_.at_most(plan::to_expr(context_, sizes_[a]), plan::to_expr(context_, sizes_[b]));
 }
 
@@ -92,9 +92,9 @@ bool SymbolicPeaks::unit_at_most(uint32_t a, uint32_t b) {
   return known_.at_most(alone(a), alone(b));
 }
 
-/// As sums of units: what both have is taken away, and of what is left each unit finds larger ones.
+/// Compares sums of units: common units cancel, and units that `a` has more of are set off against larger ones of `b`.
 bool SymbolicPeaks::units_at_most(const Sum& a, const Sum& b) {
-  std::map<uint32_t, int64_t> left;  // how much more of each unit `a` has
+  std::map<uint32_t, int64_t> left;  // by unit: how many more of it `a` has
   auto add = [&](const Sum& sum, int64_t sign) {
     for (auto [kind, count] : sum) {
       int64_t amount = 0;
