@@ -19,7 +19,7 @@ namespace {
 using arith::Expr;
 using arith::Range;
 
-/// What callers give for the callee's symbol `k`: after the parameters, or as a dim of a buffer.
+/// Returns what `call` passes for the callee's symbol `k`: an argument after the parameters, or a dim of a buffer.
 Expr symbol_argument(const tir::Invoke& call, const tir::PrimFunc& callee, size_t k) {
   if (call.args.size() == callee.params.size() + callee.symbols.size())
     return std::get<Expr>(call.args[callee.params.size() + k]);
@@ -33,7 +33,7 @@ Expr symbol_argument(const tir::Invoke& call, const tir::PrimFunc& callee, size_
   return {};
 }
 
-/// The ranges of what calls pass, by the callee's name; functions that others than prim funcs may call are not there.
+/// The ranges of the arguments over all calls, by callee. Only private functions have them: others have other callers.
 class Calls {
  public:
   explicit Calls(const relax::Module& module) : module_(module) {
@@ -61,7 +61,7 @@ class Calls {
       if (callee.params[i].buffer == nullptr) range(std::get<Expr>(call.args[i]));
     for (size_t k = 0; k < callee.symbols.size(); ++k) {
       range(symbol_argument(call, callee, k));
-      given.back().lower = std::max<int64_t>(given.back().lower, 0);  // a dim
+      given.back().lower = std::max<int64_t>(given.back().lower, 0);  // a dim is not negative
     }
     auto [all, fresh] = ranges_.emplace(callee.name, given);
     for (size_t i = 0; !fresh && i < given.size(); ++i)

@@ -38,7 +38,7 @@ class Externals {
 
  private:
   struct Parameter {
-    std::string type, name;  ///< the type with its blank or star
+    std::string type, name;  ///< the type includes the blank or star before the name
   };
   struct Prototype {
     std::string result, callee;
@@ -51,7 +51,7 @@ class Externals {
   };
 
   void add(const Prototype& made) {
-    if (made.callee == tir::runtime_name(tir::RuntimeFunction::kPrint)) {  // the runtime's, and declared by its header
+    if (made.callee == tir::runtime_name(tir::RuntimeFunction::kPrint)) {  // the runtime's header declares it
       object_.prints = true;
       return;
     }
@@ -65,8 +65,8 @@ class Externals {
                 known->second.text(true), made.text(true));
   }
 
-  /// Reports a name that C cannot share with the object: what is no identifier, the runtime's prefix, the functions
-  /// that objects rely on.
+  /// Reports a name that C cannot share with the object: one that is no identifier, that has the runtime's prefix, or
+  /// that is a function that objects rely on.
   bool name_is_free(const std::string& name) {
     auto refuse = [&](const std::string& why) {
       diag_.error(location_, Kind::ill_formed, "an external function cannot be called '{}': {}", name, why);
@@ -80,7 +80,7 @@ class Externals {
     return true;
   }
 
-  /// The program's name where it has one that is new in this prototype, else `fallback`.
+  /// Adds a parameter with the program's name, made unique in this prototype; if there is none, with `fallback`.
   static void add_param(std::vector<Parameter>& params, const std::string& type, const std::string& name,
                         const std::string& fallback) {
     std::string stem = name.empty() ? fallback : interface::readable_identifier(name, "p", params.size());

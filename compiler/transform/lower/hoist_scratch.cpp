@@ -33,9 +33,9 @@ using arith::Expr;
 using tir::BufferRef;
 using tir::Stmt;
 
-constexpr int64_t kLocalBytes = 256;  ///< a few cache lines: what a kernel may put on the stack unasked
+constexpr int64_t kLocalBytes = 256;  ///< largest stack allocation of a private kernel, in bytes: a few cache lines
 using plan::kAlignment;
-constexpr int64_t kPublicBytes = 1 << 16;  ///< what a public prim func may
+constexpr int64_t kPublicBytes = 1 << 16;  ///< the same for a public prim func, in bytes
 
 class Hoist {
  public:
@@ -63,7 +63,7 @@ class Hoist {
     if (bytes != nullptr && *bytes <= most) {
       tir::Buffer local = buffer;
       local.scope = tir::Scope::kLocal;
-      if (*bytes == 0)  // by one dim, whatever the others are
+      if (*bytes == 0)  // one dim is 0, so the others may be: a local needs constant dims
         for (Expr& dim : local.shape)
           if (dim.constant() == nullptr) dim = scalars_.index(0);
       local_[ref] = scalars_.arena().make<tir::Buffer>(std::move(local));
@@ -81,22 +81,22 @@ class Hoist {
     temporaries_.push_back(temporary);
   }
 
-  /// An allocation that leaves the kernel.
+  /// An allocation that becomes memory of the caller.
   struct Temporary {
     BufferRef buffer = nullptr;
-    Expr bytes;                      ///< of all iterations
-    Expr offset;                     ///< of an iteration's part; null: the allocation is in no parallel loop
+    Expr bytes;                      ///< in bytes; in a parallel loop, the sum over its iterations
+    Expr offset;                     ///< byte offset of an iteration's part; null outside of parallel loops
     const tir::For* loop = nullptr;  ///< the parallel loop around it
     plan::Lifetime life;
 
-    /// Iterations of a parallel loop may be anywhere in it.
+    /// Returns whether both may hold data at one time: iterations of a parallel loop run in any order.
     bool meets(const Temporary& other) const {
       if (loop != nullptr && loop == other.loop) return true;
       return life.first <= other.life.last && other.life.first <= life.last;
     }
   };
 
-  /// A parameter, and what is in it at different times. The first is the largest.
+  /// A scratch parameter and the allocations that share its memory at different times, the largest first.
   struct Room {
     std::vector<const Temporary*> members;
     BufferRef parameter = nullptr;
@@ -128,7 +128,7 @@ class Hoist {
     for (Room& room : rooms_) room.parameter = parameter_of(room);
   }
 
-  /// The number of iterations of the loops that need the memory of `room`; null: it is needed in any case.
+  /// Returns the iterations of the loops that need the memory of `room`; null if a member is not in one loop alone.
   Expr iterations(const Room& room) const {
     std::vector<Expr> extents;
     for (const Temporary* member : room.members) {
@@ -142,7 +142,7 @@ class Hoist {
     return sum;
   }
 
-  /// The only member itself, or bytes in which each sees its own buffer.
+  /// Returns the buffer of the only member, or a buffer of bytes of which each member becomes a view.
   BufferRef parameter_of(const Room& room) {
     const Temporary& largest = *room.members[0];
     Expr runs = largest.bytes.constant() != nullptr ? iterations(room) : Expr();
@@ -158,7 +158,7 @@ class Hoist {
     return tir::Builder(scalars_).buffer(name, DType::u(8), {bytes}, tir::Scope::kGlobal, alignment);
   }
 
-  /// Which allocations are in a parallel loop.
+  /// Records which parallel loop each allocation is in.
   void find_parallel(Stmt body) {
     tir::for_each_stmt(body, [&](Stmt s) {
       const auto* loop = s.as<tir::For>();
@@ -169,11 +169,11 @@ class Hoist {
     });
   }
 
-  /// Which loop over a symbol, if it is one, is around all that names an allocation.
+  /// Records for each allocation the one loop over symbols that is around all its uses, if there is one.
   void find_loops(Stmt s, const tir::For* around) {
     while (s) {
       note_uses(s, around);
-      Stmt rest;  // a scope that reaches to the end of its suite
+      Stmt rest;  // the body of a scope, which extends to the end of its suite
       if (const auto* alloc = s.as<tir::Alloc>()) rest = alloc->body;
       if (const auto* let = s.as<tir::Let>()) rest = let->body;
       if (const auto* view = s.as<tir::View>()) {
@@ -238,7 +238,7 @@ class Hoist {
     kernel_.body = tir::rewrite(scalars_, kernel_.body, rewriter);
   }
 
-  /// After the other buffers, before the scalars.
+  /// Inserts the scratch parameters after the other buffers and before the scalars.
   void add_parameters() {
     if (rooms_.empty()) return;
     auto after = std::find_if(kernel_.params.rbegin(), kernel_.params.rend(),
@@ -251,11 +251,11 @@ class Hoist {
 
   tir::PrimFunc& kernel_;
   arith::Context& scalars_;
-  std::map<BufferRef, BufferRef> local_;        // looked up only
-  arith::Facts facts_;                          ///< dims are not negative
+  std::map<BufferRef, BufferRef> local_;        // the local buffer that replaces an allocation; looked up only
+  arith::Facts facts_;                          ///< the facts that dims are not negative
   std::map<BufferRef, const tir::For*> tasks_;  // the parallel loop around an allocation; looked up only
   std::map<BufferRef, const tir::For*> loops_;  // the loop over symbols around its uses; looked up only
-  std::map<BufferRef, BufferRef> seen_in_;      // the allocation that a view is of; looked up only
+  std::map<BufferRef, BufferRef> seen_in_;      // the allocation that a view belongs to; looked up only
   std::vector<Temporary> temporaries_;
   std::vector<Room> rooms_;
 };

@@ -31,7 +31,7 @@ void assume_guards(const relax::Module& module, const tir::PrimFunc& host, const
   });
 }
 
-/// As mark_in_place says of the callee.
+/// Returns the arguments that may share the output's memory, each with the output, by the callee's in_place mark.
 std::vector<std::pair<size_t, size_t>> in_place_arguments(const relax::Module& module, const tir::Invoke& invoke) {
   std::vector<std::pair<size_t, size_t>> pairs;
   const tir::PrimFunc* callee = module.find_prim_func(invoke.callee);
@@ -43,7 +43,7 @@ std::vector<std::pair<size_t, size_t>> in_place_arguments(const relax::Module& m
   return pairs;
 }
 
-/// What a callee of ours takes for granted. Any other callee gets the alignment of the arena.
+/// Returns the alignment in bytes that a callee in the module relies on; that of the arena for any other callee.
 int64_t alignment_of(const relax::Module& module, const tir::Invoke& invoke, size_t argument) {
   const tir::PrimFunc* callee = module.find_prim_func(invoke.callee);
   if (callee == nullptr || argument >= callee->params.size()) return plan::kAlignment;

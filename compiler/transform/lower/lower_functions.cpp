@@ -45,7 +45,7 @@ class Lowering {
   }
 
  private:
-  /// An opaque object becomes what it is in memory: one handle.
+  /// Replaces the types of opaque objects by what they are in memory: one handle.
   void hold_objects(Function& function) {
     auto held = [&](Info info, auto&& self) -> Info {
       if (info->as<ObjectInfo>() != nullptr)
@@ -65,7 +65,7 @@ class Lowering {
     }
   }
 
-  /// Sizes first: the buffer of all weights has its shape before anybody names it.
+  /// Places all constants, since the buffer of weights must have its size before anything names it.
   void place_constants() {
     if (const auto* before = shared_.object.weights.stream.target<WeightStream>())
       for (const WeightStream::Piece& piece : before->pieces)
@@ -97,7 +97,7 @@ class Lowering {
     order_ = analysis::strongly_connected_components(callees_);
   }
 
-  /// What calls itself is known to its callers before anything is lowered.
+  /// Announces recursive functions, so that their callers know them before anything is lowered.
   Status announce_recursive() {
     for (const std::vector<size_t>& members : order_)
       for (size_t i : members)
@@ -109,7 +109,7 @@ class Lowering {
     return Done{};
   }
 
-  /// Callees before their callers, which are left out where a callee failed.
+  /// Lowers callees before their callers; a caller is left out if a callee failed.
   void lower_all() {
     std::vector<bool> failed(functions_.size());
     for (const std::vector<size_t>& members : order_)
@@ -130,8 +130,8 @@ class Lowering {
 
   Shared shared_;
   std::vector<Function*> functions_;
-  std::vector<std::vector<size_t>> callees_;  ///< of each function, as often as it calls them
-  std::vector<std::vector<size_t>> order_;    ///< functions that call each other, callees first
+  std::vector<std::vector<size_t>> callees_;  ///< the callees of each function, one entry per call
+  std::vector<std::vector<size_t>> order_;    ///< sets of functions that call each other, callees first
   std::set<std::string> called_;
 };
 

@@ -27,7 +27,7 @@ namespace {
 using arith::Expr;
 using tir::BufferRef;
 
-/// Whether `offset` is the largest of several sums, or a choice between such.
+/// Returns whether `offset` has many nodes, as the maximum of several sums has, or a choice between such.
 bool is_long(Expr offset) {
   constexpr size_t kLong = 24;
   size_t nodes = 0;
@@ -35,9 +35,9 @@ bool is_long(Expr offset) {
   return nodes > kLong;
 }
 
-/// Whether `wanted` divides `offset` for all values of its symbols. Its form tells, most often: sums, maxima and
-/// choices of multiples are multiples. The prover looks at all of an offset, which can be the largest of fifty sums,
-/// and takes a tenth of a second for it.
+/// Returns whether `wanted` divides `offset` for all values of its symbols. Mostly the form of `offset` decides: sums,
+/// maxima and choices of multiples are multiples. The prover examines the whole offset, which may be the maximum of
+/// fifty sums, and takes a tenth of a second for it.
 bool is_multiple(Expr offset, int64_t wanted, arith::Prover& prover) {
   std::unordered_map<Expr, bool> holds;
   arith::for_each_node(offset, [&](Expr e) {
@@ -69,7 +69,7 @@ class MemoryPlan {
       : module_(module), context_(context), build_(module.context()) {}
 
   Status run() {
-    // What gives a recursive function its frame needs none of it itself, so callers can be planned before the body is.
+    // The function that claims a recursive function's frame has none itself, so callers are planned before the body.
     for (tir::PrimFunc* function : module_.prim_funcs())
       if (!function->host.frame_of.empty()) RELAXC_DO(plan(*function));
     for (tir::PrimFunc* function : module_.prim_funcs())  // in the order of lowering: callees first
@@ -100,7 +100,7 @@ class MemoryPlan {
       callee.noalias &= callee.memory.copies;
     }
     BufferRef old = host.params[arena_index(host)].buffer;
-    frame.bytes = arith::simplify(frame.bytes);  // else it would grow with the depth of calls
+    frame.bytes = arith::simplify(frame.bytes);  // else the expression would grow with the depth of calls
     BufferRef arena = build_.buffer(old->name, old->dtype, {frame.bytes}, old->scope, old->alignment);
     host.params[arena_index(host)].buffer = arena;
     body = without_own_copies(plan::place_in_arena(module_.context(), body, frame, old, arena));
@@ -110,7 +110,7 @@ class MemoryPlan {
     return Done{};
   }
 
-  /// Copies of a tensor whose memory became the copy's are nothing to do.
+  /// Removes copies of a tensor to itself, which are left where the copy was given the tensor's memory.
   tir::Stmt without_own_copies(tir::Stmt body) {
     std::map<BufferRef, std::pair<BufferRef, Expr>> places;  // looked up only
     tir::for_each_stmt(body, [&](tir::Stmt s) {
@@ -136,7 +136,7 @@ class MemoryPlan {
     return tir::rewrite(module_.context(), body, rewriter);
   }
 
-  /// None for a function that is no entry, or that others call.
+  /// Returns the pools of an entry; none for other functions and for entries that functions call.
   plan::Pools pools_for(const tir::PrimFunc& host, tir::Stmt body, const arith::Facts& facts) {
     plan::Pools pools;
     if (context_.pools.empty() || lower::entry_of(*context_.object, host) == nullptr || is_called(host.name))
@@ -168,7 +168,7 @@ class MemoryPlan {
     return called;
   }
 
-  /// The pools become parameters, each as large as what is used of it.
+  /// Makes the pools parameters, each with the size that is used of it.
   void take_pools(tir::PrimFunc& host, const plan::Pools& pools, plan::Frame& frame) {
     interface::Entry& entry = *std::find_if(context_.object->entries.begin(), context_.object->entries.end(),
                                             [&](const interface::Entry& e) { return e.call == host.name; });
@@ -190,7 +190,7 @@ class MemoryPlan {
     host.params.insert(behind_arena, params.begin(), params.end());
   }
 
-  /// Where no line of cache begins for sure, buffers are no more aligned than their elements.
+  /// Reduces the alignment of a buffer to that of its elements if its address cannot be proved to be a larger multiple.
   tir::Stmt with_known_alignment(tir::Stmt body, const arith::Facts& facts) {
     std::map<BufferRef, BufferRef> natural;
     arith::Prover prover(module_.context(), facts);
@@ -201,7 +201,7 @@ class MemoryPlan {
       bool holds = view->round_up % wanted == 0 && view->round_up != 0;
       holds = holds || (given != 0 && given % wanted == 0 && is_multiple(view->byte_offset, wanted, prover));
       if (holds || natural.count(view->buffer) != 0) return;
-      tir::Buffer copy = *view->buffer;  // with its id: it takes the place of the other everywhere
+      tir::Buffer copy = *view->buffer;  // keeps its id, since it replaces the other everywhere
       copy.alignment = 0;
       natural[view->buffer] = module_.context().arena().make<tir::Buffer>(std::move(copy));
     });
@@ -211,7 +211,7 @@ class MemoryPlan {
     return tir::rewrite(module_.context(), body, rewriter);
   }
 
-  /// The body, with long offsets computed once, at its begin, and not at every view of them.
+  /// Returns the body with long offsets computed once at its start instead of at every view.
   tir::Stmt with_named_offsets(const tir::PrimFunc& host) {
     std::vector<std::pair<Expr, arith::Var>> named;
     arith::Substitution names;
@@ -241,8 +241,8 @@ class MemoryPlan {
     return body;
   }
 
-  /// Outputs of an entry whose memory is theirs alone, and of a size that the symbols tell. Others see their memory
-  /// only after the call; a state's may hold what is still to be read.
+  /// Returns the outputs of an entry whose memory may hold other buffers before they are written: it is no state's,
+  /// which may still be read, and entry symbols give its size. Callers see it only after the call.
   std::vector<BufferRef> donor_outputs(const tir::PrimFunc& host, const arith::Facts& facts) const {
     const interface::Entry* entry = lower::entry_of(*context_.object, host);
     std::vector<BufferRef> donors, buffers;
@@ -262,7 +262,7 @@ class MemoryPlan {
     return donors;
   }
 
-  /// Frames of called host functions get the size that their callee needs with the call's symbols. Null: reported.
+  /// Returns the body with the frames of called host functions sized for the calls' symbols; null: reported.
   tir::Stmt size_frames(const tir::PrimFunc& host, const arith::Facts& facts) {
     std::map<BufferRef, BufferRef> sized;
     arith::Substitution claimed;
@@ -275,7 +275,7 @@ class MemoryPlan {
       for (size_t i = 0; i < callee.params.size(); ++i)
         if (callee.params[i].buffer == nullptr) symbols[callee.params[i].var] = std::get<Expr>(invoke->args[i]);
       BufferRef frame = std::get<BufferRef>(invoke->args[arena_index(callee)]);
-      if (frame->shape[0].as<arith::VarNode>() != nullptr) {  // claimed: its size is a number of the run
+      if (frame->shape[0].as<arith::VarNode>() != nullptr) {  // claimed at run time: a Let gives its size
         claimed[frame->shape[0]] = arith::substitute(sizes_.at(invoke->callee), symbols);
         return;
       }
@@ -300,7 +300,7 @@ class MemoryPlan {
     return tir::rewrite(module_.context(), host.body, rewriter);
   }
 
-  /// The frame that `host` claims gets the size that the function which runs in it was planned with.
+  /// Sets the size of the frame that `host` claims to the planned size of the function that runs in it.
   void size_claimed_frame(tir::PrimFunc& host) {
     const tir::PrimFunc& callee = *module_.find_prim_func(host.host.frame_of);
     arith::Substitution symbols;
@@ -326,8 +326,8 @@ class MemoryPlan {
     host.body = tir::rewrite(module_.context(), host.body, rewriter);
   }
 
-  /// What an entry's guards say of its symbols stays with it, and where they exclude that a size overflows, no size is
-  /// checked.
+  /// Records the ranges that an entry's guards give its symbols, and removes the overflow checks of functions in which
+  /// these ranges exclude an overflow.
   void leave_out_checks(tir::PrimFunc& host) {
     const interface::Entry* entry = lower::entry_of(*context_.object, host);
     if (entry != nullptr) {
@@ -344,7 +344,7 @@ class MemoryPlan {
     if (tir::IndexRanges(function).all_fit()) function.checks.overflow_code = 0;
   }
 
-  /// Functions that may still leave because a size overflows get a node for it, of the same number in all entries.
+  /// Adds a node that reports overflow, with the same number in all entries, if a function may still overflow.
   void name_overflows() {
     size_t node = 0;
     for (const interface::Entry& entry : context_.object->entries) node = std::max(node, entry.nodes.size());
@@ -361,7 +361,7 @@ class MemoryPlan {
     }
   }
 
-  /// The ranges of an entry's symbols once its guards hold and its arena has a size.
+  /// Returns the ranges of an entry's symbols once its guards hold and the size of its arena fits.
   std::vector<arith::Range> admitted(const tir::PrimFunc& host) const {
     arith::Facts facts = lower::facts_of(module_, *context_.object, host);
     std::unordered_map<Expr, arith::Range> ranges;
@@ -410,7 +410,7 @@ class MemoryPlan {
   relax::Module& module_;
   PassContext& context_;
   tir::Builder build_;
-  std::map<std::string, Expr> sizes_;  ///< of planned host functions
+  std::map<std::string, Expr> sizes_;  ///< frame sizes in bytes of planned host functions
 };
 
 }  // namespace

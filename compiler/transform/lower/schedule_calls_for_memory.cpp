@@ -32,10 +32,10 @@ using arith::Expr;
 using tir::BufferRef;
 using tir::Stmt;
 
-constexpr size_t kMostInStretch = 512;  ///< calls that are ordered together: the search keeps sets of them
+constexpr size_t kMostInStretch = 512;  ///< calls that are ordered together; the search keeps sets of them
 constexpr int64_t kOtherSizes[] = {1, 16};
 
-/// Parameters that a prim func writes; nothing if it may do what its loops do not show.
+/// Returns the parameters that a prim func writes; nothing if it calls others, since its loops do not show all then.
 std::optional<std::set<size_t>> written_by(const tir::PrimFunc& function) {
   std::map<BufferRef, size_t> param_of;
   for (size_t i = 0; i < function.params.size(); ++i)
@@ -75,7 +75,7 @@ class CallOrder {
   }
 
   Changed run() {
-    tir::Rewriter rewriter;  // the innermost suites first
+    tir::Rewriter rewriter;  // visits the innermost suites first
     rewriter.on_stmt = [&](Stmt s) {
       if (const auto* branch = s.as<tir::If>())
         return build_.branch(branch->condition, ordered(branch->then_body), ordered(branch->else_body));
@@ -99,25 +99,25 @@ class CallOrder {
   };
   struct Access {
     BufferRef root = nullptr, buffer = nullptr;
-    Expr begin, end;  ///< bytes of the root
+    Expr begin, end;  ///< the range of bytes in the root
     bool writes = false;
-    int64_t typical_begin = 0, typical_end = 0;  ///< for typical symbols: only what may be apart is proved to be
+    int64_t typical_begin = 0, typical_end = 0;  ///< for typical symbols; proofs are tried only if these are disjoint
   };
-  /// A statement, or the head of an Alloc, a View or a Let that reaches to the end of the suite.
+  /// A statement, or the head of an Alloc, a View or a Let, whose body is the rest of the suite.
   struct Item {
     Stmt s;
-    std::vector<Access> accesses;  ///< by it and what is in it
+    std::vector<Access> accesses;  ///< of the statement and of those inside of it
     bool moves = false;
     bool shows() const { return s.as<tir::Alloc>() != nullptr || (s.as<tir::View>() != nullptr && moves); }
   };
-  /// Items from `begin` to before `end` that may be put in another order.
+  /// Items in [begin, end) that may be reordered.
   struct Stretch {
     size_t begin = 0, end = 0;
-    std::vector<size_t> steps;  ///< those of them that do something, in order
+    std::vector<size_t> steps;  ///< indices of those that are no Alloc or View, in order
     int64_t peak = 0;
   };
   struct Span {
-    size_t first = 0, last = 0;  ///< items that name a memory
+    size_t first = 0, last = 0;  ///< the first and the last item that names a memory
   };
 
   Stmt ordered(Stmt suite) {
@@ -139,7 +139,7 @@ class CallOrder {
     return as_suite();
   }
 
-  // Suites as lists.
+  // Suites as lists of items.
 
   void list(Stmt suite) {
     items_.clear(), spans_.clear(), own_.clear();
@@ -162,7 +162,7 @@ class CallOrder {
     }
   }
 
-  /// Bytes of the arena that live in front of each item.
+  /// Returns the bytes of the arena that are live before each item.
   std::vector<int64_t> live_before() const {
     std::vector<int64_t> live(items_.size() + 1);
     for (const auto& [root, span] : spans_) {
@@ -200,7 +200,7 @@ class CallOrder {
                  (view != nullptr && view->base != nullptr && item.accesses.empty()) ||
                  (invoke != nullptr && written(*invoke) != nullptr);
     for (const Access& access : item.accesses) {
-      // An address that somebody found while running may be anywhere.
+      // An address that is computed at run time may point anywhere.
       bool known = allocated(access.root) || params_.count(access.root) != 0;
       item.moves &= known || access.root->scope != tir::Scope::kGlobal;
     }
@@ -209,7 +209,7 @@ class CallOrder {
 
   bool allocated(BufferRef buffer) const { return allocations_.count(buffer) != 0; }
 
-  /// What kernels of the module write; null: the call must stay where it is.
+  /// Returns the parameters that a kernel of the module writes; null if the call must stay where it is.
   const std::set<size_t>* written(const tir::Invoke& invoke) const {
     const tir::PrimFunc* callee = module_.find_prim_func(invoke.callee);
     if (invoke.external || invoke.runtime || callee == nullptr || callee->is_host()) return nullptr;
@@ -237,7 +237,7 @@ class CallOrder {
     return arith::evaluate(bytes, [&](arith::Var var) { return plan::typical(facts_, var); }).value_or(0);
   }
 
-  // What may change places.
+  // Dependencies between items.
 
   bool must_keep_order(const Access& a, const Access& b) const {
     if (!a.writes && !b.writes) return false;
@@ -248,14 +248,14 @@ class CallOrder {
     if (a_begin != nullptr && a_end != nullptr && b_begin != nullptr && b_end != nullptr)
       return *a_begin < *b_end && *b_begin < *a_end;
     if (a.buffer == b.buffer || a.begin == b.begin) return true;
-    constexpr int64_t kMostSteps = 1 << 20;  // of proofs about one function: what is not proved apart keeps its order
+    constexpr int64_t kMostSteps = 1 << 20;  // budget of proofs for a function: unproved pairs keep their order
     auto ends_before = [&](const Access& x, const Access& y) {
       return x.typical_end <= y.typical_begin && prover_.steps() < kMostSteps && prover_.proves_le(x.end, y.begin);
     };
     return !ends_before(a, b) && !ends_before(b, a);
   }
 
-  /// The steps of a stretch, as the search wants them, and their memories.
+  /// A stretch as the search takes it: steps, the memories they touch, and which of these live before and after it.
   struct Problem {
     std::vector<plan::Step> steps;
     std::vector<BufferRef> roots;
@@ -291,7 +291,7 @@ class CallOrder {
   }
 
   void add_dependencies(const Stretch& stretch, Problem& problem) const {
-    std::map<BufferRef, std::vector<std::pair<uint32_t, const Access*>>> earlier;  // by memory
+    std::map<BufferRef, std::vector<std::pair<uint32_t, const Access*>>> earlier;  // accesses so far, by memory
     for (uint32_t k = 0; k < stretch.steps.size(); ++k) {
       std::set<uint32_t> after;
       for (const Access& access : items_[stretch.steps[k]].accesses) {
@@ -311,12 +311,12 @@ class CallOrder {
     return std::clamp<int64_t>(bytes.value_or(0), 0, INT64_MAX / 4096);
   }
 
-  /// What is allocated around the suite lives all the time, whatever the order.
+  /// Returns the bytes of `root` in the arena; 0 if it is allocated around the suite and so lives in any order.
   int64_t arena_bytes(BufferRef root, int64_t size = plan::kTypical) const {
     return own_.count(root) != 0 ? bytes_at(root, size) : 0;
   }
 
-  /// With the arena's memory alone, or with outputs as well, which may be scratch until they are written.
+  /// Returns the memories with the arena's bytes only, or also with outputs', which may hold scratch until written.
   std::vector<plan::Memory> memories_at(const Problem& problem, int64_t size, bool with_params) const {
     std::vector<plan::Memory> memories;
     for (size_t i = 0; i < problem.roots.size(); ++i) {
@@ -327,7 +327,7 @@ class CallOrder {
     return memories;
   }
 
-  // The order itself.
+  // The search for an order.
 
   std::vector<Stretch> stretches() const {
     std::vector<Stretch> found;
@@ -342,7 +342,7 @@ class CallOrder {
     return found;
   }
 
-  /// How much lives at once in a stretch, with what lives on both sides of it.
+  /// Sets the peak of a stretch: the most bytes that are live in it, including those that live on both sides of it.
   void weigh(Stretch& stretch, int64_t live_at_begin) const {
     Problem problem = problem_of(stretch);
     int64_t around = live_at_begin;
@@ -360,7 +360,7 @@ class CallOrder {
     return plan::peak_of(problem.steps, memories_at(problem, size, with_params), order);
   }
 
-  /// Puts the stretch in an order that takes less, and no more at other sizes.
+  /// Reorders a stretch if this lowers its peak and raises it neither at other sizes nor with outputs counted.
   bool lower_peak(const Stretch& stretch) {
     Problem problem = problem_of(stretch);
     add_dependencies(stretch, problem);
@@ -378,7 +378,7 @@ class CallOrder {
   }
 
   Stmt as_suite() {
-    std::vector<Stmt> behind;  // from the last to the first
+    std::vector<Stmt> behind;  // the statements after an item, last one first
     for (auto item = items_.rbegin(); item != items_.rend(); ++item) {
       auto rest = [&] {
         std::reverse(behind.begin(), behind.end());
@@ -403,12 +403,12 @@ class CallOrder {
   plan::Calls calls_;
   arith::Facts facts_;
   mutable arith::Prover prover_;
-  bool one_memory_ = true;                    ///< parameters may share memory: a state, or what a caller passes on
+  bool one_memory_ = true;                    ///< parameters may share memory: a state, or arguments of a caller
   std::set<BufferRef> params_, allocations_;  // looked up only
   std::map<BufferRef, Seen> views_;           // looked up only
   mutable std::map<const tir::PrimFunc*, std::optional<std::set<size_t>>> written_;  // looked up only
-  std::vector<Item> items_;                                                          ///< of the suite that is looked at
-  std::set<BufferRef> own_;          ///< that it allocates; looked up only
+  std::vector<Item> items_;                                                          ///< of the current suite
+  std::set<BufferRef> own_;          ///< allocations of the current suite; looked up only
   std::map<BufferRef, Span> spans_;  ///< sums over it do not depend on its order
   Changed changed_ = Changed::kNo;
 };

@@ -24,17 +24,17 @@ namespace {
 
 using arith::Expr;
 
-/// A select, or what evaluates its second operand only where the first one does not decide.
+/// Returns whether `e` evaluates some operands only if others say so: a select, an And or an Or.
 bool is_select(Expr e) {
   return e.as<arith::Select>() != nullptr || e.as<arith::And>() != nullptr || e.as<arith::Or>() != nullptr;
 }
 
-/// The nodes of one value: operands first, and which of them read memory.
+/// The nodes of one value, operands first, with the number of uses of each, and those that read memory.
 struct Nodes {
   std::vector<Expr> order;
   std::unordered_set<Expr> reading;
   std::unordered_map<Expr, int> uses;
-  size_t selects = 0;  ///< those whose arms read memory
+  size_t selects = 0;  ///< the number of selects that read memory
 
   explicit Nodes(Expr value) {
     arith::for_each_node(value, [&](Expr e) {
@@ -47,7 +47,7 @@ struct Nodes {
   }
 };
 
-/// Counts what a backend computes that remembers values within an arm of a select and not from one arm to another.
+/// Counts the nodes that a backend computes if it reuses values within an arm of a select, but not across arms.
 class Copies {
  public:
   explicit Copies(const Nodes& nodes) : nodes_(nodes), most_(32 * nodes.order.size()) {}
@@ -80,8 +80,8 @@ class Copies {
 
 tir::Stmt with_locals(arith::Context& context, tir::Stmt s);
 
-/// Rewrites one store. Guards come before what they guard, and their conditions read locals. Where no such order
-/// exists, since a condition reads what it guards, conditions are computed from the original nodes.
+/// Rewrites one store. Guards are computed before the nodes that they guard, and their conditions read locals. If there
+/// is no such order, since a condition reads a node that it guards, conditions are computed from the original nodes.
 class Sharing {
  public:
   Sharing(arith::Context& context, const tir::Store& store, const Nodes& nodes)
@@ -110,7 +110,7 @@ class Sharing {
     return locals_.back();
   }
 
-  /// What `e` has become. What it needs is computed before, if it was not yet.
+  /// Returns the node that replaces `e`; the nodes that it needs are made first.
   Expr now(Expr e) {
     auto is_known = [&](Expr node) { return now_.count(node) != 0; };
     if (!is_known(e))
@@ -143,7 +143,7 @@ class Sharing {
     return build_.load(kept, {});
   }
 
-  /// A local that is true if an arm with nodes behind the guard is taken; stored where it is first needed.
+  /// Returns a local that is true if an arm with nodes behind the guard is taken; stored at its first use.
   tir::BufferRef guard_of(int which) {
     if (guards_[static_cast<size_t>(which)] != nullptr) return guards_[static_cast<size_t>(which)];
     Expr open;
@@ -161,7 +161,7 @@ class Sharing {
     return guards_[static_cast<size_t>(which)] = kept;
   }
 
-  /// `condition`, which is needed behind the guard `from` only (`taken`), without locals that wait for guards.
+  /// Returns `condition`, needed only behind the guard `from` (`taken`), without locals that wait for guards.
   Expr alone(Expr condition, int from, Expr taken) {
     auto [known, is_new] = alone_.emplace(std::pair(from, condition.node()), condition);
     if (!is_new) return known->second;
@@ -186,7 +186,7 @@ class Sharing {
   tir::LazyNodes lazy_;
   bool guards_come_first_ = true;
   std::map<std::pair<int, const arith::Node*>, Expr> alone_;
-  std::unordered_map<Expr, Expr> now_;  ///< what nodes have become
+  std::unordered_map<Expr, Expr> now_;  ///< the nodes that replace others
   std::vector<tir::BufferRef> guards_;  ///< null: not computed yet
   std::vector<tir::BufferRef> locals_;
   std::vector<tir::Stmt> parts_;

@@ -25,7 +25,7 @@ void Steps::own(tir::BufferRef buffer, tir::Stmt release) {
   steps_.push_back({.kind = Step::kOwn, .statement = release, .buffer = buffer});
 }
 
-/// Calls `use` with each buffer that a step names, in whatever it contains. That a view is made of it is no use yet.
+/// Calls `use` with each buffer that a step or a statement in it names. Making a view of a buffer does not use it.
 void Steps::for_each_use(const Step& step, const std::function<void(tir::BufferRef)>& use) {
   auto in = [&](arith::Expr e) {
     if (e)
@@ -44,8 +44,8 @@ void Steps::for_each_use(const Step& step, const std::function<void(tir::BufferR
   });
 }
 
-/// One walk: a buffer belongs to the last Own before it that it is, or is a view of, and what is owned may itself be a
-/// part of what is: then its uses count for both.
+/// Finds last uses in one walk. A use counts for the last kOwn before it of the buffer, or of the buffer it is a view
+/// of. An owned buffer may be part of another owned one; then its uses count for both.
 std::vector<Steps::Step> Steps::with_releases() const {
   constexpr size_t kNobody = SIZE_MAX;
   std::map<tir::BufferRef, size_t> owners;  // looked up only
@@ -68,7 +68,7 @@ std::vector<Steps::Step> Steps::with_releases() const {
       if (size_t owner = owner_of(buffer); owner != kNobody) last[owner] = i;
     });
   }
-  for (size_t i = steps_.size(); i-- > 0;)  // inner ones stand after those around them
+  for (size_t i = steps_.size(); i-- > 0;)  // inner ones come after those around them
     if (outer[i] != kNobody && last[i] > i) last[outer[i]] = std::max(last[outer[i]], last[i]);
   std::vector<std::vector<tir::Stmt>> after(steps_.size());
   for (size_t i = 0; i < steps_.size(); ++i)

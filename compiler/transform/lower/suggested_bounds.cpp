@@ -22,11 +22,11 @@ using arith::Facts;
 using arith::Range;
 using arith::Var;
 
-/// Upper ends of dims, in the order in which they are tried: a range that is of use bounds the arena by what machines
-/// have, and a dim may have to be larger than others.
+/// Upper bounds of dims, in the order in which they are tried: a useful range keeps the arena within the memory that
+/// machines have, and one dim may have to be larger than others.
 constexpr int64_t kEnds[] = {512, 128, 32, 8192, 131072, 2097152};
-constexpr int64_t kUseful = int64_t{1} << 30;   ///< bytes
-constexpr int64_t kLargest = int64_t{1} << 24;  ///< a larger end is none
+constexpr int64_t kUseful = int64_t{1} << 30;   ///< largest useful arena in bytes
+constexpr int64_t kLargest = int64_t{1} << 24;  ///< larger upper bounds count as none
 
 class Trial {
  public:
@@ -68,12 +68,12 @@ class Trial {
     return found;
   }
 
-  /// A dim of an input, which flags can name, that may be as large as memory is.
+  /// Returns whether symbol `k` is a dim of an input, which flags can bound, and has no upper bound to speak of.
   bool is_open(size_t k) const {
     return entry_.symbols[k].tensor >= 0 && facts_.range_of(symbols_[k]).upper > kLargest;
   }
 
-  /// From the least that guards leave to `most` or twice the least, in multiples.
+  /// Returns the range of multiples from the lower bound that guards give to `most`, or to twice the lower bound.
   Range range_for(size_t k, int64_t most) const {
     Range known = facts_.range_of(symbols_[k]);
     int64_t multiple = std::max<int64_t>(facts_.multiple_of(symbols_[k]), 1);
@@ -84,7 +84,7 @@ class Trial {
     return {lower, upper - upper % multiple};
   }
 
-  /// What ranges up to `end` give; no symbols if guards exclude them or the arena still has no bound.
+  /// Returns the arena's bound for ranges up to `end`; no symbols if guards exclude these or the arena stays unbounded.
   SuggestedBounds tried(int64_t end) const {
     Facts narrowed = facts_;
     SuggestedBounds made{entry_.name, {}, 0};
@@ -100,7 +100,7 @@ class Trial {
     return made;
   }
 
-  /// The dims that move the arena most come first.
+  /// Sorts the dims by how much they change the arena, the largest change first.
   void sort_by_weight(SuggestedBounds& made) const {
     std::map<std::string, int64_t> weight;
     for (size_t k : open_) {
@@ -116,8 +116,8 @@ class Trial {
   const interface::Entry& entry_;
   Facts facts_;
   std::vector<Var> symbols_;
-  Expr arena_;                ///< its size in bytes; null: not known
-  std::vector<size_t> open_;  ///< places of symbols that have no bound, and should have one
+  Expr arena_;                ///< the arena's size in bytes; null: unknown
+  std::vector<size_t> open_;  ///< indices of the symbols without a bound that should have one
 };
 
 }  // namespace

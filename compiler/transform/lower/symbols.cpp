@@ -21,7 +21,7 @@ void Symbols::assume(Expr condition, bool at_entry) {
   bool loads = false;
   arith::for_each_node(condition, [&](Expr node) { loads |= node.as<arith::Load>() != nullptr; });
   if (loads) return;
-  // A region that learns something copies all. A guard that is not assumed may be asked twice.
+  // Regions copy all facts, hence a limit. A guard whose condition is not assumed may be emitted twice.
   constexpr size_t kMost = 1024;
   if (facts_.assumptions().size() < kMost) facts_.assume(condition);
   if (!at_entry || entry_facts_.assumptions().size() >= kMost) return;
@@ -47,7 +47,7 @@ Symbols::Scope::~Scope() {
 }
 
 bool Symbols::proves(Expr condition, bool at_entry) const {
-  if (!at_entry) return arith::prove(condition, facts_);  // which change too often for a Prover
+  if (!at_entry) return arith::prove(condition, facts_);  // these facts change too often for a Prover
   if (entry_prover_ == nullptr) entry_prover_ = std::make_shared<arith::Prover>(condition.context(), entry_facts_);
   return entry_prover_->decide(condition) == arith::Truth::kTrue;
 }
@@ -95,7 +95,7 @@ bool Symbols::of_entry(const std::vector<Expr>& list) const {
   return std::all_of(list.begin(), list.end(), [&](Expr e) { return of_entry(e); });
 }
 
-/// Whether `e` never falls when `var` rises. Each node is asked once, operands first: sizes share parts.
+/// Returns whether `e` never falls when `var` rises. Each node is visited once, operands first: sizes share parts.
 bool Symbols::grows_with(Expr e, Expr var) const {
   using arith::Binary;
   enum class Way { kConstant, kGrows, kUnknown };
@@ -130,8 +130,8 @@ bool Symbols::grows_with(Expr e, Expr var) const {
   return ways.at(e) != Way::kUnknown;
 }
 
-/// What an assumption says of `e` as it is, in entry symbols: a product that a guard has compared with those (a
-/// reshape by data) is bounded by them. Null: nothing.
+/// Returns the bound of `e`, in entry symbols, that an assumption states about the same expression, as a guard does
+/// that compares a product of dims with them (a reshape by data); null if there is none.
 Expr Symbols::compared_with_entry(Expr e) const {
   auto keep = [&](Expr side, Expr other) {
     if (!of_entry(side) && of_entry(other)) bound_of_.try_emplace(arith::simplify(side), other);
@@ -150,7 +150,7 @@ Expr Symbols::compared_with_entry(Expr e) const {
   return found == bound_of_.end() ? Expr() : found->second;
 }
 
-/// The place of the symbol of data in `e` that was bound last, of those before `end`.
+/// Returns the index of the data symbol in `e` that was bound last, among those before `end`.
 std::optional<size_t> Symbols::latest_data(Expr e, size_t end) const {
   std::optional<size_t> latest;
   for (Var var : arith::free_vars(e)) {
@@ -160,7 +160,7 @@ std::optional<size_t> Symbols::latest_data(Expr e, size_t end) const {
   return latest;
 }
 
-/// What `bounded` knows of each variable of `e` directly: its range, the latest assumption about it, its bound.
+/// Returns what `bounded` reads of each variable of `e`: its range, the latest assumption, the index of its bound.
 std::vector<int64_t> Symbols::variable_facts(Expr e) const {
   std::vector<int64_t> all;
   for (Var var : arith::free_vars(e)) {
@@ -173,8 +173,8 @@ std::vector<int64_t> Symbols::variable_facts(Expr e) const {
   return all;
 }
 
-/// Layers of data-dependent sizes ask for the bound of the same size hundreds of times. An answer is kept until a fact
-/// mentions one of the variables: facts about others leave it true.
+/// Caches answers: layers with data-dependent sizes ask for the bound of the same size hundreds of times. An answer is
+/// valid until a fact about one of its variables is added; facts about others leave it true.
 Expr Symbols::bounded(Expr e) const {
   e = known(e);
   if (!e.dtype().is_index()) return {};
@@ -192,7 +192,7 @@ Expr Symbols::find_bound(Expr e) const {
   for (auto place = latest_data(e, data_.size()); place; place = latest_data(e, *place)) {
     auto [var, bound] = data_[*place];
     if (!var.dtype().is_index()) return {};
-    // A guard since then may have said more than was known when the symbol got its value.
+    // A later guard may give a tighter bound than was known when the symbol got its value.
     int64_t most = facts_.range_of(var).upper;
     if (most != INT64_MAX && (!bound || arith::bounds(bound, facts_).upper > most)) bound = var.context().index(most);
     if (bound && grows_with(e, var)) {

@@ -21,7 +21,7 @@ uint64_t hash_bytes(std::span<const std::byte> bytes) {
   return hash;
 }
 
-/// Whether one can stand for the other in either byte order.
+/// Returns whether the bytes of one constant can serve as those of the other in either byte order.
 bool same_bytes(const relax::ConstantData& a, const relax::ConstantData& b) {
   if (a.byte_size() != b.byte_size()) return false;
   const bool same_elements = a.dtype().bytes() == b.dtype().bytes();

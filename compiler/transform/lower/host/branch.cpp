@@ -16,7 +16,7 @@ using namespace relax;
 
 namespace {
 
-/// Whether `symbol` is a tensor's dim among the results, and so not negative.
+/// Returns whether `symbol` is a dim of a tensor among the results, and so not negative.
 bool is_extent(const Op& op, Var symbol) {
   for (const Value* result : op.results)
     if (const auto* tensor = result->info->as<TensorInfo>())
@@ -24,7 +24,7 @@ bool is_extent(const Op& op, Var symbol) {
   return false;
 }
 
-/// The larger of both, for each; null where one is.
+/// Replaces each element by the maximum of both lists; by null if either element is null.
 void widen(std::vector<Expr>& list, std::vector<Expr> more) {
   for (size_t i = 0; i < list.size(); ++i) more[i] = list[i] && more[i] ? arith::max(list[i], more[i]) : Expr();
   list = std::move(more);
@@ -55,14 +55,14 @@ class IfLowering {
   InsertionPoint& at_;
   ShapeProgram& shapes_;
   Symbols& symbols_;
-  Cells cells_;                     ///< the values of the If's symbols
-  std::vector<BufferRef> targets_;  ///< where results are written; null: no tensor
-  std::vector<BufferRef> blocks_;   ///< instead of a target whose size has no bound
-  std::vector<Expr> sizes_;         ///< of the elements of each result, over the branches seen so far; null: no bound
-  std::vector<Expr> numbers_;       ///< the same of the values of each symbol
+  Cells cells_;                     ///< memory for the values of the If's symbols
+  std::vector<BufferRef> targets_;  ///< the memory that results are written to; null: the result is no tensor
+  std::vector<BufferRef> blocks_;   ///< the heap blocks that replace targets whose size has no bound
+  std::vector<Expr> sizes_;         ///< bound of each result's elements over the branches seen so far; null: no bound
+  std::vector<Expr> numbers_;       ///< bound of each symbol's value over the same branches; null: no bound
 };
 
-/// Bytes are reserved by bounds of both branches, which only their own symbols know; so branches come first.
+/// Lowers the branches first: memory is reserved by the bounds of both, and only their own symbols give these.
 Status IfLowering::run() {
   RELAXC_CHECK(op_.regions.size() == 2, "an If has two regions");
   for (Value* result : op_.results)
@@ -97,8 +97,8 @@ void IfLowering::make_targets() {
   }
 }
 
-/// One region as a statement; its results go to the targets (each a memory of any layout), the numbers that it gives
-/// the If's symbols to the cells.
+/// Lowers one region to a statement. It writes the results to the targets, whose layout does not matter, and the values
+/// of the If's symbols to the cells.
 Status IfLowering::lower_branch(const Region& region, Expr holds, tir::Stmt& body) {
   InsertionPoint::Nested inside(at_, 1);
   Symbols::Scope known(symbols_, true);
@@ -129,7 +129,7 @@ void IfLowering::add_bounds(const Region& region) {
   widen(numbers_, std::move(values));
 }
 
-/// What `symbol`, which the If binds, is at the end of `region`.
+/// Returns the value at the end of `region` of `symbol`, which the If binds.
 Expr IfLowering::joined_number(const Region& region, Var symbol) {
   for (size_t i = 0; i < op_.results.size(); ++i) {
     const Value& given = *region.results()[i];
@@ -142,7 +142,7 @@ Expr IfLowering::joined_number(const Region& region, Var symbol) {
   RELAXC_UNREACHABLE("a symbol of an If is not a number of its results");
 }
 
-/// Memory for the targets: of their own dims, of the bound, or a block.
+/// Allocates the targets: by their dims if these are known at entry, else by the bound, or as heap blocks without one.
 void IfLowering::reserve_targets(tir::Stmt (&bodies)[2]) {
   std::map<BufferRef, BufferRef> rooms;
   blocks_.resize(op_.results.size());

@@ -50,13 +50,13 @@ Status CallArguments::solve() {
   return Done{};
 }
 
-/// The callee's symbols, by what the arguments have in their place.
+/// Binds the callee's symbols to the numbers that the arguments have in their place.
 Status CallArguments::match_dims() {
   for (size_t i = 0; i < formals_.size(); ++i) {
     std::vector<Expr> formal = numbers(formals_[i]), actual = symbols_.known(numbers(actuals_[i]));
     if (actual.empty() && !formal.empty() && memories_[i] != nullptr)
       actual.push_back(build_.load(memories_[i], {}));                             // a scalar in memory
-    if (formal.empty() && formals_[i]->as<PrimInfo>() != nullptr) actual.clear();  // read by the callee
+    if (formal.empty() && formals_[i]->as<PrimInfo>() != nullptr) actual.clear();  // the callee reads it
     if (formal.size() != actual.size())
       return host_.diag().error(op_.location, Kind::rank_mismatch, "argument {} of '{}' is {}, expected {}", i,
                                 op_.callee, to_string(actuals_[i]), to_string(formals_[i]));
@@ -71,14 +71,14 @@ Status CallArguments::match_dims() {
   return Done{};
 }
 
-/// A symbol of ours for the callee's `name`.
+/// Returns a symbol of the caller, with the callee's name for it, that is bound to a value read from data.
 Expr CallArguments::read_scalar(Var name, Expr value) {
   Var read = host_.context().var(name.name());
   shapes_.bind_from_data(read, value, {}, false);
   return read;
 }
 
-/// Dims that do not decide a symbol must agree.
+/// Requires the dims of arguments to equal those of the parameters; dims that define a symbol do so trivially.
 void CallArguments::require_dims() {
   for (size_t i = 0; i < formals_.size(); ++i) {
     std::vector<Expr> formal = replace(numbers(formals_[i]), found_), actual = numbers(actuals_[i]);
@@ -93,7 +93,7 @@ void CallArguments::require_dims() {
   }
 }
 
-/// Numbers that the callee's entry would read: elements of arguments, answers of shape functions.
+/// Reads the numbers that the callee's entry would read: elements of arguments and results of shape functions.
 void CallArguments::read_values() {
   std::map<const Op*, BufferRef> answers;
   for (size_t k = 0; k < callee_.values.size(); ++k) {
@@ -116,7 +116,7 @@ void CallArguments::read_value(const ValueSymbol& value, std::map<const Op*, Buf
     auto input = std::find(callee_.inputs.begin(), callee_.inputs.end(), value.buffer);
     size_t leaf = static_cast<size_t>(input - callee_.inputs.begin());
     from = memories_.at(leaf);
-    if (from == nullptr) {  // a shape or scalar: its numbers are known
+    if (from == nullptr) {  // the numbers of a shape or scalar are known
       Expr given = symbols_.known(numbers(actuals_[leaf])).at(static_cast<size_t>(value.element));
       found_.emplace(value.var, given);
       return;
@@ -132,7 +132,7 @@ void CallArguments::read_value(const ValueSymbol& value, std::map<const Op*, Buf
   found_.emplace(value.var, read);
 }
 
-/// The answer of a shape function, which is asked once.
+/// Returns the result of a shape function, which is called once for all its values.
 BufferRef CallArguments::ask(const ValueSymbol& value, std::map<const Op*, BufferRef>& answers) {
   BufferRef& answer = answers[value.function];
   if (answer == nullptr)
@@ -141,7 +141,7 @@ BufferRef CallArguments::ask(const ValueSymbol& value, std::map<const Op*, Buffe
   return answer;
 }
 
-/// What the callee declares of its symbols must hold of ours.
+/// Requires of the caller's values what the callee declares of its symbols: ranges, multiples and assumptions.
 void CallArguments::require_declared() {
   const arith::Facts& facts = callee_.function->facts;
   for (Var symbol : callee_.symbols) {
@@ -163,7 +163,7 @@ void CallArguments::require_declared() {
   }
 }
 
-/// What the callee guards in its entry must hold of ours.
+/// Requires the conditions that the callee guards at its entry, in terms of the caller's symbols.
 void CallArguments::require_guards() {
   for (tir::Guard guard : callee_.guards) {
     if (guard.expected) guard.expected = in_ours(guard.expected);
@@ -179,7 +179,7 @@ void CallArguments::require_guards() {
   }
 }
 
-/// Memory that is written before the call comes first, so that its use before the call and in it are one nest.
+/// Puts shapes and scalars in memory before the call's other allocations, so that stores and call are in one nest.
 void CallArguments::put_in_memory() {
   for (size_t i = 0; i < memories_.size(); ++i) {
     if (memories_[i] != nullptr) continue;

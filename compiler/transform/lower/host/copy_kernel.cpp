@@ -23,7 +23,7 @@ Dims open_dims(tir::Builder& build, const char* name, size_t rank) {
   return dims;
 }
 
-/// One loop over all elements, whatever the dims.
+/// Returns one loop over all elements of two compact buffers, whatever their dims.
 tir::Stmt flat_copy(tir::Builder& build, BufferRef from, BufferRef to) {
   Expr count = build.index(1);
   for (Expr dim : to->shape) count = count * dim;
@@ -32,7 +32,7 @@ tir::Stmt flat_copy(tir::Builder& build, BufferRef from, BufferRef to) {
   return build.view(all, from, build.index(0), build.view(copy, to, build.index(0), loop));
 }
 
-/// The prim func called `name`, made for the first who asks.
+/// Returns the name of the prim func for `name`, which is made at the first request.
 const std::string& copy_function(Shared& shared, const std::string& name, DType dtype, const Dims& from_dims,
                                  const Dims& to_dims) {
   auto [known, fresh] = shared.copies.emplace(name, "");
@@ -43,7 +43,7 @@ const std::string& copy_function(Shared& shared, const std::string& name, DType 
   made.name = known->second = shared.module.unique_name(name);
   made.memory.in_place = {0};
   made.memory.copies = from_dims == to_dims;
-  made.noalias = made.memory.copies;  // where they are one memory, nothing is read or written
+  made.noalias = made.memory.copies;  // if both are the same memory, nothing is read or written
   made.params = {{from, {}}, {to, {}}};
   made.body = made.memory.copies ? flat_copy(build, from, to)
                                  : build.compute(to, [&](const tir::Indices& i) { return build.load(from, i); });

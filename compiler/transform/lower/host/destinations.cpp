@@ -16,20 +16,20 @@ using namespace relax;
 
 namespace {
 
-/// Whether a loop stacks what its iterations give, and knows how many there are before it begins.
+/// Returns whether `value` is a scan output of a loop whose number of iterations is known before it starts.
 bool is_stack_of_known_height(const Value& value) {
   const Op& op = *value.op;
   bool until = op.operand(0) == nullptr || op.operand(1) != nullptr || op.regions[0]->results()[0] != nullptr;
   return op.kind == OpKind::kLoop && !until && value.index + 2 >= op.operands().size();
 }
 
-/// Whether lowering lets what makes `value` write where it is told.
+/// Returns whether the op that makes `value` can write it to memory that is chosen beforehand.
 bool writes_in_place(const Value& value) {
   const Op& op = *value.op;
   if (op.kind == OpKind::kLoop) return is_stack_of_known_height(value);
   if (op.kind == OpKind::kOperator) return op.def->role == Role::kHost || contiguous_parts(op);
   bool calls = op.kind == OpKind::kCallTir || op.kind == OpKind::kIf || op.kind == OpKind::kCallInplace;
-  if (op.kind == OpKind::kCallExternal)  // what the function makes itself is where it says
+  if (op.kind == OpKind::kCallExternal)  // the function chooses the memory of results that it allocates
     calls = !op.attrs.has("returned") &&
             std::none_of(op.results.begin(), op.results.end(), [](const Value* result) { return is_handle(*result); });
   if (op.kind == OpKind::kCallFunction)
@@ -109,8 +109,8 @@ void Destinations::require_capacity(const Output& output, const std::vector<Expr
   const Symbols& symbols = shapes_.symbols();
   if (symbols.of_entry(shape)) return;
   Expr needed = shapes_.elements_of(shape);
-  // An output of exact dims holds what they say, whatever the value was called on the way; only others tell their
-  // capacity.
+  // The capacity of an output with exact dims follows from them, whatever symbols the value has had before; for other
+  // outputs, the caller states it in out_dims.
   std::vector<Expr> exact = shapes_.dims(output.info);
   Expr first = build_.index(static_cast<int64_t>(output.first_dim));
   Expr capacity = symbols.of_entry(exact) ? shapes_.elements_of(exact)

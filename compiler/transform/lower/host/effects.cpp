@@ -13,7 +13,7 @@ using namespace relax;
 
 namespace {
 
-/// A value in memory.
+/// Returns the memory of `value`; a shape or scalar is stored in memory first.
 BufferRef shown(HostLowering& host, const Value& value) {
   if (value.info->as<TensorInfo>() != nullptr) return host.values.buffer(value);
   const auto* prim = value.info->as<PrimInfo>();

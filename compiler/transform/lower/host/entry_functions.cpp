@@ -31,7 +31,7 @@ class SizeGuards {
     int32_t tensor = 0;
     for (const Input& input : host_.signature.inputs()) add(*input.buffer, tensor++);
     for (const Output& output : host_.signature.outputs()) {
-      // Of what data decides there is a bound, and any capacity is accepted.
+      // Dims that data decides need no guard here: they have a bound, and any capacity is accepted.
       if (host_.shapes.symbols().of_entry(host_.signature.output_dims(output))) add(*output.buffer, tensor);
       ++tensor;
     }
@@ -49,7 +49,7 @@ class SizeGuards {
       require(arith::ge(shape[axis], build_.index(0)), std::move(record), tensor);
       elements = elements * shape[axis];
     }
-    // As runtime-lite/core/size.c has it: the bits are counted in int64.
+    // The limit of runtime-lite/core/size.c, which counts bits in an int64.
     int64_t address_space = host_.shared.context.target.pointer_bits == 32 ? INT32_MAX : INT64_MAX;
     tir::Guard record;
     record.code = kSizeOverflow;
@@ -71,7 +71,7 @@ class SizeGuards {
   std::vector<tir::Stmt>& body_;
 };
 
-/// Guards on what the program assumes of entry symbols.
+/// Adds guards for what the program assumes of entry symbols.
 void add_assumptions(HostLowering& host, std::vector<tir::Stmt>& body) {
   const Symbols& symbols = host.shapes.symbols();
   for (Expr assumed : host.function.facts.assumptions()) {
@@ -83,7 +83,7 @@ void add_assumptions(HostLowering& host, std::vector<tir::Stmt>& body) {
   }
 }
 
-/// Reads each symbol and stores it at its place.
+/// Makes the function that reads the symbols from data and stores each at its index among the entry symbols.
 class ValueReader {
  public:
   explicit ValueReader(HostLowering& host) : host_(host), build_(host.at.build()), steps_(host.at.build()) {}
@@ -97,11 +97,11 @@ class ValueReader {
   }
 
  private:
-  /// All inputs, the symbols that dims give, and where to leave all symbols.
+  /// Adds the parameters: all inputs, the symbols that dims give, and a buffer that takes all symbols.
   void add_params(tir::PrimFunc& made) const {
     const std::vector<ValueSymbol>& values = host_.entry.values();
     const std::vector<Var>& symbols = host_.shapes.symbols().entry();
-    // What is read here has constant dims; of the others the dims may be what is being read.
+    // Inputs that are read here have constant dims; dims of the others may be symbols that are only read here.
     for (const Input& input : host_.signature.inputs()) {
       bool read = std::any_of(values.begin(), values.end(),
                               [&](const ValueSymbol& value) { return value.buffer == input.buffer; });
@@ -118,8 +118,8 @@ class ValueReader {
   void read(const ValueSymbol& value, BufferRef to) {
     BufferRef from = source_of(value);
     tir::Indices at(from->shape.size(), build_.index(value.element));
-    // The least number says that nothing has been read (runtime-lite/core/symbols.c); what a slice means by it, its
-    // neighbour means too.
+    // The least int64 means "not read" (runtime-lite/core/symbols.c). It is replaced by its neighbour, which means the
+    // same as a bound of a slice.
     Expr read = arith::cast(DType::index(), build_.load(from, at));
     steps_.let(value.var, from->dtype == DType::i(64) ? arith::max(read, build_.index(INT64_MIN + 1)) : read);
     const std::vector<Var>& symbols = host_.shapes.symbols().entry();

@@ -20,7 +20,7 @@ interface::Tensor::Kind kind_of(Info info) {
   return interface::Tensor::kTensor;
 }
 
-/// `name`, or the first of `name_1`, `name_2`, … that is not in `taken`.
+/// Returns `name`, or the first of `name_1`, `name_2`, … that is not in `taken`.
 std::string distinct(const std::string& name, const std::vector<std::string>& taken) {
   std::string made = name;
   for (int i = 1; std::find(taken.begin(), taken.end(), made) != taken.end(); ++i)
@@ -28,7 +28,7 @@ std::string distinct(const std::string& name, const std::vector<std::string>& ta
   return made;
 }
 
-/// Gives tensors their quantizations, by their places; false if one fits no tensor.
+/// Sets the quantizations of the tensors at the given indices; returns false if one does not fit its tensor.
 bool give(std::vector<interface::Tensor>& tensors, const std::map<size_t, interface::Quantization>& list) {
   for (const auto& [index, q] : list) {
     if (index >= tensors.size() || !tensors[index].dtype.is_integer()) return false;
@@ -77,7 +77,7 @@ class EntryRecord {
   HostLowering& host_;
   const Symbols& symbols_;
   interface::Entry entry_;
-  std::vector<std::string> taken_;  ///< names
+  std::vector<std::string> taken_;  ///< names that are in use
 };
 
 interface::Tensor EntryRecord::tensor(const std::string& name, Info info, BufferRef buffer) const {

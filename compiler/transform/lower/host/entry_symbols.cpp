@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMaxValues = 64;  ///< elements of an input that may decide shapes (docs/abi.md)
 
-/// The parameter that `value` is, seen through views; null if it is none.
+/// Returns the parameter that `value` is, possibly through views; null if it is none.
 const Value* parameter_below(const Value* value) {
   while (value->op != nullptr) {
     bool view = value->op->kind == OpKind::kOperator && value->op->def->role == Role::kView;
@@ -24,7 +24,7 @@ const Value* parameter_below(const Value* value) {
   return value->region != nullptr && value->region->parent_op == nullptr ? value : nullptr;
 }
 
-/// The input of few elements that `value` is, seen through views; null if it is none.
+/// Returns the input of at most kMaxValues elements that `value` is, possibly through views; null if it is none.
 const Value* small_input_below(const Value* value) {
   const Value* source = parameter_below(value);
   if (source == nullptr || source->info->as<TensorInfo>() == nullptr) return nullptr;
@@ -45,7 +45,7 @@ Status EntrySymbols::add(bool recursive) {
   require_repeated();
   for (Op* op : ops_of(function_.body())) add_value_symbols(*op);
   for (Op* op : ops_of(function_.body())) add_called_symbols(*op);
-  // A number of iterations is read before it is known whether the loop is reached; any number will do then.
+  // A number of iterations is read before it is known whether the loop runs at all; if it does not, any number will do.
   for (Op* op : ops_of(function_.body(), true)) add_trip_count(*op);
   return Done{};
 }
@@ -53,7 +53,7 @@ Status EntrySymbols::add(bool recursive) {
 Status EntrySymbols::add_dims() {
   for (Var var : function_.symbols)
     if (var.dtype().is_index()) symbols_.add_entry(var);
-  // Dims of tensors first: what they give need not be read from data, wherever among the parameters they stand.
+  // Dims of tensors come first: symbols that they give need not be read from data, whatever the order of parameters.
   std::vector<Var> sourced;
   for (bool tensors : {true, false})
     for (const Input& input : signature_.inputs())
@@ -67,7 +67,7 @@ Status EntrySymbols::add_dims() {
   return Done{};
 }
 
-/// The symbols that `input` is the first to give.
+/// Adds the symbols that `input` is the first to define.
 void EntrySymbols::add_symbols_of(const Input& input, std::vector<Var>& sourced) {
   bool tensor = input.info->as<TensorInfo>() != nullptr;
   std::vector<Expr> list = numbers(input.info);
@@ -75,7 +75,7 @@ void EntrySymbols::add_symbols_of(const Input& input, std::vector<Var>& sourced)
   for (size_t i = 0; i < list.size(); ++i) {
     const auto* node = list[i].as<arith::VarNode>();
     if (node == nullptr || std::find(sourced.begin(), sourced.end(), Var(node)) != sourced.end()) {
-      if (tensor) continue;  // the caller's dims are compared by the tables of the interface
+      if (tensor) continue;  // the tables of the interface compare the caller's dims
       Var read = context().var(input.name + "_" + std::to_string(i));
       sourced.push_back(read);
       symbols_.add_entry(read);
@@ -89,7 +89,7 @@ void EntrySymbols::add_symbols_of(const Input& input, std::vector<Var>& sourced)
   }
 }
 
-/// A scalar that is no dim has its value from the call on, and nothing before that needs it.
+/// Binds a scalar that is no dim. It is read during the call, since nothing needs it before.
 void EntrySymbols::read_scalar(const Input& input) {
   const auto* node = input.info->as<PrimInfo>()->value.as<arith::VarNode>();
   RELAXC_CHECK(node != nullptr, "a scalar parameter that is an expression");
@@ -112,8 +112,8 @@ void EntrySymbols::require_repeated() {
   }
 }
 
-/// Symbols that `op` binds to elements of a small input, or that a shape function makes of entry symbols, are entry
-/// symbols as well.
+/// Adds entry symbols for what `op` binds to elements of a small input, and for what a shape function computes from
+/// entry symbols.
 void EntrySymbols::add_value_symbols(Op& op) {
   if (op.kind == OpKind::kShapeFunction) return add_shape_function(op);
   if (op.kind != OpKind::kOperator || op.def->role != Role::kHost || op.operand(0) == nullptr) return;
@@ -140,7 +140,7 @@ void EntrySymbols::add_shape_function(Op& op) {
   }
 }
 
-/// What a callee reads from an argument that is a small input of ours, our own entry reads.
+/// Lets our entry read the values that a callee reads from an argument, if the argument is a small input of ours.
 void EntrySymbols::add_called_symbols(const Op& op) {
   auto known = op.kind == OpKind::kCallFunction ? shared_.callees.find(op.callee) : shared_.callees.end();
   if (known == shared_.callees.end()) return;
@@ -165,8 +165,8 @@ void EntrySymbols::add_called_symbols(const Op& op) {
   }
 }
 
-/// A trip count that is an input is an entry symbol, wherever the loop stands, so that it can bound what the loop
-/// carries.
+/// Makes a trip count that is an input an entry symbol, wherever the loop is, so that it can bound the values that the
+/// loop carries.
 void EntrySymbols::add_trip_count(Op& op) {
   if (op.kind != OpKind::kLoop || op.operand(0) == nullptr) return;
   const Value* source = parameter_below(op.operand(0));

@@ -23,7 +23,7 @@ namespace {
 constexpr int64_t kNdimWord = 1, kDtypeWord = 2, kDimWords = 3;  ///< RLX_RESULT_*
 enum ObjectKind : int64_t { kTensorObject = 0, kShapeObject = 1, kScalarObject = 2 };
 
-/// Words that say what is wanted.
+/// Allocates the words that describe a result, and stores the wanted rank and dtype in them.
 BufferRef result_words(HostLowering& host, const std::string& name, DType dtype, size_t rank) {
   tir::Builder& build = host.at.build();
   interface::DLPackType type = interface::dlpack_type(dtype);
@@ -37,7 +37,7 @@ BufferRef result_words(HostLowering& host, const std::string& name, DType dtype,
   return words;
 }
 
-/// What the words say was found, with its dims checked against `shape` or bound to the symbols that are new there.
+/// Returns a buffer at the address in `words`; the dims there are compared with `shape` or bound to its new symbols.
 BufferRef found_tensor(HostLowering& host, BufferRef words, const std::string& name, DType dtype,
                        const std::vector<Expr>& shape) {
   tir::Builder& build = host.at.build();
@@ -57,7 +57,7 @@ BufferRef found_tensor(HostLowering& host, BufferRef words, const std::string& n
   return seen;
 }
 
-/// A call of an external function.
+/// Lowers a call of an external function.
 class ExternalCall {
  public:
   ExternalCall(HostLowering& host, const Op& op) : host_(host), op_(op), results_(fresh_results(op)) {}
@@ -92,7 +92,7 @@ class ExternalCall {
     }
   }
 
-  /// The memory of a result, or what the function leaves in its place.
+  /// Passes the memory of a result, or the words or place in which the function leaves a result of its own.
   Status pass_result(size_t i) {
     const Value& result = *results_[i];
     if (result.info->as<TupleInfo>() != nullptr && result.info->as<TupleInfo>()->fields.empty()) return Done{};
@@ -120,11 +120,11 @@ class ExternalCall {
   HostLowering& host_;
   const Op& op_;
   std::vector<Value*> results_;
-  std::vector<BufferRef> words_;  ///< of results that the function makes itself; null: of others
+  std::vector<BufferRef> words_;  ///< the words of results that the function allocates itself; null for others
   tir::Invoke invoke_;
 };
 
-/// The numbers of a shape or a scalar, which are in `elements`.
+/// Binds new symbols of a shape or scalar to the numbers in `elements`, and requires the others to agree.
 void match_numbers(HostLowering& host, BufferRef elements, const std::vector<Expr>& said) {
   tir::Builder& build = host.at.build();
   for (size_t k = 0; k < said.size(); ++k) {
@@ -138,14 +138,14 @@ void match_numbers(HostLowering& host, BufferRef elements, const std::vector<Exp
   }
 }
 
-/// What an object is opened as.
+/// The kind, dtype and rank that an object is opened as.
 struct Opened {
   ObjectKind kind;
   DType dtype;
   size_t rank;
 };
 
-/// Null: the info leaves open what it is.
+/// Returns how to open an object as `info`; nothing if rank, dims or dtype are not known.
 std::optional<Opened> opened_as(Info info) {
   if (const auto* tensor = info->as<TensorInfo>()) {
     if (!tensor->shape || !tensor->dtype) return {};

@@ -69,15 +69,15 @@ class FunctionCall {
   ShapeProgram& shapes_;
   Symbols& symbols_;
   CallArguments arguments_;
-  std::vector<Info> results_;             ///< leaves
-  std::vector<BufferRef> memories_;       ///< of the results
-  std::vector<std::vector<Expr>> rooms_;  ///< their dims; a null one has no bound, and the memory is a block
+  std::vector<Info> results_;             ///< the infos of the result's leaves
+  std::vector<BufferRef> memories_;       ///< the memory of each leaf
+  std::vector<std::vector<Expr>> rooms_;  ///< the dims of this memory; null: no bound, and the memory is a block
   BufferRef frame_ = nullptr;
-  BufferRef out_dims_ = nullptr;  ///< where the callee leaves dims that it alone knows
+  BufferRef out_dims_ = nullptr;  ///< where the callee stores dims that only it knows
 };
 
-/// Memory of each leaf of the result: exact where the callee's symbols decide, else of the callee's bound; an empty
-/// block where there is none, for the callee to claim.
+/// Allocates memory for each leaf of the result: exact if the callee's symbols give its dims, else by the callee's
+/// bound. Without a bound it is an empty block, which the callee claims.
 void FunctionCall::make_room() {
   size_t next_dim = 0;
   Expr num_dims = index(std::max<size_t>(callee_.bounds.size(), 1));
@@ -107,7 +107,7 @@ void FunctionCall::make_room() {
   frame_ = frame();
 }
 
-/// Memory of the callee: in ours where its symbols are bounded, else claimed. Its size is known once it is planned.
+/// Allocates the callee's frame: in our arena if its symbols are bounded, else on the heap. Planning sets its size.
 BufferRef FunctionCall::frame() const {
   std::string name = callee_.function->name + "_frame";
   bool bounded = std::all_of(callee_.symbols.begin(), callee_.symbols.end(), [&](Var symbol) {
@@ -119,7 +119,7 @@ BufferRef FunctionCall::frame() const {
   return host_.heap.claim(name, DType::u(8), {bytes});
 }
 
-/// A data-dependent result of the callee finds its capacity where it leaves its dims.
+/// Stores the capacity of each data-dependent result where the callee will leave its dims.
 void FunctionCall::leave_capacities() {
   size_t dim = 0;
   for (size_t i = 0; i < results_.size(); ++i) {
@@ -147,7 +147,7 @@ void FunctionCall::invoke() {
   at_.add(build_.invoke(std::move(invoke)));
 }
 
-/// Numbers of result `i` that only the callee knew become symbols here.
+/// Defines the new symbols of result `i` by the callee's expressions, or by the numbers that only the callee knew.
 void FunctionCall::bind_numbers(size_t i, size_t first_dim) {
   bool tensor = is_tensor(i);
   std::vector<Expr> said = numbers(results_[i]), theirs = numbers(callee_.outputs[i]);
@@ -166,7 +166,7 @@ void FunctionCall::bind_numbers(size_t i, size_t first_dim) {
   }
 }
 
-/// Result `i` is what its info says.
+/// Views the memory of result `i` with the dims that its info gives.
 void FunctionCall::see_result(size_t i) {
   if (!is_tensor(i)) return;
   BufferRef memory = memories_[i];
@@ -175,7 +175,7 @@ void FunctionCall::see_result(size_t i) {
   bool claimed = std::any_of(rooms_[i].begin(), rooms_[i].end(), [](Expr e) { return !e; });
   if (claimed)
     memories_[i] = host_.heap.own_block(memory, op_.callee + "_result", dtype, shape);
-  else if (shape != memory->shape)  // a callee leaves its result compact, whatever room it was given
+  else if (shape != memory->shape)  // a callee leaves its result compact, however much memory it was given
     memories_[i] = host_.memory.view_as(memory, op_.callee + "_result", dtype, shape);
 }
 

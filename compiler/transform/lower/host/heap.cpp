@@ -92,7 +92,7 @@ tir::Stmt Heap::claim_views(tir::Stmt body, BufferRef room, BufferRef block) {
     RELAXC_CHECK(view->byte_offset.is_constant(0), "a part of a room of unknown size");
     Var address = at_.context().var(view->buffer->name + "_at");
     tir::Stmt seen = build_.view(view->buffer, nullptr, address, view->body);
-    Expr bytes = tir::byte_size(at_.context(), *view->buffer);  // of extents, which making the view required
+    Expr bytes = tir::byte_size(at_.context(), *view->buffer);  // not negative: the view required its extents
     return build_.seq(
         {reserve(block, build_.index(0), bytes), build_.let(address, block_word(build_, block, 0), seen)});
   };

@@ -14,7 +14,7 @@ using namespace relax;
 
 namespace {
 
-/// What of a tensor or shape in `info` is not known; empty: all is.
+/// Returns which part of a tensor or shape in `info` is unknown; empty if none is.
 std::string_view unknown_part(Info info) {
   if (const auto* tensor = info->as<TensorInfo>()) return !tensor->dtype ? "dtype" : !tensor->shape ? "shape" : "";
   if (const auto* shape = info->as<ShapeInfo>()) return shape->dims ? "" : "rank";
@@ -26,7 +26,7 @@ std::string_view unknown_part(Info info) {
 
 }  // namespace
 
-/// Sizes and dtypes that neither the program nor a pass has found by now are the program's fault.
+/// Reports sizes and dtypes that neither the program nor a pass has determined: the program must give them.
 Status HostFunction::check_known() const {
   Diagnostics& diag = parts_.diag();
   const Function& function = parts_.function;
@@ -48,7 +48,7 @@ Status HostFunction::check_known() const {
 Status HostFunction::run() {
   RELAXC_DO(check_known());
   const bool recursive = parts_.is_recursive();
-  InsertionPoint::Nested whole(parts_.at, recursive ? 1 : 0);  // a call's guards cannot be asked before it
+  InsertionPoint::Nested whole(parts_.at, recursive ? 1 : 0);  // guards of a recursive call run inside of it
   if (recursive) static_cast<void>(parts_.heap.buffer());
   parts_.signature.add_parameters(parts_.function, parts_.values);
   RELAXC_DO(parts_.entry.add(recursive));

@@ -20,8 +20,8 @@ using namespace relax;
 
 namespace {
 
-/// The last kernels, loops and concatenations before `concat`. A part that is made earlier would keep room for the
-/// whole result for a long time, which costs more than a copy.
+/// Returns the last few kernels, loops and concatenations before `concat`. A part that is made earlier would hold
+/// memory for the whole result for a long time, which costs more than a copy.
 std::set<const Op*> kernels_before(const Region& region, const Op& concat) {
   constexpr size_t kNear = 8;
   std::set<const Op*> near;
@@ -33,7 +33,7 @@ std::set<const Op*> kernels_before(const Region& region, const Op& concat) {
   return near;
 }
 
-/// Whether the result is to be where a state is that may still be read.
+/// Returns whether the result would be written over a state that may still be read.
 bool overwrites_state(const HostLowering& host, const Op& concat) {
   BufferRef assigned = host.destinations.of(*concat.result());
   const std::vector<Output>& outputs = host.signature.outputs();
@@ -42,8 +42,8 @@ bool overwrites_state(const HostLowering& host, const Op& concat) {
          });
 }
 
-/// What makes the operand, seen through views, if it can be given its place in `concat`; null: it cannot. `near`: what
-/// may make it; null: anything.
+/// Returns the value behind `made`, possibly through views, if its producer can write it to its place in a
+/// concatenation; else null. `near` lists the producers that may do so; null allows all.
 Value* placeable(const HostLowering& host, const Region& region, Value* made, const std::set<const Op*>* near) {
   if (!host.destinations.fits(*made)) return nullptr;
   bool promised = host.destinations.of(*made) != nullptr;
@@ -71,7 +71,7 @@ void choose_parts(HostLowering& host, const Region& region) {
     const bool anywhere = op->attrs.flag("in_place");
     const std::set<const Op*> near = anywhere ? std::set<const Op*>() : kernels_before(region, *op);
     for (size_t i = 0; i < offsets->size(); ++i) {
-      // Where a part begins must be known when it is made, which may be before the data is there.
+      // The offset of a part must be known when the part is made, which may be before the data is there.
       if (!symbols.of_entry(symbols.known((*offsets)[i]))) continue;
       if (Value* made = placeable(host, region, op->operand(i), anywhere ? nullptr : &near))
         host.destinations.place(*made, {op, (*offsets)[i]});
@@ -88,7 +88,7 @@ Status lower_concat(HostLowering& host, Op& op) {
     while (made->op != nullptr && is_view(*made->op) && host.destinations.part_of(*made) == nullptr)
       made = made->op->operand(0);
     const Destinations::Part* part = host.destinations.part_of(*made);
-    if (part != nullptr && part->concat == &op && part->byte_offset == offsets[i]) continue;  // it is there
+    if (part != nullptr && part->concat == &op && part->byte_offset == offsets[i]) continue;  // already in place
     Expr offset = host.shapes.symbols().known(offsets[i]);
     BufferRef from = host.values.buffer(*operand);
     host.memory.copy(

@@ -11,7 +11,7 @@ using namespace relax;
 
 namespace {
 
-/// Whether the memory of `value` may be written by `op`, its only reader.
+/// Returns whether `op`, the only reader of `value`, may overwrite its memory.
 bool may_take(const HostLowering& host, const Value* value, const Op& op) {
   while (true) {
     if (value->op == nullptr || value->uses().size() != 1 || value->op->block->parent != op.block->parent) return false;
@@ -25,7 +25,7 @@ bool may_take(const HostLowering& host, const Value* value, const Op& op) {
   return own && host.destinations.of(*value) == nullptr;
 }
 
-/// Gives each result that takes an operand's place its memory, with the operand's elements in it.
+/// Gives each result that replaces an operand its memory, which holds the operand's elements.
 void take_places(HostLowering& host, const Op& op) {
   const std::vector<int64_t>& indices = op.attrs.ints("inplace_indices");
   for (size_t i = 0; i < indices.size(); ++i) {

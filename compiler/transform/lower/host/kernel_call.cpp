@@ -21,11 +21,11 @@ using namespace relax;
 
 namespace {
 
-/// Elements of a tensor that data sizes and nobody stores: as many bytes as large machines have, and hours of one core.
-/// docs/abi.md says so.
+/// The most elements that a kernel may compute without storing them if data decides their number: as many bytes as
+/// large machines have, and hours of one core. docs/abi.md states the limit.
 constexpr int64_t kMostUnstored = int64_t{1} << 40;
 
-/// The extents of the loops around each statement that has no other one inside.
+/// Returns the extents of the loops around each innermost statement; equal lists once.
 std::vector<std::vector<Expr>> nests_of(tir::Stmt root) {
   std::vector<std::vector<Expr>> out;
   std::vector<std::pair<tir::Stmt, std::vector<Expr>>> open{{root, {}}};
@@ -75,21 +75,21 @@ class KernelCall {
   BufferRef pass_buffer(size_t i, BufferRef formal);
   void bind_numbers();
   void bind_results();
-  /// Whether buffer `i` has a shape that is known before the call.
+  /// Returns whether the shape of buffer `i` is known before the call.
   bool known_before(size_t i) const {
     return i < tensors_.size() || (i < tensors_.size() + fresh_.size() && op_.binds.empty());
   }
 
   HostLowering& host_;
-  std::vector<Expr> required_;  ///< of iterations, before this call
+  std::vector<Expr> required_;  ///< conditions on iterations that are guarded before this call
   Op& op_;
   ShapeProgram& shapes_;
   Symbols& symbols_;
   Values& values_;
   const tir::PrimFunc* callee_ = nullptr;
-  std::vector<const Value*> tensors_;      ///< operands
+  std::vector<const Value*> tensors_;      ///< operands that are tensors
   std::vector<Value*> fresh_;              ///< results with memory of their own
-  std::vector<Expr> scalars_;              ///< operands
+  std::vector<Expr> scalars_;              ///< operands that are scalars, and dims of shapes
   std::vector<std::vector<Expr>> actual_;  ///< dims of operands and results
   arith::Substitution found_;              ///< the callee's scalars and symbols, as expressions of the caller
   std::vector<BufferRef> raw_;             ///< memory of the results …
@@ -150,12 +150,12 @@ Status KernelCall::solve_symbols() {
   return Done{};
 }
 
-/// Guards the iterations of a nest of loops, if memory does not bound them: extents of 0 count as 1, since the loops
-/// around an empty one run all the same.
+/// Guards the iterations of a loop nest that memory does not bound. Extents of 0 count as 1, since the loops around an
+/// empty loop run all the same.
 void KernelCall::require_iterations(std::vector<Expr> extents) {
   for (Expr& extent : extents) extent = symbols_.known(arith::substitute(extent, found_));
-  // Of a loop in another one that has fewer iterations for some of its own, or as many as the kernel has counted: no
-  // more than the whole.
+  // Extents that depend on a variable of an outer loop, or on numbers that the kernel itself has counted, are left out:
+  // these loops visit no more than the whole.
   std::erase_if(extents, [&](Expr extent) {
     std::vector<Var> vars = arith::free_vars(extent);
     return reads_memory(extent) ||
@@ -168,14 +168,14 @@ void KernelCall::require_iterations(std::vector<Expr> extents) {
   record.expected = host_.at.build().index(kMostUnstored), record.actual = shapes_.elements_of(extents);
   record.condition = arith::le(record.actual, record.expected);
   if (std::find(required_.begin(), required_.end(), record.condition) != required_.end()) return;
-  // It is no fact for what follows: nothing else asks for it, and each fact makes the proofs behind it longer.
+  // This is not assumed as a fact: nothing else asks for it, and each fact makes later proofs longer.
   required_.push_back(record.condition);
   shapes_.add_guard(std::move(record), {Finding::kAtMost, "the number of elements computed"});
 }
 
-/// Whether data decides an extent, by a number that is in no dim of the call's tensors, or while another may be 0.
-/// Whether one may be 0 takes proofs, and this is asked for each nest of each call: so it comes last, and of sizes of
-/// the entry alone, for which answers are remembered.
+/// Returns whether data decides an extent by a number that is in no dim of the call's tensors, or while another extent
+/// may be 0. The latter takes proofs, and each nest of each call asks for it: so it comes last, and proofs are only
+/// tried for entry symbols, for which answers are cached.
 bool KernelCall::are_unlimited(const std::vector<Expr>& extents) const {
   std::vector<Expr> decided;
   for (Expr extent : extents)
@@ -184,14 +184,14 @@ bool KernelCall::are_unlimited(const std::vector<Expr>& extents) const {
   if (!std::all_of(decided.begin(), decided.end(), [&](Expr extent) { return is_stored(extent); })) return true;
   auto may_be_zero = [&](Expr extent) {
     if (symbols_.of_entry(extent)) return !symbols_.proves(arith::ge(extent, host_.at.build().index(1)), true);
-    return extent.constant() == nullptr;  // a range would rarely say more
+    return extent.constant() == nullptr;  // ranges of data would rarely prove more
   };
   const auto zeros = std::count_if(extents.begin(), extents.end(), may_be_zero);
   return std::any_of(decided.begin(), decided.end(),
                      [&](Expr extent) { return zeros > (may_be_zero(extent) ? 1 : 0); });
 }
 
-/// Whether all that `extent` is made of is in dims of the call's tensors.
+/// Returns whether all symbols of `extent` occur in dims of the call's tensors.
 bool KernelCall::is_stored(Expr extent) const {
   std::vector<Var> of_tensors, vars = arith::free_vars(extent);
   for (const std::vector<Expr>& shape : actual_)
@@ -201,7 +201,7 @@ bool KernelCall::is_stored(Expr extent) const {
                      [&](Var var) { return std::find(of_tensors.begin(), of_tensors.end(), var) != of_tensors.end(); });
 }
 
-/// The arguments, in the order of the parameters: operands, results, bound values, scratch; scalars where they stand.
+/// Adds the call. Arguments follow the parameters: operands, results, bound values, scratch; scalars in their places.
 void KernelCall::pass_arguments() {
   tir::Invoke invoke;
   invoke.callee = op_.callee;
@@ -220,7 +220,7 @@ void KernelCall::pass_arguments() {
   host_.at.add(host_.at.build().invoke(std::move(invoke)));
 }
 
-/// The memory of buffer `i` of the call, of the parameter `formal`.
+/// Returns the memory to pass as buffer `i` of the call, for the parameter `formal`.
 BufferRef KernelCall::pass_buffer(size_t i, BufferRef formal) {
   size_t first_result = tensors_.size(), first_bound = first_result + fresh_.size();
   std::vector<Expr> shape = symbols_.known(replace(formal->shape, found_));
@@ -236,7 +236,7 @@ BufferRef KernelCall::pass_buffer(size_t i, BufferRef formal) {
   return memory;
 }
 
-/// Symbols get the numbers that the kernel has left, bounded by the room for the dims that they are.
+/// Binds symbols to the numbers that the kernel leaves. The capacity of a dim bounds the symbol that it is.
 void KernelCall::bind_numbers() {
   tir::Builder& build = host_.at.build();
   for (size_t k = 0; k < bound_values_.size(); ++k) {
@@ -256,7 +256,7 @@ void KernelCall::bind_results() {
     values_.slot(result).buffer = raw_[r];
     std::vector<Expr> shape = shapes_.dims(result.info);
     if (shape == raw_[r]->shape) continue;
-    // A definition leaves its result compact, however much room there was.
+    // A kernel leaves its result compact, however much memory it was given.
     values_.slot(result).buffer = host_.memory.view_as(raw_[r], result.name, result.dtype(), shape);
   }
 }

@@ -40,14 +40,14 @@ class LoopLowering {
  private:
   /// Memory of a carried value.
   struct Carried {
-    BufferRef room = nullptr;                         ///< null: no tensor, symbols alone carry it
-    Expr half;                                        ///< bytes, a multiple of the alignment; null: the room is one
-    Expr elements;                                    ///< that the room, or a half of it, has room for
-    BufferRef block = nullptr, next_block = nullptr;  ///< instead of a room, where its size has no bound
+    BufferRef room = nullptr;                         ///< null: the value is no tensor, and symbols carry it
+    Expr half;                                        ///< bytes of a half, aligned; null: the room has no halves
+    Expr elements;                                    ///< capacity of the room, or of a half of it, in elements
+    BufferRef block = nullptr, next_block = nullptr;  ///< heap blocks that replace a room without a bound
   };
   /// Memory of a scan output.
   struct Scan {
-    BufferRef memory = nullptr;  ///< a room, or a block …
+    BufferRef memory = nullptr;  ///< a room, or a heap block …
     bool growing = false;        ///< … that grows with the number of iterations
   };
 
@@ -66,7 +66,7 @@ class LoopLowering {
   void see_result(size_t k);
   const Value& argument(size_t k) const { return *region_.arguments[k + 1]; }
   const Value& first(size_t k) const { return *op_.operand(k + 2); }
-  /// Where iteration `i` of a carried value is in its room.
+  /// Returns the byte offset in the room at which `value` is in iteration `i`; null if the room has no halves.
   static Expr half_of(const Carried& value, Expr i) { return value.half ? arith::floormod(i, 2) * value.half : Expr(); }
 
   HostLowering& host_;
@@ -78,14 +78,14 @@ class LoopLowering {
   Symbols& symbols_;
   Memory& memory_;
   Heap& heap_;
-  const size_t carried_;  ///< how many values
-  Expr trips_;            ///< null: until the condition fails
-  bool dynamic_ = false;  ///< the number of iterations is known only afterwards
+  const size_t carried_;  ///< the number of carried values
+  Expr trips_;            ///< the trip count; null: the loop runs until the condition fails
+  bool dynamic_ = false;  ///< the number of iterations is known only after the loop
   Var iteration_;
   LoopSymbols changing_;  ///< symbols that change from iteration to iteration
   std::vector<Carried> values_;
   std::vector<Scan> scans_;
-  Expr done_;  ///< how many iterations there were, once they are over
+  Expr done_;  ///< the number of iterations, set after the loop
 };
 
 Status LoopLowering::run() {
@@ -95,7 +95,7 @@ Status LoopLowering::run() {
   const auto* named = iteration != nullptr && iteration->value ? iteration->value.as<arith::VarNode>() : nullptr;
   iteration_ = named != nullptr ? Var(named) : at_.context().var("i");
   changing_ = carried_symbols(shapes_, op_, trips_);
-  Cells state(at_, "loop_state", changing_.symbols, 1);  // the symbols, then the number of iterations done
+  Cells state(at_, "loop_state", changing_.symbols, 1);  // the symbols, then the number of iterations so far
   start_state(state);
   RELAXC_DO(reserve_scans());
   for (size_t j = 0; j < changing_.symbols.size(); ++j)
@@ -168,7 +168,7 @@ void LoopLowering::reserve_carried() {
   }
 }
 
-/// One memory, or two halves of one.
+/// Allocates one memory if the next value may overwrite the last, else two halves that alternate.
 void LoopLowering::reserve_room(size_t k, Carried& value) {
   constexpr int64_t kAlign = WeightLayout::kAlignment;
   const std::string name = argument(k).name;
@@ -185,7 +185,7 @@ void LoopLowering::reserve_room(size_t k, Carried& value) {
   memory_.copy(from, memory_.view_as(value.room, name, dtype, shape, build_.index(0)));
 }
 
-/// Two blocks: the body reads one and writes the other, and then they change places.
+/// Allocates two blocks: the body reads one and writes the other, and then they are swapped.
 void LoopLowering::claim_carried(const Value& first, const Value& argument, Carried& value) {
   std::vector<Expr> shape = shapes_.dims(first.info);
   value.next_block = heap_.empty_block(argument.name + "_next");
@@ -211,7 +211,7 @@ Status LoopLowering::lower_body(const Cells& state, tir::Stmt& body) {
   return Done{};
 }
 
-/// Carried value `k` in the body, and where its next value goes; a value that is not a tensor has neither.
+/// Gives carried value `k` its memory in the body, and sets `target` to that of its next value, if it is a tensor.
 void LoopLowering::see_carried(size_t k, BufferRef& target) {
   const Value& seen = argument(k);
   const Carried& value = values_[k];
@@ -227,7 +227,7 @@ void LoopLowering::see_carried(size_t k, BufferRef& target) {
   memory_.limit(target, value.elements);
 }
 
-/// Where an iteration writes what it gives to scan output `k`.
+/// Returns the memory that an iteration writes its element of scan output `k` to.
 BufferRef LoopLowering::scan_target(size_t k) {
   const Value& result = *region_.results()[1 + carried_ + k];
   BufferRef memory = scans_[k].memory;
@@ -240,7 +240,7 @@ BufferRef LoopLowering::scan_target(size_t k) {
   return heap_.view_block(memory, result.name, result.dtype(), {elements}, written);
 }
 
-/// The end of an iteration: values go to their targets, symbols to the state, and the condition is asked.
+/// Ends an iteration: copies values to their targets, stores symbols in the state, and tests the condition.
 void LoopLowering::write_next(const Cells& state, const std::vector<BufferRef>& targets,
                               const std::vector<bool>& assigned) {
   const std::vector<Value*>& results = region_.results();
@@ -258,7 +258,7 @@ void LoopLowering::write_next(const Cells& state, const std::vector<BufferRef>& 
     at_.add(build_.branch(arith::logical_not(host_.values.truth(*results[0])), build_.leave_loop()));
 }
 
-/// What follows the loop sees the last values: the symbols of results are those that the last iteration left.
+/// Binds the symbols of the results to the values that the last iteration has left.
 void LoopLowering::define_results(const Cells& state) {
   done_ = trips_ ? arith::max(trips_, build_.index(0)) : Expr();
   if (dynamic_) {
@@ -267,7 +267,7 @@ void LoopLowering::define_results(const Cells& state) {
     done_ = count;
   }
   for (size_t j = 0; j < changing_.symbols.size(); ++j) {
-    // The carried symbol itself may be the result's, or the result has one of its own.
+    // A result has the carried symbol itself, or a symbol of its own, which is defined below.
     at_.let(changing_.symbols[j], state.get(j));
   }
   for (size_t k = 0; k < op_.results.size(); ++k) {
@@ -281,7 +281,7 @@ void LoopLowering::define_results(const Cells& state) {
   }
 }
 
-/// Carried tensors are in the half of the last parity, or in the block that was written last.
+/// Gives result `k` its memory: a carried tensor is in the half of the last iteration, or in the block written last.
 void LoopLowering::see_result(size_t k) {
   const Value& result = *op_.results[k];
   BufferRef& memory = host_.values.slot(result).buffer;

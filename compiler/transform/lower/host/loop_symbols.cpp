@@ -48,12 +48,12 @@ class CarriedSymbols {
   LoopSymbols found_;
 };
 
-/// The symbols of carried value `k` that change, where they start and what an iteration makes of them.
+/// Adds the changing symbols of carried value `k`, with their initial values and their values after an iteration.
 void CarriedSymbols::find(size_t k) {
   std::vector<Expr> inside = numbers(argument(k).info);
   std::vector<Expr> before = symbols_.known(numbers(loop_.operand(k + 2)->info));
   std::vector<Expr> after = symbols_.known(numbers(body_.results()[k + 1]->info));
-  if (inside.empty()) return;  // a scalar that is not a number of any shape
+  if (inside.empty()) return;  // a scalar that is no number of a shape
   RELAXC_CHECK(inside.size() == before.size() && inside.size() == after.size(), "a carried value changes its rank");
   for (size_t axis = 0; axis < inside.size(); ++axis) {
     bool ours = std::find(loop_.binds.begin(), loop_.binds.end(), inside[axis]) != loop_.binds.end();
@@ -78,7 +78,7 @@ void CarriedSymbols::require_first_dims() {
   }
 }
 
-/// The most that symbol `j` can be; null: nothing says.
+/// Returns the largest value that symbol `j` can have; null if none is known.
 Expr CarriedSymbols::bound(size_t j) const {
   Var var = found_.symbols[j];
   Expr next = found_.next[j];
@@ -87,7 +87,7 @@ Expr CarriedSymbols::bound(size_t j) const {
   Expr start = symbols_.bounded(found_.initial[j]), trips = trips_ ? symbols_.bounded(trips_) : Expr();
   if (next == var || arith::prove(arith::le(next, var), symbols_.facts())) return start;
   if (!start) return {};
-  // What an iteration sets anew does not depend on how many there are.
+  // A next value that does not depend on the last one is bounded whatever the number of iterations.
   std::optional<Expr> anew = arith::upper_bound_without(next, found_.symbols, symbols_.facts());
   if (Expr most = anew ? symbols_.bounded(*anew) : Expr()) return arith::max(start, most);
   if (!trips) return {};

@@ -19,7 +19,7 @@ class MatchCast {
   MatchCast(HostLowering& host, const Op& op)
       : host_(host), op_(op), shapes_(host.shapes), symbols_(host.shapes.symbols()), memory_(host.memory) {}
 
-  /// Lists, binds and compares what the cast says.
+  /// Binds the symbols that the cast introduces, and requires its other numbers to equal the value's.
   Status match() {
     const Value &from = *op_.operand(0), &to = *op_.result();
     RELAXC_DO(list(host_.values.slot(from), from.info, to.info));
@@ -27,14 +27,14 @@ class MatchCast {
     for (const Match& match : matches_) require(match);
     return Done{};
   }
-  /// The fields of a tuple under the dims that they were matched with.
+  /// Returns the storage of a tuple, with its fields viewed by the dims that the cast gives them.
   ValueStorage seen_fields(const ValueStorage& from, Info known, Info wanted) const;
 
  private:
-  /// A number that was found where the program says another.
+  /// A number of the value, and the one that the cast expects in its place.
   struct Match {
     Expr found, expected;
-    int32_t tensor = -1, axis = -1;  ///< the input and axis it was found at
+    int32_t tensor = -1, axis = -1;  ///< the input and axis that it was found at; -1: none
   };
 
   Status list(const ValueStorage& from, Info known, Info wanted);
@@ -86,12 +86,12 @@ Status MatchCast::list_numbers(const ValueStorage& from, Info known, Info wanted
   return Done{};
 }
 
-/// Gives a symbol that stands alone for the first time what was found.
+/// Binds a symbol that the cast introduces as a number of its own to the number that was found.
 void MatchCast::bind(const Match& match) {
   const auto* node = match.expected.as<arith::VarNode>();
   if (node == nullptr || symbols_.in_scope(Var(node))) return;
   bool decided = symbols_.of_entry(match.found) || match.found.as<arith::VarNode>() != nullptr;
-  // A declared bound of a symbol that the data gives is a promise to be checked; then memory is planned by it.
+  // A declared bound of a symbol that data gives is a promise: it is checked, and then memory is planned by it.
   bool promised = host_.function.facts.range_of(Var(node)).has_upper() && !symbols_.of_entry(match.found);
   if (!promised && (decided || op_.result()->info->as<TensorInfo>() != nullptr))
     symbols_.define(Var(node), match.found);
@@ -109,7 +109,7 @@ void MatchCast::require(const Match& match) {
   if (expected.dtype().is_index()) record.expected = expected, record.actual = match.found;
   Found found{Finding::kExact, match.axis < 0 ? "the value" : fmt::format("dim {}", match.axis)};
   const auto* name = match.expected.as<arith::VarNode>();
-  if (name != nullptr && record.symbol < 0)  // that data gave: it is in no table, so the text names it
+  if (name != nullptr && record.symbol < 0)  // a symbol of data is in no table, so the text names it
     found.what += fmt::format(" ('{}')", Var(name).name());
   shapes_.require(arith::eq(expected, match.found), std::move(record), found);
 }

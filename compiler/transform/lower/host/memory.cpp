@@ -48,7 +48,7 @@ BufferRef Memory::view_as(BufferRef base, const std::string& name, DType dtype, 
   return seen;
 }
 
-/// An output whose size depends on data is laid out by its true dims, never by those of its bound.
+/// Returns a view of `output` by its true dims instead of its bound's if its size depends on data.
 BufferRef Memory::view_of_output(BufferRef output, const std::string& name, const std::vector<Expr>& shape) {
   auto limited = capacities_.find(output);
   if (limited != capacities_.end()) shapes_.require_room(shapes_.elements_of(shape), limited->second);

@@ -25,7 +25,7 @@ std::set<BufferRef> named_buffers(Context& context, tir::Stmt body) {
   return named;
 }
 
-/// What symbols that are only names of other expressions stand for is seen.
+/// Returns `info` with the symbols that are only names of other expressions replaced by these.
 Info known(Context& context, const Symbols& symbols, Info info) {
   arith::Substitution values;
   for (Var var : symbols_of(info))
@@ -33,7 +33,7 @@ Info known(Context& context, const Symbols& symbols, Info info) {
   return values.empty() ? info : substitute(context, info, values);
 }
 
-/// A body on its way to the module.
+/// Makes a prim func of a lowered body, and records what its callers need to know.
 class Publication {
  public:
   Publication(HostLowering& host, tir::Stmt body)
@@ -61,7 +61,7 @@ class Publication {
   }
 
  private:
-  /// The next output: its bounds, and the buffer that the caller gives for it.
+  /// Records the bounds of the next output, and gives it the buffer that callers pass.
   void bound_output(Output& output) {
     tir::Builder& build = host_.at.build();
     size_t index = callee_.outputs.size(), first = callee_.bounds.size();
@@ -71,7 +71,7 @@ class Publication {
                                                      : symbols_.bounded(dim));
       shape.push_back(callee_.bounds.back() ? callee_.bounds.back() : build.index(INT64_MAX));
     }
-    callee_.outputs.push_back(known(host_.context(), symbols_, output.info));  // names of data alone stay unknown
+    callee_.outputs.push_back(known(host_.context(), symbols_, output.info));  // symbols that only data gives stay
     callee_.numbers.emplace_back();
     if (output.info->as<TensorInfo>() == nullptr)
       for (Expr number : numbers(output.info)) callee_.numbers.back().push_back(symbols_.bounded(number));
@@ -86,7 +86,7 @@ class Publication {
     output.buffer = bounded_[output.buffer];
   }
 
-  /// The body names outputs under the shapes of their bounds.
+  /// Replaces outputs in the body by buffers with the shapes of their bounds.
   void see_bounded() {
     if (bounded_.empty()) return;
     tir::Rewriter rewriter;
@@ -96,7 +96,7 @@ class Publication {
 
   HostLowering& host_;
   const Symbols& symbols_;
-  const HostCallee* announced_;  ///< what is known of a function that calls itself; null: it does not
+  const HostCallee* announced_;  ///< what callers already know of a recursive function; null for others
   tir::Stmt body_;
   HostCallee callee_;
   std::map<BufferRef, BufferRef> bounded_;
@@ -124,8 +124,8 @@ tir::PrimFunc host_prim_func(HostLowering& host, const std::string& name, tir::S
   for (BufferRef memory : {signature.arena(), host.shared.weights_buffer, signature.out_dims()})
     made.params.push_back({memory, {}});
   if (host.heap.is_needed() && host.form == Form::kShared) made.params.push_back({host.heap.buffer(), {}});
-  // What nothing bounds is more than any memory has; anything else, more than was planned. plan_memory takes the
-  // code away where no size can overflow.
+  // A size without a bound that overflows is more than any memory has; any other is more than was planned. plan_memory
+  // removes the checks where no size can overflow.
   made.checks.overflow_code = host.heap.is_needed() ? kOutOfMemory : kDataBound;
   for (Var var : host.shapes.symbols().entry()) made.params.push_back({nullptr, var});
   made.body = body;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int64_t kHeapDepthWord = 58;  ///< RLX_HEAP_DEPTH; tests/unit/lower compares
 
-/// A call of `body` with all parameters of the function, and `frame` for its arena.
+/// Returns a call of `body` with all parameters of the function, and with `frame` as its arena.
 tir::Stmt call_body(HostLowering& host, const std::string& body, BufferRef frame) {
   tir::Invoke invoke;
   invoke.callee = body;
@@ -35,7 +35,7 @@ tir::Stmt call_body(HostLowering& host, const std::string& body, BufferRef frame
   return host.at.build().invoke(std::move(invoke));
 }
 
-/// The prim func that is called: a call of `body` with a frame from the heap, one level deeper.
+/// Returns the prim func that callers call: it calls `body` with a frame from the heap, one level deeper.
 tir::PrimFunc in_frame(HostLowering& host, const std::string& name, const std::string& body) {
   InsertionPoint& at = host.at;
   tir::Builder& build = at.build();
@@ -53,7 +53,7 @@ tir::PrimFunc in_frame(HostLowering& host, const std::string& name, const std::s
   BufferRef block = heap.empty_block(frame_name);
   Var bytes = host.context().var(frame_name + "_bytes");
   host.shapes.symbols().add_data(bytes, Expr());
-  at.let(bytes, build.index(0));  // until the body is planned
+  at.let(bytes, build.index(0));  // planning the body sets it
   at.add(heap.reserve(block, build.index(0), bytes));
   at.add(call_body(host, body, heap.view_block(block, frame_name, DType::u(8), {bytes})));
   at.add(heap.release(block));
@@ -63,7 +63,7 @@ tir::PrimFunc in_frame(HostLowering& host, const std::string& name, const std::s
   return made;
 }
 
-/// What callers need to know; outputs without a bound become blocks.
+/// Returns what callers need to know; outputs without a bound become heap blocks.
 HostCallee callee_of(HostLowering& host) {
   HostCallee callee;
   callee.function = &host.function;

@@ -11,13 +11,13 @@ using namespace relax;
 
 namespace {
 
-/// The op of `region` itself that `op` is or is in; null: it is what the region yields.
+/// Returns the op directly in `region` that is or contains `op`; null if `op` is outside of `region`.
 const Op* op_of(const Region& region, const Op* op) {
   while (op != nullptr && !op->is_yield && op->block->parent != &region) op = op->block->parent->parent_op;
   return op;
 }
 
-/// Whether the kernel that `op` calls may write its only result over that operand.
+/// Returns whether the kernel that `op` calls may write its only result over operand `operand`.
 bool writes_over(const tir::PrimFunc& kernel, const Op& op, size_t operand) {
   bool tensors = std::all_of(op.operands().begin(), op.operands().end(),
                              [](const Value* v) { return v != nullptr && v->info->as<TensorInfo>() != nullptr; });
@@ -52,7 +52,7 @@ bool replaces_value(HostLowering& host, const Op& loop, size_t k) {
         over = true;
       }
       if (use.user->kind == OpKind::kCallTir) continue;
-      for (const Value* result : use.user->results)  // it may be seen through them
+      for (const Value* result : use.user->results)  // they may be views of it
         if (seen.insert(result).second) left.push_back(result);
     }
   }

@@ -9,7 +9,7 @@ using namespace relax;
 
 namespace {
 
-/// What an output is made of. It is kept aside if it is in the memory of a state that another output may overwrite.
+/// Returns the storage of an output's value; a copy of it if it is in a state that another output may overwrite.
 ValueStorage source_of(HostLowering& host, const Output& output) {
   ValueStorage from = host.values.leaf(*output.value, output.path);
   const std::vector<Input>& inputs = host.signature.inputs();
@@ -24,7 +24,7 @@ ValueStorage source_of(HostLowering& host, const Output& output) {
   return from;
 }
 
-/// A shape or a scalar, number by number.
+/// Stores the numbers of a shape or a scalar, one by one.
 void write_numbers(HostLowering& host, const Output& output, const ValueStorage& from) {
   tir::Builder& build = host.at.build();
   std::vector<Expr> elements = host.shapes.symbols().known(numbers(output.info));
@@ -37,7 +37,7 @@ void write_numbers(HostLowering& host, const Output& output, const ValueStorage&
 
 void write_output(HostLowering& host, const Output& output, const ValueStorage& from) {
   if (output.info->as<TensorInfo>() == nullptr) return write_numbers(host, output, from);
-  if (output.path.empty() && host.destinations.of(*output.value) == output.buffer) return;  // it is there
+  if (output.path.empty() && host.destinations.of(*output.value) == output.buffer) return;  // already in place
   std::vector<Expr> shape = host.shapes.dims(output.info);
   host.memory.copy(from.buffer, host.destinations.view_of(output.buffer, output.name, shape));
 }

@@ -49,7 +49,7 @@ class ScratchEntry {
     return std::find(scratch_.begin(), scratch_.end(), buffer) != scratch_.end();
   }
 
-  /// The index scalars and symbols -> bytes.
+  /// Adds the function that computes the arena's bytes from index scalars and symbols; returns its name.
   std::string add_size() {
     tir::PrimFunc made;
     made.name = module_.unique_name(function_.name + "_arena");
@@ -70,11 +70,11 @@ class ScratchEntry {
       }
     body.push_back(b_.store(made.params.back().buffer, {b_.index(0)}, arith::cast(DType::i(64), bytes_)));
     made.body = b_.seq(std::move(body));
-    made = tir::clone(module_.context(), made);  // the call has the variables as well
+    made = tir::clone(module_.context(), made);  // add_call uses the same variables
     return module_.add_prim_func(std::move(made))->name;
   }
 
-  /// All parameters but the scratch, and the arena behind the buffers.
+  /// Adds the function with all parameters except the scratch, and with an arena after the buffers; returns its name.
   std::string add_call() {
     tir::PrimFunc made;
     made.name = module_.unique_name(function_.name + "_with_arena");
@@ -102,7 +102,7 @@ class ScratchEntry {
   relax::Module& module_;
   tir::Builder b_;
   const tir::PrimFunc& function_;
-  tir::PrimFunc own_;  ///< a copy, whose variables are those of the functions made here
+  tir::PrimFunc own_;  ///< a copy, whose variables the functions made here share
   std::vector<tir::BufferRef> scratch_;
   std::vector<arith::Expr> offsets_;
   arith::Expr bytes_;

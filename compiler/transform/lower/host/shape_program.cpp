@@ -44,7 +44,7 @@ void ShapeProgram::require_named(Expr condition, tir::Guard record, const std::s
     guards_.push_back(std::move(record));
     return;
   }
-  // A number below 32 promises that nothing was written, which holds no longer.
+  // A code below 32 promises that nothing has been written, which no longer holds.
   if (record.code < kDataCapacity) record.code = kDataBound;
   at_.add(build_.guard(std::move(record)));
 }
@@ -66,7 +66,7 @@ void ShapeProgram::require_room(Expr elements, Expr capacity) {
   require(arith::le(elements, capacity), std::move(record), {Finding::kRoom});
 }
 
-/// Whether `dim` is a symbol that the cast brings, of which nothing is declared that `found` may not keep to.
+/// Returns whether `dim` is a symbol that the cast introduces and that has no declared bound which `found` may exceed.
 bool ShapeProgram::names_size(const relax::Op& cast, Expr dim, Expr found) const {
   const auto* node = dim.as<arith::VarNode>();
   if (node == nullptr || std::find(cast.binds.begin(), cast.binds.end(), Var(node)) == cast.binds.end()) return false;
@@ -82,7 +82,7 @@ bool ShapeProgram::is_size_known_before(const relax::Op& view) const {
   for (Expr dim : found) made = made * dim;
   for (Expr dim : wanted) seen = seen * arith::substitute(dim, names);
   Expr same = arith::eq(symbols_.known(seen), symbols_.known(made));
-  const bool in_body = view.block->parent->parent_op == nullptr;  // where guards about entry symbols are the entry's
+  const bool in_body = view.block->parent->parent_op == nullptr;  // there, guards on entry symbols run at the entry
   return (in_body && symbols_.of_entry(same)) || symbols_.proves(same, false);
 }
 
@@ -97,8 +97,8 @@ void ShapeProgram::bind_from_data(Var var, Expr value, Expr upper_bound, bool is
   symbols_.add_data(var, upper_bound, is_size);
 }
 
-/// What the program declares of a symbol is relied on from here on, by memory planning and by simplification; the data
-/// must keep to it. That a size is not negative needs no check, for a kernel counted it.
+/// Guards what the program declares of a symbol, since memory planning and simplification rely on it from here on. A
+/// size needs no check that it is not negative: a kernel counted it.
 void ShapeProgram::guard_declared(Var var, bool is_size) {
   if (!var.dtype().is_index()) return;
   arith::Range range = declared_.range_of(var);

@@ -8,7 +8,7 @@ using namespace relax;
 
 namespace {
 
-/// A tensor of few elements, stored one by one.
+/// Stores a tensor of few elements, one by one.
 void store_elements(HostLowering& host, const Op& op) {
   tir::Builder& build = host.at.build();
   const Value& value = *op.result();
@@ -62,7 +62,7 @@ Status lower_host_op(HostLowering& host, Op& op) {
     return Done{};
   }
   for (size_t i = 0; i < op.binds.size(); ++i) {
-    if (host.shapes.symbols().in_scope(op.binds[i])) continue;  // an entry symbol that is read before the call
+    if (host.shapes.symbols().in_scope(op.binds[i])) continue;  // an entry symbol, which is read before the call
     BufferRef memory = host.values.buffer(*op.operand(0));
     tir::Indices at(memory->shape.size(), build.index(static_cast<int64_t>(i)));
     host.shapes.bind_from_data(op.binds[i], build.load(memory, at), {}, false);
@@ -75,7 +75,7 @@ Status lower_shape_function(HostLowering& host, Op& op) {
   const Symbols& symbols = host.shapes.symbols();
   bool known = true;
   for (Var var : op.binds) known &= symbols.in_scope(var);
-  if (known) return Done{};  // entry symbols that are asked for before the call
+  if (known) return Done{};  // entry symbols, which are computed before the call
   Expr count = build.index(static_cast<int64_t>(host.shapes.dims(op.result()->info).size()));
   BufferRef answer = host.memory.allocate(op.callee, DType::i(64), {count});
   tir::Invoke invoke;

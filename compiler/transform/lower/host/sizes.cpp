@@ -24,7 +24,7 @@ void ShapeProgram::require_extents(const std::vector<Expr>& shape) {
     record.code = kDimBounds, record.axis = static_cast<int32_t>(axis), record.symbol = our_symbol(dim);
     record.expected = build_.index(0), record.actual = dim;
     require(arith::ge(dim, build_.index(0)), std::move(record), {Finding::kAtLeast, fmt::format("dim {}", axis)});
-    if (at_.depth() == 0) extents_.insert(dim);  // what is required in a region holds there
+    if (at_.depth() == 0) extents_.insert(dim);  // a requirement in a region holds only there
   }
 }
 

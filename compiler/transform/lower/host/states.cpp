@@ -21,8 +21,8 @@ std::string names_of(const Items& items) {
   return list.empty() ? "none" : list;
 }
 
-/// The axis along which `output` continues `input`, if what it had stays where it was: a concatenation that begins with
-/// the input, of parts that are one behind the other.
+/// Returns the axis along which `output` appends to `input` in place: it is a concatenation of contiguous operands that
+/// starts with the input. Returns nothing for any other output.
 std::optional<int32_t> append_axis(const Input& input, const Output& output) {
   if (input.value == nullptr || !output.path.empty() || input.value->dtype() != output.value->dtype()) return {};
   const std::vector<Expr>&from = input.value->shape(), &to = output.value->shape();
@@ -38,7 +38,7 @@ std::optional<int32_t> append_axis(const Input& input, const Output& output) {
   return static_cast<int32_t>(axis);
 }
 
-/// Finds the input and the output of one state and makes them a pair.
+/// Pairs the input and the output of one state.
 class StatePair {
  public:
   StatePair(const Function& function, Signature& signature, Diagnostics& diag)

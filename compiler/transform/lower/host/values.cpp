@@ -17,7 +17,7 @@ Expr Values::scalar(const Value& value) {
   const auto* prim = value.info->as<PrimInfo>();
   if (prim != nullptr && prim->value) return shapes_.symbols().known(prim->value);
   ConstantRef data = constant_of(&value);
-  if (data != nullptr && data->elements() == 1 && !data->dtype().is_float())  // it can bound what depends on it
+  if (data != nullptr && data->elements() == 1 && !data->dtype().is_float())  // a constant can bound sizes
     return build_.context().imm(data->dtype(), decode_integer(data->dtype(), data->to_vector().data()));
   BufferRef memory = buffer(value);
   return build_.load(memory, tir::Indices(memory->shape.size(), build_.index(0)));
