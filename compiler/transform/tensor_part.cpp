@@ -13,7 +13,7 @@ using namespace relax;
 
 namespace {
 
-/// Where a start index as NumPy takes it is on an axis of `dim` elements.
+/// Returns the position on an axis of `dim` elements of a start index, which is read as NumPy does.
 int64_t position(int64_t at, int64_t dim) {
   return std::clamp(at < 0 ? at + dim : at, int64_t{0}, dim);
 }

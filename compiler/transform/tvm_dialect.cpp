@@ -17,7 +17,7 @@ namespace {
 
 using namespace relax;
 
-/// Operators without attributes that mean the same for floats.
+/// Operators without attributes that mean the same in TVM for floats.
 constexpr std::string_view kShared[] = {
     "abs",     "add",       "ceil",     "cos",           "cosh",    "divide",     "equal", "exp",
     "floor",   "floor_mod", "greater",  "greater_equal", "less",    "less_equal", "log",   "maximum",
@@ -58,7 +58,7 @@ Status make_reshape(GraphBuilder& builder, Op& op) {
   return Done{};
 }
 
-/// What TVM's text has a spelling for.
+/// Replaces statements and expressions that TVM's text cannot spell.
 void rewrite_statements(arith::Context& context, tir::PrimFunc& function) {
   tir::Builder build(context);
   tir::Rewriter rewriter;
@@ -110,7 +110,7 @@ void replace_word(std::string& text, const std::string& word, const std::string&
   }
 }
 
-/// The place of the comma or bracket that ends the argument that starts at `at`; brackets inside of it are skipped.
+/// Returns the index of the comma or bracket that ends the argument at `at`; brackets inside of it are skipped.
 size_t end_of_item(const std::string& text, size_t at) {
   for (int depth = 0; at < text.size(); ++at) {
     char c = text[at];
@@ -121,7 +121,7 @@ size_t end_of_item(const std::string& text, size_t at) {
   return at;
 }
 
-/// `T.Let(body, where={t: value})` as the body with the values in it: TVM wants such names declared, with their types.
+/// Replaces `T.Let(body, where={t: value})` by the body with the values in it: TVM requires declarations with types.
 void spell_out_parts(std::string& text) {
   constexpr std::string_view kLet = "T.Let(", kWhere = ", where={";
   for (size_t at = text.rfind(kLet); at != std::string::npos && text.size() < kLongestText; at = text.rfind(kLet)) {

@@ -28,7 +28,7 @@ namespace {
 
 using namespace relax;
 
-/// A text among the attributes of a function; empty if there is none.
+/// Returns a text attribute of a function; empty if there is none.
 std::string label_of(const Function& function, const char* attribute) {
   auto found = function.attrs.find(attribute);
   const auto* text = found == function.attrs.end() ? nullptr : std::get_if<std::string>(&found->second);
@@ -39,7 +39,7 @@ bool is_set_apart(const Function& function) {
   return !label_of(function, "Composite").empty() || !label_of(function, "Codegen").empty();
 }
 
-/// What a call of `function` gives, one value a result of `call`; empty if that cannot be seen.
+/// Returns the values in `function` that are the results of `call`; empty if they cannot be determined.
 std::vector<Value*> results_like(const Function& function, const Op& call) {
   std::vector<Value*> results = function.body().results();
   if (results.size() == 1 && call.results.size() != 1) {
@@ -50,7 +50,7 @@ std::vector<Value*> results_like(const Function& function, const Op& call) {
   return results.size() == call.results.size() ? results : std::vector<Value*>();
 }
 
-/// Whether the body can stand where the call is: what it does besides giving results would have to stay in its order.
+/// Returns whether the body can replace the call: ops with effects could not keep their order.
 bool can_inline(const Function& function, const Op& call) {
   if (!call.binds.empty() || call.operands().size() != function.body().arguments.size()) return false;
   for (const Op* op : ops_of(function.body(), true))
@@ -83,7 +83,7 @@ class CodegenCalls {
   Changed run(Function& function) {
     Changed changed = Changed::kNo;
     bool again = true;
-    for (size_t depth = 0; again && depth < kDeepest; ++depth) {  // a body that was inlined may have calls
+    for (size_t depth = 0; again && depth < kDeepest; ++depth) {  // a body that was inlined may contain calls
       again = false;
       for (Op* op : ops_of(function.body(), true)) again |= call(function, *op);
       if (again) changed = Changed::kYes;
@@ -165,7 +165,7 @@ Result<Changed> call_codegen_functions(relax::Module& module, PassContext& conte
   std::vector<Function*> waiting;
   for (Function* function : module.functions())
     if (!is_set_apart(*function)) waiting.push_back(function);
-  // Then those that are still called: of the others there is nothing to say.
+  // Functions that are set apart follow if they are still called; the others need no remark.
   std::set<const Function*> seen(waiting.begin(), waiting.end());
   while (!waiting.empty()) {
     Function* function = waiting.back();

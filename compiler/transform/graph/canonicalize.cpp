@@ -22,7 +22,7 @@ Value* view_without_effect(const Site& s) {
   return view && s.same_shape(*s.in(), *s.op.result()) ? s.in() : nullptr;
 }
 
-/// A view of a view is a reshape of what is below.
+/// Replaces a view of a view by a reshape of the value below both.
 Value* view_of_view(const Site& s) {
   if (s.op.kind != OpKind::kOperator || s.op.def->role != Role::kView) return nullptr;
   Op* below = s.in()->op;
@@ -32,8 +32,8 @@ Value* view_of_view(const Site& s) {
   return made ? *made : nullptr;
 }
 
-/// A view of a constant is the constant under another shape: no bytes move. One of another number of elements stays,
-/// for a guard to refuse.
+/// Replaces a view of a constant by the constant with another shape, which moves no bytes. A view with another number
+/// of elements stays, for a guard to refuse.
 Value* view_of_constant(const Site& s) {
   if (s.op.kind != OpKind::kOperator || s.op.def->role != Role::kView) return nullptr;
   if (s.in()->op == nullptr || s.in()->op->kind != OpKind::kConstant) return nullptr;
@@ -78,7 +78,7 @@ Value* field_of_tuple(const Site& s) {
   return s.in()->op->operand(static_cast<size_t>(s.op.attrs.integer("index")));
 }
 
-/// A cast to what is known anyway guards nothing.
+/// Removes a cast to what is known anyway, which guards nothing.
 Value* match_cast_that_holds(const Site& s) {
   if (s.op.kind != OpKind::kMatchCast || !s.op.binds.empty()) return nullptr;
   return subsumes(s.op.result()->info, s.in()->info, s.facts) ? s.in() : nullptr;
@@ -88,7 +88,7 @@ Value* identity(const Site& s) {
   return s.op.is("identity") ? s.in() : nullptr;
 }
 
-/// A cast to a dtype that holds every value of the one before, and then to another, is one cast.
+/// Returns whether `wide` holds every value of `narrow`: then a cast to it and on to another dtype is one cast.
 bool holds_all(DType wide, DType narrow) {
   if (narrow == DType::boolean() || wide == DType::boolean()) return false;
   if (narrow.is_float())
@@ -107,7 +107,7 @@ Value* cast_of_cast(const Site& s) {
   return s.make("astype", {below->operand(0)}, {{"dtype", s.out()->dtype()}});
 }
 
-/// A transpose that moves nothing but axes of extent 1 leaves the elements in their order.
+/// Replaces a transpose that moves only axes of extent 1 by a reshape: the elements keep their order.
 Value* transpose_of_unit_axes(const Site& s) {
   if (!s.op.is("permute_dims")) return nullptr;
   int64_t last = -1;
@@ -123,7 +123,7 @@ Value* broadcast_without_effect(const Site& s) {
   return s.op.is("broadcast_to") && s.like_result(*s.in()) ? s.in() : nullptr;
 }
 
-/// -(-x), relu(relu(x)), floor(floor(x)), …
+/// Replaces -(-x) by x, and relu(relu(x)), floor(floor(x)), … by one of the two.
 Value* applied_twice(const Site& s) {
   if (s.op.is("negative")) {
     Op* below = s.producer(0, "negative");
@@ -134,8 +134,8 @@ Value* applied_twice(const Site& s) {
   return nullptr;
 }
 
-/// x * 1, x / 1, x - 0, and x + 0 of integers. Those of a float that is -0 or no number keep it as well; x + 0.0 would
-/// not.
+/// Removes x * 1, x / 1, x - 0, and x + 0 of integers. In floats, the first three keep -0 and NaN, but x + 0.0 would
+/// turn -0 into 0.
 Value* neutral_operand(const Site& s) {
   bool product = s.op.is("multiply"), sum = s.op.is("add");
   if (!product && !sum && !s.op.is("divide") && !s.op.is("subtract")) return nullptr;

@@ -22,7 +22,7 @@ namespace {
 
 using namespace relax;
 
-constexpr int64_t kMostCompared = 4096;  // bytes of a constant
+constexpr int64_t kMostCompared = 4096;  // bytes of the largest constant that is compared
 
 class Elimination {
  public:
@@ -67,7 +67,7 @@ class Elimination {
     return std::any_of(value.uses().begin(), value.uses().end(), [&](const Use& use) { return use.user == yield; });
   }
 
-  /// Empty: two of these are two.
+  /// Returns a text that is equal for equal ops; empty if the op must not be merged with another.
   static std::string key_of(const Op& op) {
     switch (op.kind) {
       case OpKind::kConstant:

@@ -28,7 +28,7 @@ class Sweep {
     for (Op* op : ops_of(function_.body(), true))
       for (arith::Var var : op->binds) binders_[var].push_back(op);
     mark_region(function_.body());
-    // Dead ops may use each other; what is dead is dropped from users to producers.
+    // Dead ops may use each other, so all operands are dropped before an op is erased.
     std::vector<Op*> ops = ops_of(function_.body(), true);
     for (Op* op : ops)
       if (live_.count(op) == 0) drop(*op);
@@ -37,7 +37,7 @@ class Sweep {
   }
 
  private:
-  /// A field of a tuple that is made here is that value: the other fields are not used by it.
+  /// Replaces a field of a tuple that is made here by the value itself, so that it does not use the other fields.
   void look_through_tuples() {
     for (Op* op : ops_of(function_.body(), true)) {
       if (op->kind != OpKind::kTupleGet) continue;
@@ -47,7 +47,7 @@ class Sweep {
     }
   }
 
-  /// Whether the op stays for what it does. Outside a dataflow block an external function may have effects.
+  /// Returns whether the op stays for its effects. Outside a dataflow block an external function may have some.
   bool stays(const Op& op) const {
     if (effects_.of_op(op) || op.kind == OpKind::kMatchCast) return true;  // a match_cast is a guard
     bool calls_out = op.kind == OpKind::kCallExternal || op.kind == OpKind::kShapeFunction ||
@@ -78,7 +78,7 @@ class Sweep {
     if (value.op != nullptr) mark(*value.op);
     if (value.info != nullptr) mark_symbols(value.info);
   }
-  /// A symbol's binder becomes live when something live mentions the symbol.
+  /// Marks the ops that bind the symbols in `info`: they are live when something live mentions the symbols.
   void mark_symbols(Info info) {
     for (arith::Var var : symbols_of(info)) {
       if (!symbols_.insert(var).second) continue;
@@ -110,7 +110,7 @@ class Sweep {
   std::vector<Op*> waiting_;
 };
 
-/// Names of functions and prim funcs that public ones reach. Chains of calls may be long, so what was found waits.
+/// Returns the names of functions and prim funcs that public ones reach, by a worklist, since chains may be long.
 std::unordered_set<std::string> reached(Module& module) {
   std::unordered_set<std::string> names;
   std::vector<std::string> waiting;

@@ -56,7 +56,7 @@ class Expansion {
     return Done{};
   }
 
-  /// Puts what `op` means at the front of `waiting`.
+  /// Puts the ops that `op` expands to at the front of `waiting`.
   Status expand(Block& block, Op& op, std::deque<Op*>& waiting) {
     Diagnostics& diag = context_.diag;
     size_t before = block.ops.size();

@@ -32,7 +32,7 @@ using namespace relax;
 
 namespace {
 
-/// Null: the op stays as it is.
+/// Returns the result in fixed point; null if the op stays as it is.
 Result<Value*> in_integers(GraphBuilder& b, const Op& op, const FixedPointRules& rules) {
   RELAXC_TRY(Value * better, in_fixed_point(b, op, rules));
   if (better == nullptr && rules.floats == FloatCost::kExpensive) {
@@ -54,7 +54,7 @@ FixedPointRules rules_for(const PassContext& context) {
 
 using Replacement = std::function<Result<Value*>(GraphBuilder&, const Op&)>;
 
-/// From the last to the first: what a chain of operators ends with is replaced before a part of it.
+/// Replaces ops from the last to the first, so that the end of a chain is replaced before a part of the chain.
 Result<Changed> replace_ops(relax::Module& module, PassContext& context, const Replacement& replacement) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) {

@@ -14,7 +14,7 @@ namespace {
 
 using namespace relax;
 
-/// What a bool scalar is, if it is a constant or a number whose value follows from what is declared of symbols.
+/// Returns the value of a bool scalar that is a constant or follows from facts about symbols; nothing for any other.
 std::optional<bool> known_truth(const Value& value, const arith::Facts& facts) {
   if (const auto* prim = value.info->as<PrimInfo>(); prim != nullptr && prim->value) {
     if (prim->dtype != DType::boolean()) return std::nullopt;
@@ -44,7 +44,7 @@ class Folding {
   }
 
  private:
-  /// Each op is once in the new list; a branch that is taken is read from the list of what is still to come.
+  /// Lists each op once: the ops of a taken branch are put in front of those that are still to come.
   void fold(Block& block) {
     std::vector<Op*> coming(block.ops.rbegin(), block.ops.rend());
     block.ops.clear();
@@ -73,7 +73,7 @@ class Folding {
     }
   }
 
-  /// Whether the branch gives just what the If is known to give; results of a branch may be known better.
+  /// Returns whether the branch's results have the infos of the If's; those of a branch may be known better.
   bool fits(const Op& op, const Region& taken) const {
     for (size_t i = 0; i < op.results.size(); ++i)
       if (taken.results()[i] == nullptr || !same(op.results[i]->info, taken.results()[i]->info)) return false;

@@ -29,9 +29,9 @@ namespace {
 
 using namespace relax;
 
-constexpr int64_t kMostWork = 200'000'000;  // elements of result: a second or two of interpretation
+constexpr int64_t kMostWork = 200'000'000;  // bytes of a result: a second or two of interpretation
 
-/// Whether the definition calls a function (sin, exp, …) or sums for its elements.
+/// Returns whether the definition calls functions (sin, exp, …) or reduces for its elements.
 bool is_expensive(Context& context, const Op& op) {
   bool expensive = false;
   tir::PrimFunc function = define_op(context, op, "asked");
@@ -50,12 +50,12 @@ int64_t result_bytes(const Op& op) {
   return bytes;
 }
 
-/// The folds of one function: those that are made at once, and those that wait.
+/// The ops of one function that can be folded: some at once, others only if that pays.
 class Folds {
  public:
   Folds(Context& context, int64_t budget, int64_t large) : context_(context), budget_(budget), large_(large) {}
 
-  /// Whether all operands are constant, or will be if what waits is folded.
+  /// Returns whether all operands are constant, or will be once the waiting ops are folded.
   bool computable(const Op& op, bool with_waiting) const {
     if (op.kind != OpKind::kOperator || op.def->define == nullptr || !op.def->pure || !op.binds.empty()) return false;
     for (const Value* operand : op.operands()) {
@@ -71,7 +71,7 @@ class Folds {
     return !op.operands().empty();
   }
 
-  /// Whether the op's results are numbers that can be computed now, and may always be stored.
+  /// Returns whether the op's results can be computed now and are small enough to be stored in any case.
   bool at_once(const Op& op) const {
     if (!computable(op, false)) return false;
     int64_t in = 0;
@@ -80,7 +80,7 @@ class Folds {
     return result_bytes(op) <= std::max(in, budget_);
   }
 
-  /// Notes an op that is not folded at once.
+  /// Records an op that is not folded at once.
   void wait(Op& op) {
     if (!computable(op, true) || result_bytes(op) > large_) return;
     bool expensive = is_expensive(context_, op);
@@ -89,7 +89,7 @@ class Folds {
     order_.push_back(&op);
   }
 
-  /// Of the ops that wait, those that are to be folded, in order.
+  /// Returns the waiting ops that are to be folded, in order.
   std::vector<Op*> worth_it() const {
     std::unordered_set<const Op*> wanted;
     std::vector<Op*> list;
@@ -114,12 +114,12 @@ class Folds {
 
   Context& context_;
   int64_t budget_, large_;
-  std::unordered_map<const Op*, bool> waiting_;  ///< and whether it, or what it is made of, takes long to compute
+  std::unordered_map<const Op*, bool> waiting_;  ///< true if it, or what it is made of, takes long to compute
   std::vector<Op*> order_;
 };
 
-/// Runs the definition and replaces the results by constants. False if the definition refused (an index out of range):
-/// the program keeps the operator, which then fails where it always did.
+/// Evaluates the op and replaces its results by constants. Returns false if the definition refused (an index out of
+/// range): the program keeps the operator, which then fails at run time.
 bool fold(Module& module, PassContext& context, Op& op) {
   std::optional<std::vector<ConstantRef>> results = evaluate_op(module.context(), op, context.evaluator);
   if (!results) return false;
@@ -129,8 +129,8 @@ bool fold(Module& module, PassContext& context, Op& op) {
   return true;
 }
 
-/// Makes wider numbers of integers that are stored in 8 bits or less: `dequantize`, or the first step of writing it
-/// out.
+/// Returns whether the op widens integers that are stored in 8 bits or less: `dequantize`, or the first step of its
+/// expansion.
 bool widens_stored(const Op& op) {
   if (op.kind != OpKind::kOperator || op.operands().empty() || op.results.size() != 1) return false;
   const Value* operand = op.operand(0);

@@ -23,7 +23,7 @@ bool is_zero(const Value* value) {
   return number && *number == 0 && !std::signbit(*number);
 }
 
-/// The begins and ends of a pad of zeros around spatial axes; nothing if it does anything else.
+/// Returns the begins and ends of a pad of zeros around spatial axes; nothing for any other pad.
 std::optional<std::vector<int64_t>> spatial_zeros(const Op& pad) {
   if (pad.attrs.string("mode") != "constant" || !is_zero(pad.operand(2))) return std::nullopt;
   const auto* shape = pad.operand(1)->info->as<ShapeInfo>();

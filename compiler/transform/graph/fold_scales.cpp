@@ -30,8 +30,8 @@ bool is_static(const Value& value) {
   return numbers_of(value.shape()).has_value();
 }
 
-/// Whether a constant has elements along `axis` (counted from the end of `rank` axes) and nowhere else, as many as
-/// `channels`, or is one number.
+/// Returns whether a constant is one number, or has as many elements as `channels` along `axis` of `rank` axes and one
+/// along all others.
 bool is_along(const Value* constant, size_t rank, size_t axis, Expr channels) {
   if (constant_of(constant) == nullptr || channels.constant() == nullptr) return false;
   const auto& shape = constant->shape();
@@ -43,7 +43,7 @@ bool is_along(const Value* constant, size_t rank, size_t axis, Expr channels) {
   return true;
 }
 
-/// A product or sum of a value without other readers and a constant along one axis of it.
+/// A product or sum of a value and a constant along one axis of the value.
 struct Scaled {
   Value* value = nullptr;
   Value* constant = nullptr;
@@ -60,10 +60,10 @@ Scaled scaled_by(const Op* op, OpName kind, size_t axis) {
   return {};
 }
 
-/// A convolution or matmul with static constant weights, and which axes its channels are.
+/// A convolution or matmul with static constant weights, and the axes of its channels.
 struct Product {
   Op* op = nullptr;
-  size_t out_axis = 0, in_axis = 0;  ///< of the result and of the data
+  size_t out_axis = 0, in_axis = 0;  ///< axes of the result and of the data
   size_t weight_out_axis = 0, weight_in_axis = 0;
   bool scales_data = false;  ///< each channel of the data has weights of its own
 };
@@ -78,7 +78,7 @@ std::optional<Product> product_of(Op* op) {
   return Product{op, rank - 1, rank - 1, 1, 0, true};
 }
 
-/// The numbers of `constant`, which lies along one axis, as a factor of a tensor of `rank` axes along `axis`.
+/// Returns `constant`, which lies along one axis, reshaped to broadcast along `axis` of a tensor of `rank` axes.
 Value* along(const Site& s, Value* constant, size_t rank, size_t axis) {
   Context& context = s.builder.context();
   Expr count = context.index(constant_of(constant)->elements());
@@ -102,7 +102,7 @@ bool read_once(const Value& value) {
   return value.uses().size() == 1;
 }
 
-/// conv(x, w) * c
+/// Replaces conv(x, w) * c by conv(x, w * c).
 Value* scale_behind(const Site& s) {
   if (!s.op.is("multiply")) return nullptr;
   for (size_t side : {size_t{0}, size_t{1}}) {
@@ -115,7 +115,7 @@ Value* scale_behind(const Site& s) {
   return nullptr;
 }
 
-/// (conv(x, w) + b) * c gives conv(x, w) * c + b * c, of which scale_behind takes the first product.
+/// Replaces (conv(x, w) + b) * c by conv(x, w) * c + b * c, of which scale_behind takes the first product.
 Value* scale_behind_bias(const Site& s) {
   if (!s.op.is("multiply")) return nullptr;
   for (size_t side : {size_t{0}, size_t{1}}) {
@@ -135,7 +135,7 @@ Value* scale_behind_bias(const Site& s) {
   return nullptr;
 }
 
-/// conv(x * c, w)
+/// Replaces conv(x * c, w) by conv(x, w * c).
 Value* scale_before(const Site& s) {
   std::optional<Product> product = product_of(&s.op);
   if (!product || !product->scales_data || !read_once(*s.in())) return nullptr;
@@ -144,7 +144,7 @@ Value* scale_before(const Site& s) {
   return with_weights(s, *product, scaled.value, scaled.constant, product->weight_in_axis);
 }
 
-/// (x + b) + d, of two constants: a bias and the shift of the norm behind it.
+/// Replaces (x + b) + d by x + (b + d) for constants b and d: a bias, and the shift of the norm after it.
 Value* bias_behind_bias(const Site& s) {
   if (!s.op.is("add") || !takes_scales(*s.out())) return nullptr;
   for (size_t side : {size_t{0}, size_t{1}}) {
@@ -166,7 +166,7 @@ constexpr Rule kScaleRules[] = {scale_behind, scale_behind_bias, scale_before, b
 
 Result<Changed> fold_scales(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
-  // Each round makes constants of the products before, which one more scale may follow.
+  // Each round folds its products into constants, which another scale may follow.
   for (Changed again = Changed::kYes; again == Changed::kYes;) {
     again = Changed::kNo;
     for (Function* function : module.functions()) again |= rewrite_ops(module, *function, context, kScaleRules);

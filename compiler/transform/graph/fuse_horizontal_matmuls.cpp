@@ -26,7 +26,7 @@ namespace {
 
 using namespace relax;
 
-/// A product, and the last of the operations behind it that can go along.
+/// A product, and the result of the last operation after it that is merged with it.
 struct Branch {
   Op* product = nullptr;
   Value* end = nullptr;
@@ -38,8 +38,8 @@ struct Branch {
   }
 };
 
-/// An operation that is behind every product: what the first of them is, which operand of it the product is, and
-/// the other operands if there is one.
+/// An operation that follows every product: the op after the first product, the index of its operand that is the
+/// product, and the other operands, one per product, if there are two.
 struct Follower {
   Op* op = nullptr;
   size_t side = 0;
@@ -54,7 +54,7 @@ bool is_product(const Op& op) {
   return op.attrs.integer("groups") == 1 && x.shape()[0].is_constant(1);
 }
 
-/// Whether the two may be one product once their weights are joined.
+/// Returns whether the two may be one product once their weights are joined.
 bool alike(const Op& a, const Op& b) {
   if (a.def != b.def || !(a.attrs == b.attrs)) return false;
   const auto &p = a.operand(1)->shape(), &q = b.operand(1)->shape();
@@ -65,7 +65,7 @@ bool alike(const Op& a, const Op& b) {
   return true;
 }
 
-/// Products of one tensor in one block, in order.
+/// Merges products of one tensor in one block, which are given in order.
 class ProductMerging {
  public:
   ProductMerging(Module& module, PassContext& context, std::vector<Branch> branches)
@@ -110,7 +110,7 @@ class ProductMerging {
     return bytes;
   }
 
-  /// Takes the next operation along if it is the same behind every product.
+  /// Adds the next operation if it is the same after every product.
   bool extend() {
     Follower next;
     for (const Branch& branch : branches_) {
@@ -125,7 +125,7 @@ class ProductMerging {
     return true;
   }
 
-  /// An element-wise operator of `data`, or of it and a constant along its channels, that is the same as `like`.
+  /// Returns whether `op` is the element-wise operator `like`, of `data` and possibly of a constant along its channels.
   bool follows(const Op& op, const Op& like, const Value& data) const {
     if (op.is_yield || op.block != first_.block || op.def != like.def || !(op.attrs == like.attrs)) return false;
     if (!keeps_elements(op, data) || op.result()->dtype() != data.dtype() || !op.requirements.empty()) return false;
@@ -133,7 +133,7 @@ class ProductMerging {
     return op.operands().size() == 2 && is_along_channels(op.operand(op.operand(0) == &data ? 1 : 0), data);
   }
 
-  /// Whether the operator gives one element for each of `data`, in its place.
+  /// Returns whether the operator gives one element for each of `data`, at the same place.
   bool keeps_elements(const Op& op, const Value& data) const {
     if (!is_elementwise(module_.context(), op)) return false;
     for (const Value* operand : op.operands())
@@ -143,7 +143,7 @@ class ProductMerging {
 
   size_t channel_axis(const Value& data) const { return matmul_ ? data.shape().size() - 1 : 1; }
 
-  /// A constant with one element a channel of `data`, and no more.
+  /// Returns whether `constant` has one element for each channel of `data`, and no others.
   bool is_along_channels(const Value* constant, const Value& data) const {
     if (constant_of(constant) == nullptr) return false;
     size_t rank = data.shape().size(), own = constant->shape().size(), axis = channel_axis(data);
@@ -155,7 +155,7 @@ class ProductMerging {
     return true;
   }
 
-  /// Whether every result can be read as a slice, and nothing loses a product whose epilogue it would have been.
+  /// Returns whether every result can be read as a slice, and none would have been an epilogue of its product.
   bool pays() const {
     for (const Branch& branch : branches_)
       for (const Use& use : branch.end->uses()) {
@@ -209,7 +209,7 @@ class ProductMerging {
     return call("concat", weights, {{"axis", int64_t{0}}});
   }
 
-  /// Constants of one element a channel as one that broadcasts with the merged product.
+  /// Joins constants of one element per channel into one that broadcasts with the merged product.
   Value* joined_constants(const std::vector<Value*>& constants) {
     std::vector<Value*> parts;
     size_t rank = branches_[0].end->shape().size();
@@ -232,9 +232,9 @@ class ProductMerging {
   std::vector<Follower> followers_;
 };
 
-/// The products of a block that read one tensor and are alike, two or more.
+/// Returns the groups of two or more products in a block that read one tensor and are alike.
 std::vector<std::vector<Branch>> candidates(const Block& block) {
-  std::map<const Value*, std::vector<std::vector<Branch>>> by_data;  // looked up, never walked
+  std::map<const Value*, std::vector<std::vector<Branch>>> by_data;  // looked up only
   std::vector<const Value*> order;
   for (Op* op : block.ops) {
     if (op->kind != OpKind::kOperator || !is_product(*op)) continue;

@@ -32,7 +32,7 @@ using analysis::Pattern;
 
 namespace {
 
-constexpr int64_t kFewRows = 32;  ///< of a product, for which its right operand is not worth a transpose
+constexpr int64_t kFewRows = 32;  ///< products of no more rows read a transposed right operand in place
 
 Expr element_count(const Value& value) {
   Expr count = value.op->block->parent->function->context().index(1);
@@ -189,7 +189,7 @@ bool Grouping::joins(int32_t i, const std::unordered_set<Value*>& carried, bool 
 
 bool Grouping::narrows_sums(int32_t i) {
   const int32_t bits = nodes_[i].op->result()->dtype().bits;
-  // With vectors the second loop costs less than a kernel, unless what is done with a sum follows it in the same ones.
+  // With vectors, a second loop costs less than a kernel, unless work on a sum follows it in the same loops.
   if (target_.vector_bits != 0 && !has_multiply_accumulate_across_vector(target_)) return false;
   for (int32_t other = 0; other < i && anchor_[root(i)]; ++other)
     if (root(other) == root(i) && !nodes_[other].shape.spatial() && nodes_[other].op->result()->dtype().bits > bits)

@@ -54,7 +54,7 @@ class Hoisting {
       for (Value* result : op->results) inside.erase(result);
       moved.push_back(op);
     }
-    // Constants and shapes go along only with what needs them.
+    // Constants and shapes are moved only together with an op that needs them.
     std::unordered_set<const Op*> wanted;
     for (auto op = moved.rbegin(); op != moved.rend(); ++op) {
       bool worth = (*op)->kind == OpKind::kOperator && (*op)->def->role == Role::kKernel;
@@ -73,7 +73,7 @@ class Hoisting {
     for (Op* op : moved) op->block = loop.block;
   }
 
-  /// A symbol that the loop's operands or results bring along is known where the loop is.
+  /// Returns whether an operand of the loop has the symbol, which is then known before the loop.
   static bool known_outside(const Op& loop, Var var) {
     for (const Value* operand : loop.operands()) {
       if (operand == nullptr) continue;

@@ -46,13 +46,13 @@ struct Kernel {
   Op* op = nullptr;
   const tir::PrimFunc* function = nullptr;
   KernelShape shape;
-  std::vector<Value*> tensors;  ///< operands
+  std::vector<Value*> tensors;  ///< operands that are tensors
   std::vector<BufferRef> params;
   size_t group = 0;
-  size_t number = 0;  ///< among the kernels of the block
+  size_t number = 0;  ///< index among the kernels of the block
 
   std::vector<BufferRef> result() const { return {params[tensors.size()]}; }
-  /// The parameters that are `value`.
+  /// Returns the parameters that `value` is passed to.
   std::vector<BufferRef> reading(const Value* value) const {
     std::vector<BufferRef> found;
     for (size_t i = 0; i < tensors.size(); ++i)
@@ -68,10 +68,10 @@ struct Kernel {
 };
 
 struct Group {
-  std::vector<size_t> members;  ///< numbers of kernels, in order
-  size_t place = 0;             ///< index in the block
-  size_t rows = 0;              ///< that all members go through
-  bool product = false;         ///< members behind the first are epilogues of it
+  std::vector<size_t> members;  ///< indices of kernels, in order
+  size_t place = 0;             ///< index of an op of the block, before which the kernel goes
+  size_t rows = 0;              ///< number of leading dims that all members loop over
+  bool product = false;         ///< members after the first are its epilogues
 };
 
 class Siblings {
@@ -116,7 +116,7 @@ class Siblings {
     }
   }
 
-  /// Ops of regions are where the op around them does.
+  /// Records the index of an op in the block; ops in regions have that of the op around them.
   void note_place(const Op& op, size_t at) {
     place_[&op] = at;
     for (const Region* region : op.regions) {
@@ -134,7 +134,7 @@ class Siblings {
     auto kernel = kernel_of_.find(&op);
     if (kernel != kernel_of_.end()) return groups_[kernels_[kernel->second].group].place;
     auto found = place_.find(&op);
-    return found == place_.end() ? kNever : found->second;  // what the region gives is asked for at its end
+    return found == place_.end() ? kNever : found->second;  // a region's yield is at its end
   }
 
   void join_one(size_t k) {
@@ -165,14 +165,14 @@ class Siblings {
     return true;
   }
 
-  static constexpr size_t kNear = 8;  ///< kernels that another may move past
+  static constexpr size_t kNear = 8;  ///< kernels that a kernel may be moved past
 
-  /// A map of the product's result, as it is.
+  /// Returns the group's rows if the kernel maps the product's result element by element.
   std::optional<size_t> rows_as_epilogue(const Kernel& kernel, const Group& group) const {
     const Kernel& product = kernels_[group.members[0]];
     if (!kernel.shape.spatial() || product.shape.pattern != Pattern::kReduction || !same_dims(kernel, product, kNever))
       return std::nullopt;
-    if (analysis::reductions(product.shape) != 1) return std::nullopt;  // one over blocks of rows has its own schedule
+    if (analysis::reductions(product.shape) != 1) return std::nullopt;  // a product by row blocks has its own schedule
     bool reads = false;
     for (const Value* value : kernel.tensors) {
       if (!is_made_by(group, value)) continue;
@@ -183,7 +183,7 @@ class Siblings {
     return reads ? std::optional(group.rows) : std::nullopt;
   }
 
-  /// The rows that the kernel and the group go through, if what links them is worth a loop in common.
+  /// Returns the rows that the kernel and the group share, if what links them is worth a common loop.
   std::optional<size_t> rows_together(const Kernel& kernel, const Group& group) const {
     const Group& own = groups_[kernel.group];
     if (own.product) return std::nullopt;
@@ -210,7 +210,7 @@ class Siblings {
     return made != nullptr && &groups_[made->group] == &group;
   }
 
-  /// A member that reads all of `value`, if that is computed and no model data.
+  /// Returns a member that reads all of `value`; null if there is none, and for constants.
   const Kernel* reader_in(const Group& group, const Value* value) const {
     if (value->op != nullptr && value->op->kind == OpKind::kConstant) return nullptr;
     for (size_t member : group.members)
@@ -218,7 +218,7 @@ class Siblings {
     return nullptr;
   }
 
-  /// Whether the first `most` dims of both results are the same; all of them for kNever.
+  /// Returns whether the first `most` dims of both results are the same; all of them for kNever.
   bool same_dims(const Kernel& a, const Kernel& b, size_t most) const {
     const auto &p = a.op->result()->shape(), &q = b.op->result()->shape();
     if (most == kNever ? p.size() != q.size() : std::min(p.size(), q.size()) < most) return false;
@@ -227,7 +227,7 @@ class Siblings {
     return true;
   }
 
-  /// The first of `places` that is behind all that the members read and before all that others make of their results.
+  /// Returns the first of `places` after all that the members read and before all other uses of their results.
   std::optional<size_t> place_for(const Group& group, std::initializer_list<size_t> places) const {
     auto inside = [&](const Op* op) {
       auto found = kernel_of_.find(op);
@@ -248,7 +248,7 @@ class Siblings {
     return std::nullopt;
   }
 
-  /// Whether symbols come into being between the two places, on which sizes behind them may depend.
+  /// Returns whether an op between the two places binds symbols, on which sizes after them may depend.
   bool binds_symbols(size_t from, size_t to) const {
     return std::any_of(block_.ops.begin() + static_cast<std::ptrdiff_t>(from),
                        block_.ops.begin() + static_cast<std::ptrdiff_t>(to),
@@ -259,7 +259,7 @@ class Siblings {
     return std::find(group.members.begin(), group.members.end(), kernel.number) != group.members.end();
   }
 
-  /// How many members make what others read. A kernel of one result is what fuse_ops would have made, if it were good.
+  /// Returns how many members' results others read. With one result, fuse_ops would have made the kernel if it paid.
   size_t results_of(const Group& group) const {
     auto is_seen = [&](size_t member) {
       const auto& uses = kernels_[member].op->result()->uses();
@@ -285,7 +285,7 @@ class Siblings {
     return group.product || bytes <= most_bytes_;
   }
 
-  /// Bytes of what is behind the first `rows` dims, where that is known.
+  /// Returns the bytes of `value` after its first `rows` dims; 0 if they are not known.
   static int64_t row_bytes(const Value& value, size_t rows) {
     int64_t bytes = value.dtype().bytes();
     for (size_t i = rows; i < value.shape().size(); ++i) {
@@ -295,7 +295,7 @@ class Siblings {
     return bytes;
   }
 
-  /// A cheap map that only the members of one group read moves into them.
+  /// Moves a cheap map into the group whose members are its only readers.
   void give_to_reader(size_t k) {
     Kernel& kernel = kernels_[k];
     if (!kernel.shape.spatial() || groups_[kernel.group].members.size() != 1 ||
@@ -344,7 +344,7 @@ class Siblings {
   std::vector<Kernel> kernels_;
   std::vector<Group> groups_;
   std::unordered_map<const Op*, size_t> kernel_of_, place_;
-  std::unordered_map<const Value*, size_t> last_reader_;  ///< the group of the last kernel that reads it
+  std::unordered_map<const Value*, size_t> last_reader_;  ///< the group of the last kernel that reads the value
 };
 
 Changed fuse_region(Module& module, Region& region, const arith::Facts& facts, const PassContext& context) {

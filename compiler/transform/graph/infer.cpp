@@ -14,7 +14,7 @@ namespace {
 
 using namespace relax;
 
-/// Dims are sizes: what occurs bare as a tensor's dim is not negative.
+/// Adds the fact that symbols which are dims of tensors are not negative.
 void add_size_facts(Function& function, Info info) {
   if (const auto* tuple = info->as<TupleInfo>())
     for (Info field : tuple->fields) add_size_facts(function, field);
@@ -49,7 +49,7 @@ class Inference {
     return list;
   }
 
-  /// Operands whose own deduction failed have been reported already.
+  /// Returns whether all operands have infos; failed deductions have been reported already.
   static bool ready(const Op& op) {
     for (Value* operand : op.operands())
       if (operand != nullptr && operand->info == nullptr) return false;
@@ -72,12 +72,12 @@ class Inference {
         declared_extents(op);
         break;
       default:
-        break;  // typed by how they are made
+        break;  // typed when they are made
     }
   }
 
-  /// What a call is declared to give must have extents that there can be. Those that the callee decides are checked
-  /// when it has given them.
+  /// Requires the results that a call declares to have extents that are not negative. Those that the callee decides are
+  /// checked after the call.
   void declared_extents(Op& op) {
     arith::Facts room;
     const arith::Facts& facts = known_facts(*op.block->parent, &op, room);

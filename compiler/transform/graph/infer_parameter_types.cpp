@@ -38,7 +38,7 @@ class Adoption {
   }
 
  private:
-  /// The parameter that `value` is part of, and the way to it.
+  /// Returns the parameter that `value` is a part of; `path` gets the tuple indices that lead to it.
   static Value* parameter(Value* value, std::vector<size_t>& path) {
     while (value->op != nullptr && value->op->kind == OpKind::kTupleGet) {
       path.insert(path.begin(), static_cast<size_t>(value->op->attrs.integer("index")));
@@ -57,11 +57,11 @@ class Adoption {
     set_info(*from, merged);
     std::vector<Var> used = symbols_of(merged);
     std::erase_if(cast.binds, [&](Var var) { return std::find(used.begin(), used.end(), var) != used.end(); });
-    // What the cast leaves open the parameter says.
+    // The parameter's info completes what the cast leaves open.
     cast.result()->info = merge(cast.result()->info, cast.operand(0)->info, cast);
   }
 
-  /// Whether a caller may give the parameter a handle, whole or in part.
+  /// Returns whether a caller may pass a handle as the parameter or as a part of it.
   bool gets_objects(const Value& parameter) const {
     auto holds_object = [](Info info, auto&& self) -> bool {
       const auto* tuple = info->as<TupleInfo>();
@@ -82,7 +82,7 @@ class Adoption {
     return tuple_info(function_.context(), std::move(fields));
   }
 
-  /// `known` with what it leaves open taken from `wanted`; `known` itself if that is nothing.
+  /// Returns `known` completed by `wanted`; `known` itself if that adds nothing.
   Info merge(Info known, Info wanted, const Op& cast) {
     Context& context = function_.context();
     if (known->kind == InfoKind::kObject && !opens_objects_ && wanted->kind != InfoKind::kCallable) return wanted;
@@ -112,7 +112,7 @@ class Adoption {
     return more ? tensor_info(context, std::max(tensor->ndim, theirs.ndim), dtype) : known;
   }
 
-  /// Dims that the inputs decide: a symbol in place of any that speaks of what is found later.
+  /// Returns dims that the inputs decide: a new symbol replaces a dim that depends on later results.
   std::vector<Expr> of_inputs(std::vector<Expr> dims, const Op& cast) {
     for (Expr& dim : dims) {
       std::vector<Var> vars = arith::free_vars(dim);
@@ -139,7 +139,7 @@ class Adoption {
                  info->as<TupleInfo>()->fields.at(static_cast<size_t>(use.user->attrs.integer("index"))));
   }
 
-  /// Names for dims of known rank; reports what has no form in memory.
+  /// Gives names to dims of known rank; reports infos that have no form in memory.
   Info close(Info info, const std::string& name) {
     Context& context = function_.context();
     auto symbols = [&](int32_t ndim, bool sizes) {
@@ -177,7 +177,7 @@ class Adoption {
   Function& function_;
   const std::vector<const Op*>& calls_;
   Diagnostics& diag_;
-  bool opens_objects_ = false;  ///< the cast being looked at reads a handle
+  bool opens_objects_ = false;  ///< the current cast reads a handle
   Changed changed_ = Changed::kNo;
 };
 

@@ -23,14 +23,14 @@ std::string kernel_name(const Op& op) {
   return name;
 }
 
-/// The scalar operands of the call: a Prim value for each scalar parameter of the prim func.
+/// Adds the scalar operands of the call: a Prim value for each scalar parameter of the prim func.
 void add_scalars(Module& module, PassContext& context, Op& op, const tir::PrimFunc& function) {
   GraphBuilder builder(module, context.ops, &op, context.diag);
   for (const tir::Param& param : function.params)
     if (param.buffer == nullptr) op.add_operand(builder.prim(param.var));
 }
 
-/// The value of a constant of one integer, which instructions can hold.
+/// Returns the value of a constant of one integer, which instructions can hold; nothing for any other value.
 std::optional<int64_t> immediate(const Value& value) {
   const bool constant = value.op != nullptr && value.op->kind == OpKind::kConstant && value.shape().empty();
   if (!constant || !value.dtype().is_integer() || value.dtype().bits < 8) return std::nullopt;
@@ -40,10 +40,10 @@ std::optional<int64_t> immediate(const Value& value) {
   return number;
 }
 
-/// Puts integers that are known into the definition. A kernel that is handed them would load them, and could not see
-/// that a shift is by less than a register has bits. Targets with vectors keep kernels that layers share, except for
-/// Helium: of its machines, code is the smaller part. Shifts of 64 bits take them everywhere: AVX2
-/// has no arithmetic one, and where the distance is known, a logical one gives the bits that are kept.
+/// Replaces parameters that are known integers by their values. A kernel that takes them as arguments would load them,
+/// and could not see that a shift is by less than the bits of a register. Targets with vectors keep kernels that layers
+/// share, except for Helium, on whose machines code is the smaller part. Shifts of 64 bits take them in everywhere:
+/// AVX2 has no arithmetic one, and with a known distance a logical one gives the bits that are kept.
 void take_in_numbers(arith::Context& context, tir::PrimFunc& function, std::vector<Value*>& tensors) {
   std::map<tir::BufferRef, arith::Expr> numbers;  // looked up only
   for (size_t i = tensors.size(); i-- > 0;) {
@@ -83,8 +83,8 @@ void legalize_op(Module& module, PassContext& context, Op& op) {
   add_scalars(module, context, op, *function);
 }
 
-/// Which values will be in memory whatever fusion does: those that no spatial kernel makes, or one that will be the
-/// epilogue of a reduction.
+/// Tells which values will be in memory whatever fusion does: those that no spatial kernel makes, and those whose
+/// kernel will be the epilogue of a reduction.
 class InMemory {
  public:
   explicit InMemory(const Module& module) : module_(module) {}
@@ -101,7 +101,7 @@ class InMemory {
     return known->second;
   }
 
-  /// Follows operands of the result's shape, each the first of its op, up to a reduction.
+  /// Follows operands that have the result's shape and no other reader, the first of each op, up to a reduction.
   bool is_epilogue(const Value& value) {
     const Value* at = &value;
     while (at != nullptr && at->op != nullptr && at->op->kind == OpKind::kCallTir && pattern_is_spatial(*at)) {
@@ -116,7 +116,7 @@ class InMemory {
   }
 
   const Module& module_;
-  std::map<const Value*, bool> spatial_;  // looked up, never walked
+  std::map<const Value*, bool> spatial_;  // looked up only
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ bool buffers_agree_in_shape(const tir::Buffer& a, const tir::Buffer& b) {
          b.strides.empty() && a.shape == b.shape;
 }
 
-/// The nests of a kernel that only maps elements to elements; nothing for any other.
+/// Returns the nests of a kernel that only maps elements to elements; nothing for any other kernel.
 std::vector<analysis::Nest> maps_of(const tir::PrimFunc& function) {
   std::vector<tir::BufferRef> temporaries;
   std::vector<analysis::Nest> nests;
@@ -31,7 +31,7 @@ std::vector<analysis::Nest> maps_of(const tir::PrimFunc& function) {
   return temporaries.empty() && std::all_of(nests.begin(), nests.end(), fits) ? nests : std::vector<analysis::Nest>();
 }
 
-/// The parameters that the result, which is the last buffer, may overwrite.
+/// Returns the indices of the parameters that the result, which is the last buffer, may overwrite.
 std::vector<size_t> overwritable(const tir::PrimFunc& function) {
   std::vector<size_t> found;
   analysis::KernelShape shape = analysis::classify(function);

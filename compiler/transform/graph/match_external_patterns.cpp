@@ -28,7 +28,7 @@ namespace {
 
 using namespace relax;
 
-/// One row on one function.
+/// Matches one row in one function.
 class Matching {
  public:
   Matching(Module& module, Function& function, PassContext& context, std::unordered_set<const Op*>& taken)
@@ -52,7 +52,7 @@ class Matching {
     return calls;
   }
 
-  /// Why a group of operators that has the form of the row is none; empty: there was no such group.
+  /// Returns why a group of operators with the row's form does not match; empty if there was no such group.
   const std::string& refusal() const { return refusal_; }
 
  private:
@@ -62,7 +62,7 @@ class Matching {
     PatternMatch match;
     ExternalCallPlan plan;
 
-    /// Each once, in the order of the program.
+    /// Returns each operator once, in the order of the program.
     std::vector<const Op*> ops_in_order() const {
       std::vector<const Op*> all(ops.begin(), ops.end());
       std::sort(all.begin(), all.end(), [](const Op* a, const Op* b) { return a->id < b->id; });
@@ -88,7 +88,7 @@ class Matching {
     all.push_back({&root, std::move(ops), std::move(*match), std::move(*plan)});
   }
 
-  /// Whether the operators are plain ones of the root's region that nothing has taken.
+  /// Returns whether the operators are pure ones of the root's region that no other match has taken.
   bool together(const PatternMatch& match, const Op& root) const {
     return std::all_of(match.ops.begin(), match.ops.end(), [&](const Op* op) {
       return op->def->pure && op->binds.empty() && op->results.size() == 1 && taken_.count(op) == 0 &&
@@ -99,7 +99,7 @@ class Matching {
   void replace(const ExternalPattern& row, Found& found) {
     GraphBuilder builder(module_, context_.ops, found.root, context_.diag);
     builder.location = found.root->location;
-    for (ExternalArgument& argument : found.plan.arguments)  // may be what an earlier call has replaced
+    for (ExternalArgument& argument : found.plan.arguments)  // an earlier call may have replaced it
       if (auto* value = std::get_if<Value*>(&argument.what))
         while (replaced_.count(*value) != 0) *value = replaced_.at(*value);
     Value* old = found.root->result();

@@ -34,7 +34,7 @@ std::optional<DType> narrow_dtype(const PassContext& context) {
   }
 }
 
-/// Whether all numbers of a float32 constant have a finite float16.
+/// Returns whether all finite numbers of a float32 constant are finite in float16.
 bool fits_float16(const ConstantData& data) {
   constexpr double kLargest = 65504;
   bool fits = true;
@@ -65,7 +65,7 @@ class Narrowing {
   }
 
  private:
-  /// An operator whose operands are float32 tensors that are all multiplied with each other.
+  /// Returns whether the op is an operator of float32 tensors that are all multiplied with each other.
   bool takes_part(const Op& op) const {
     if (op.kind != OpKind::kOperator || op.def->define == nullptr || !op.def->pure || !op.binds.empty()) return false;
     if (op.results.size() != 1 || op.result()->unused() || op.result()->info->as<TensorInfo>() == nullptr) return false;
@@ -81,9 +81,9 @@ class Narrowing {
     return analysis::multiplied_operands(define_op(module_.context(), op, "asked")).size() == tensors;
   }
 
-  /// The same on narrow operands; null if the operator does not take them.
+  /// Returns the operator's result on narrow operands; null if the operator does not take them.
   Value* narrowed(Op& op) {
-    Diagnostics refused;  // an operator may say no; the program is not at fault
+    Diagnostics refused;  // an operator may refuse; the program is not at fault
     GraphBuilder builder(module_, context_.ops, &op, refused);
     builder.location = op.location;
     std::vector<Value*> operands;

@@ -26,7 +26,7 @@ namespace {
 using namespace relax;
 using tir::Quantization;
 
-/// Elements of a float32 constant; nothing for anything else.
+/// Returns the elements of a float32 constant; nothing for any other value.
 std::optional<std::vector<float>> known_floats(const Value* value) {
   ConstantRef data = constant_of(value);
   if (data == nullptr || data->dtype() != DType::f(32)) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<std::vector<float>> known_floats(const Value* value) {
   return numbers;
 }
 
-/// The numbers of a `quantize` or `dequantize`; nothing if they are not known.
+/// Returns the scales, zero points and axis of a `quantize` or `dequantize`; nothing if they are not known.
 std::optional<Quantization> numbers_of(const Op& op, size_t rank) {
   Quantization q;
   std::optional<std::vector<float>> scale = known_floats(op.operand(1));
@@ -57,11 +57,11 @@ std::optional<Quantization> numbers_of(const Op& op, size_t rank) {
   return q;
 }
 
-/// A place in the list of a function's results, with tuples that are made there taken apart.
+/// A tensor among the function's results, with tuples that are made for the return taken apart.
 struct TensorPlace {
   Op* holder;  ///< the yield, or the tuple that is returned
   size_t operand;
-  size_t index;  ///< as the object counts outputs
+  size_t index;  ///< index among the outputs of the object
 };
 
 class Border {
@@ -108,7 +108,7 @@ class Border {
     }
   }
 
-  /// How all that use the parameter quantize it.
+  /// Returns the quantization that all uses of the parameter apply; nothing if they differ or do anything else.
   static std::optional<Quantization> quantized(const Value& argument) {
     const auto* tensor = argument.info->as<TensorInfo>();
     if (tensor == nullptr || !tensor->shape || tensor->dtype != DType::f(32) || argument.unused()) return std::nullopt;
@@ -124,7 +124,7 @@ class Border {
     return common;
   }
 
-  /// Such a value has a name of its own already.
+  /// Returns whether the value is a result itself, which has a name of its own already.
   bool is_result(const Value& value) const {
     return std::any_of(results_.begin(), results_.end(),
                        [&](const TensorPlace& place) { return place.holder->operand(place.operand) == &value; });
@@ -140,7 +140,7 @@ class Border {
     }
   }
 
-  /// Both ends of a state are one tensor, so they change together or not at all.
+  /// Keeps both ends of a state alike: they are one tensor, so both are stored as integers or neither.
   void keep_states() {
     for (const State& state : function_.states) {
       std::optional<size_t> input = input_named(state.input), output = output_named(state.output);
@@ -167,7 +167,7 @@ class Border {
     return std::nullopt;
   }
 
-  /// The quantizations are erased, since they would quantize integers.
+  /// Makes the parameter the stored tensor; its quantizations are erased, since they would quantize integers.
   void store_input(Value& argument) {
     std::set<const Op*> gone;
     for (const Use& use : argument.uses()) gone.insert(use.user);
@@ -176,7 +176,7 @@ class Border {
     erase_ops(function_.body(), [&](Op* op) { return gone.count(op) != 0; });
   }
 
-  /// The stored tensor takes the name that callers know.
+  /// Makes the stored tensor the result, under the name that callers know.
   void store_output(const TensorPlace& result) {
     Value* real = result.holder->operand(result.operand);
     Value* stored = real->op->operand(0);
@@ -191,7 +191,7 @@ class Border {
   Function& function_;
   size_t next_ = 0;
   std::vector<TensorPlace> results_;
-  std::vector<std::pair<size_t, Value*>> arguments_;  ///< that are quantized, by their index
+  std::vector<std::pair<size_t, Value*>> arguments_;  ///< parameters that are quantized, with their index
   tir::QuantizedTensors tensors_;
 };
 

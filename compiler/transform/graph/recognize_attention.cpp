@@ -27,13 +27,13 @@ namespace {
 
 using namespace relax;
 
-/// A value times a number that is known when compiling.
+/// A value times a number that is known at compile time.
 struct Multiple {
   Value* value = nullptr;
   double factor = 1;
 };
 
-/// `value` as a multiple of another of its shape; of itself if it is none.
+/// Returns `value` as a multiple of another value of its shape; as one times itself if it is none.
 Multiple as_multiple(const Site& site, Value* value) {
   Op* op = value->op;
   bool product = op != nullptr && op->is("multiply"), quotient = op != nullptr && op->is("divide");
@@ -48,25 +48,25 @@ Multiple as_multiple(const Site& site, Value* value) {
   return {value};
 }
 
-/// What is added to scores, and the factor that the sum is multiplied by behind it.
+/// A value that is added to scores, and the factor by which the sum is multiplied after that.
 struct Addend {
   Value* value = nullptr;
   double factor = 1;
 };
 
-/// A condition on which scores are hidden.
+/// A condition by which scores are hidden.
 struct Mask {
   Value* value = nullptr;
-  bool seen = true;  ///< where it is true
+  bool seen = true;  ///< scores are visible where the condition is true
 };
 
-/// What is between the two products.
+/// The operators between the two products.
 struct Between {
-  Op* product = nullptr;       ///< of queries and keys
-  std::vector<Addend> biases;  ///< all on one side of the masks
-  std::vector<Mask> masks;     ///< all hide by the same number
+  Op* product = nullptr;       ///< the matmul of queries and keys
+  std::vector<Addend> biases;  ///< all before or all after the masks
+  std::vector<Mask> masks;     ///< all hide scores by the same number
   double hidden = 0, scale = 1;
-  double cap = 0;  ///< 0: none
+  double cap = 0;  ///< 0: there is no cap
   bool bias_last = false, widened = false;
   std::vector<const Op*> ops;
 };
@@ -97,7 +97,7 @@ class Attention {
     return op->operand(0);
   }
 
-  /// The result of the softmax from which the weights come; null if they come from none over their last dim.
+  /// Returns the result of the softmax that gives the weights; null if there is no softmax over the last dim.
   Value* read_weights(Value* value) {
     value = past_cast(value);
     if (Op* where = producer_of(value, "where")) {
@@ -116,7 +116,7 @@ class Attention {
     return value;
   }
 
-  /// Whether `condition` asks which rows of `weights` have no key.
+  /// Returns whether `condition` tells which rows of `weights` have no key.
   bool read_empty_rows(Value& condition, Value& weights) {
     Op* softmax = producer_of(&weights, "nn.softmax");
     if (condition.op == nullptr || softmax == nullptr) return false;
@@ -136,8 +136,8 @@ class Attention {
            (axes[0] == -1 || axes[0] == rank - 1);
   }
 
-  /// Reads upwards from what the softmax is of to the product; parts that were read before are in `so_far`. Either side
-  /// of a sum may hold the product: sums of shared values have very many ways up; some are tried.
+  /// Reads upwards from the softmax's operand to the product; `so_far` has the parts that were read before. Either side
+  /// of a sum may hold the product: sums of shared values have very many paths up, of which some are tried.
   std::optional<Between> read_scores(Value* value, Between so_far) {
     constexpr int kMostSteps = 256;
     if (++steps_ > kMostSteps) return std::nullopt;
@@ -158,12 +158,12 @@ class Attention {
       so_far.scale *= multiple.factor;
       return read_scores(multiple.value, so_far);
     }
-    if (so_far.widened) return std::nullopt;  // all else is of the wider dtype
+    if (so_far.widened) return std::nullopt;  // biases and masks are of the wider dtype
     if (op->is("tanh") && so_far.cap == 0) {
       so_far.cap = std::exchange(so_far.scale, 1);
       return read_scores(op->operand(0), so_far);
     }
-    if (so_far.cap != 0) return std::nullopt;  // a cap holds what no bias and no mask has met
+    if (so_far.cap != 0) return std::nullopt;  // a cap applies before biases and masks
     if (op->is("add")) return read_bias(*op, so_far);
     return op->is("where") ? read_mask(*op, so_far) : std::nullopt;
   }
@@ -199,7 +199,7 @@ class Attention {
     return std::nullopt;
   }
 
-  /// Whether nothing else reads what is between the operands and the result.
+  /// Returns whether no other op reads the values between the operands and the result.
   bool closed() const {
     for (const Op* op : ops_) {
       if (op == &site_.op) continue;
@@ -209,7 +209,7 @@ class Attention {
     return true;
   }
 
-  /// Whether the operator requires no more than its parts did: what meets scores is known to broadcast to them.
+  /// Returns whether the operator requires no more than its parts did: masks and biases broadcast to the scores.
   bool fits(const Between& found) const {
     const Value &q = *found.product->operand(0), &k = *found.product->operand(1);
     if (q.shape().size() < 2 || k.shape().size() < 2 || k.dtype() != q.dtype()) return false;
@@ -228,7 +228,7 @@ class Attention {
     return true;
   }
 
-  /// `keys` [.., E, T] as [.., T, E], and the factor that is before or behind their permutation.
+  /// Returns `keys` [.., E, T] as [.., T, E], and the product of the factors before and after their permutation.
   Multiple untransposed(Value* keys) const {
     Multiple behind = as_multiple(site_, keys);
     Value* x = behind.value;
@@ -245,7 +245,7 @@ class Attention {
     return {site_.make("permute_dims", {x}, {{"axes", swap}}), behind.factor};
   }
 
-  /// All that is added to scores as one; null if there is nothing.
+  /// Returns the sum of all that is added to scores; null if there is nothing.
   Value* bias_of(const Between& found) const {
     Value* all = nullptr;
     for (const auto& [value, factor] : found.biases) {
@@ -256,7 +256,7 @@ class Attention {
     return all;
   }
 
-  /// Where a score is seen by all masks; null if there is none.
+  /// Returns where all masks show a score; null if there is no mask.
   Value* mask_of(const Between& found) const {
     Value* all = nullptr;
     for (const auto& [value, seen] : found.masks) {

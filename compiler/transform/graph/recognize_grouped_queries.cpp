@@ -23,7 +23,7 @@ bool is_view(const Op* op) {
   return op != nullptr && op->kind == OpKind::kOperator && op->def->role == Role::kView;
 }
 
-/// `x` [b, heads * group, t, e] before its heads were repeated, as [b, heads, 1, t, e]; null if they were not.
+/// Returns `x` [b, heads * group, t, e] before its heads were repeated, as [b, heads, 1, t, e]; null if they were not.
 Value* before_repeat(const Site& s, Value* x) {
   if (x->shape().size() != 4) return nullptr;
   if (Op* permute = producer_of(x, "permute_dims")) {
@@ -54,8 +54,8 @@ Value* before_repeat(const Site& s, Value* x) {
   return joins ? below : nullptr;
 }
 
-/// What meets scores [b, heads * group, s, t], as what meets them as [b, heads, group, s, t]; null if it has heads of
-/// another number.
+/// Returns an operand that broadcasts to scores [b, heads * group, s, t] in a shape that broadcasts to [b, heads,
+/// group, s, t]; null if it has another number of heads.
 Value* by_groups(const Site& s, Value* operand, Expr heads, Expr group) {
   std::vector<Expr> dims = operand->shape();
   if (dims.size() < 3) return operand;
@@ -70,7 +70,7 @@ Value* by_groups(const Site& s, Value* operand, Expr heads, Expr group) {
   return s.make("reshape", {operand, s.builder.shape(dims)});
 }
 
-/// Attention of keys and values that are repeated for groups of heads, as attention of groups to heads that they share.
+/// Replaces attention with keys and values repeated for groups of heads by attention in which a group shares a head.
 Value* group_queries(const Site& s) {
   if (!s.op.is("nn.scaled_dot_product_attention") || s.out()->shape().size() != 4) return nullptr;
   Value *q = s.in(0), *k = before_repeat(s, s.in(1)), *v = before_repeat(s, s.in(2));
@@ -92,7 +92,7 @@ Value* group_queries(const Site& s) {
   return s.make("reshape", {made, s.builder.shape(s.out()->shape())});
 }
 
-/// The same of one product, where attention is not written as one: between its products may be what is asked for.
+/// Does the same for one product where attention is not recognized: what is between its products may be a result.
 Value* group_queries_of_product(const Site& s) {
   if (!s.op.is("matmul") || s.in(0)->shape().size() != 4) return nullptr;
   Value* shared = before_repeat(s, s.in(1));

@@ -69,7 +69,7 @@ constexpr Row kRows[] = {
      "nn.hard_swish(x)"},
     {"multiply(x, nn.hard_sigmoid[alpha=0.1666666667, beta=0.5](x))", "nn.hard_swish(x)"},
 
-    // The half is before, between, behind, or inside of the sum.
+    // The factor 0.5 comes before, between or after the others, or inside of the sum.
     {"(multiply(multiply(x, 0.5), @erf_plus_1(x)) | multiply(multiply(x, @erf_plus_1(x)), 0.5)"
      " | multiply(x, multiply(@erf_plus_1(x), 0.5)))",
      "nn.gelu(x)"},
@@ -88,7 +88,7 @@ constexpr Row kRows[] = {
 
     {"(divide(@distance(x), @root(@spread(x))) | multiply(@distance(x), @inverse_root(@spread(x))))",
      "nn.layer_norm[axes:axes, epsilon:epsilon](x)"},
-    // TensorFlow's: x * scale + (beta - mean * scale), where scale = gamma / sqrt(variance + epsilon).
+    // TensorFlow's form: x * scale + (beta - mean * scale), where scale = gamma / sqrt(variance + epsilon).
     {"add(multiply(x, @inverse_root(@spread(x))), subtract(%beta, multiply(@mean(x), @inverse_root(@spread(x)))))",
      "add(nn.layer_norm[axes:axes, epsilon:epsilon](x), %beta)"},
     {"add(multiply(x, multiply(@inverse_root(@spread(x)), %gamma)),"
@@ -115,7 +115,7 @@ class Recognition {
   Changed run(Function& function) {
     Changed changed = Changed::kNo;
     for (Op* op : ops_of(function.body(), true)) {
-      // What one row gives may be the root of the next: a norm, its scale, its shift.
+      // The result of one row may be the root of the next: a norm, its scale, its shift.
       bool candidate = op->kind == OpKind::kOperator && op->results.size() == 1 && !op->result()->unused();
       if (candidate && op->result()->info->as<TensorInfo>() != nullptr) changed |= one(function, *op);
     }
@@ -147,7 +147,7 @@ class Recognition {
     return Changed::kNo;
   }
 
-  /// Whether x is of the result's shape and all else broadcasts to it.
+  /// Returns whether x has the result's shape and all other values broadcast to it.
   static bool fits(const Site& site, const PatternMatch& match) {
     const std::vector<Expr>& shape = site.out()->shape();
     for (const auto& [name, value] : match.values) {

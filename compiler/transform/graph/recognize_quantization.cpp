@@ -36,11 +36,11 @@ namespace {
 
 using namespace relax;
 
-/// Operators that move elements of their first operand, or choose among them in their order.
+/// Returns whether the operator moves elements of its first operand, or chooses among them by their order.
 bool keeps_values(const Op& op) {
   if (op.kind != OpKind::kOperator || op.results.size() != 1) return false;
   if (op.def->role == Role::kView || op.is("permute_dims")) return true;
-  if (op.is("take")) return true;  // of its first operand: rows of a table of words
+  if (op.is("take")) return true;  // it moves rows of its first operand, such as a table of words
   return op.is("nn.max_pool") && !op.attrs.flag("indices");
 }
 
@@ -48,7 +48,7 @@ Op* dequantization(const Value* value) {
   return producer_of(value, "dequantize");
 }
 
-/// keeps_values(dequantize(q)) → dequantize(keeps_values(q)).
+/// Replaces keeps_values(dequantize(q)) by dequantize(keeps_values(q)).
 Result<Value*> move_below(GraphBuilder& b, const Op& op) {
   Op* inner = keeps_values(op) ? dequantization(op.operand(0)) : nullptr;
   if (inner == nullptr || !inner->operand(0)->dtype().is_integer()) return nullptr;
@@ -73,7 +73,7 @@ Result<Value*> move_below(GraphBuilder& b, const Op& op) {
   return b.call("dequantize", operands, attrs, op.result()->name);
 }
 
-/// quantize(dequantize(q)) by the same numbers is q where floats of the scale's dtype distinguish all values of q.
+/// Returns q for a quantize(dequantize(q)) by the same numbers whose floats distinguish all values of q; else null.
 Value* quantized_again(const Op& op) {
   Op* inner = op.is("quantize") ? dequantization(op.operand(0)) : nullptr;
   if (inner == nullptr || inner->operand(0)->dtype() != op.result()->dtype()) return nullptr;
@@ -91,7 +91,7 @@ class QuantizationRecognition {
                   {.whole_words = context.target.dots.of(context.target.vector_bits) != DotProduct::kNone,
                    .data = has_multiply_accumulate_across_vector(context.target) ? DType::i(8) : DType::u(8)}) {}
 
-  /// Products of bytes.
+  /// Replaces products of dequantized tensors by products of bytes.
   Result<Changed> multiply(Function& function) {
     IntegerMeans means;
     RELAXC_DO(each(function, [&](GraphBuilder& b, Op& op) -> Result<Value*> {
@@ -110,13 +110,13 @@ class QuantizationRecognition {
     return changed_;
   }
 
-  /// What is between them.
+  /// Replaces the float operators between products of bytes by requantizations.
   Status requantize(Function& function) {
     return each(function, [&](GraphBuilder& b, Op& op) { return as_requantization(b, op); });
   }
 
  private:
-  /// Replaces the result of every operator by what `f` makes of it (null: nothing), in the order of the program.
+  /// Replaces the result of every operator by what `f` returns for it (null: it stays), in the order of the program.
   template <typename F>
   Status each(Function& function, F f) {
     for (Op* op : ops_of(function.body(), true)) {
@@ -148,7 +148,7 @@ Result<Changed> recognize_quantization(relax::Module& module, PassContext& conte
     changed |= here;
   }
   if (changed == Changed::kNo) return changed;
-  remove_dead_ops(module);  // what was moved is now used only by what replaces it
+  remove_dead_ops(module);  // only its replacement uses what was moved
   for (Function* function : module.functions())
     RELAXC_DO(QuantizationRecognition(module, context).requantize(*function));
   return changed;

@@ -29,18 +29,18 @@ namespace {
 
 using namespace relax;
 
-/// One of every pair of channels of `of`.
+/// The first or the second channel of every pair of channels of `of`.
 struct Side {
   Value* of = nullptr;
   bool second = false, neighbours = false;
-  bool own_dim = false;  ///< `of` has the pairs in a last dim of two
+  bool own_dim = false;  ///< the pairs of `of` are in a last dim of two
 };
 
 bool read_once(const Value* value) {
   return value->uses().size() == 1;
 }
 
-/// Past views that only take away, or add, a last dim of one.
+/// Returns the value below a view that only removes or adds a last dim of 1; `value` itself if it is no such view.
 Value* past_unit_dim(Value* value) {
   const Op* op = value->op;
   if (op == nullptr || op->kind != OpKind::kOperator || op->def->role != Role::kView) return value;
@@ -53,7 +53,7 @@ Value* past_unit_dim(Value* value) {
   return unit ? below : value;
 }
 
-/// A part of the last dim, by whatever operator.
+/// Returns which side of the pairs in the last dim of a tensor `value` is; nothing if it is none.
 std::optional<Side> side_of(Value* value) {
   Value* cut = past_unit_dim(value);
   const Op* op = cut->op;
@@ -90,7 +90,7 @@ std::optional<Side> side_of(Value* value) {
   return every_other ? std::optional(Side{x, begins->at(0) == 1, true, false}) : std::nullopt;
 }
 
-/// The parts that a concatenation, or a stack whose pairs a view makes neighbours, puts together.
+/// The parts that are joined by a concatenation, or by a stack that a view flattens, so that pairs are neighbours.
 struct Together {
   Value *first = nullptr, *second = nullptr;
   bool neighbours = false;
@@ -117,7 +117,7 @@ std::optional<Together> together(Value* value) {
   return a != op->operand(0) && b != op->operand(1) ? std::optional(Together{a, b, true}) : std::nullopt;
 }
 
-/// -value, as it is written.
+/// Returns x for a value that is written as -x; null for any other.
 Value* negated(Value* value) {
   if (Op* op = producer_of(value, "negative")) return op->operand(0);
   Op* product = producer_of(value, "multiply");
@@ -126,7 +126,7 @@ Value* negated(Value* value) {
   return nullptr;
 }
 
-/// Whether both are sides of one tensor, the first of each pair first.
+/// Returns whether a and b are the first and the second channels of one tensor.
 bool are_pairs(const std::optional<Side>& a, const std::optional<Side>& b) {
   return a && b && a->of == b->of && !a->second && b->second && a->neighbours == b->neighbours &&
          a->own_dim == b->own_dim;
@@ -142,7 +142,7 @@ class Rotary {
   }
 
  private:
-  /// x * cos + exchanged(x) * sin
+  /// Matches x * cos + exchanged(x) * sin.
   Value* exchanged_halves() {
     Op *a = producer_of(site_.in(0), "multiply"), *b = producer_of(site_.in(1), "multiply");
     if (a == nullptr || b == nullptr || !read_once(a->result()) || !read_once(b->result())) return nullptr;
@@ -157,7 +157,7 @@ class Rotary {
     return nullptr;
   }
 
-  /// The tensor (a, b) for which `value` is (-b, a).
+  /// Returns the tensor (a, b) for which `value` is (-b, a).
   std::optional<Side> exchanged(Value* value) {
     std::optional<Together> parts = read_once(value) ? together(value) : std::nullopt;
     Value* b = parts ? negated(parts->first) : nullptr;
@@ -167,7 +167,7 @@ class Rotary {
     return first;
   }
 
-  /// (a * cos - b * sin, a * sin + b * cos)
+  /// Matches (a * cos - b * sin, a * sin + b * cos).
   Value* turned_pairs() {
     std::optional<Together> parts = together(site_.out());
     if (!parts || !read_once(parts->first) || !read_once(parts->second)) return nullptr;
@@ -213,7 +213,7 @@ class Rotary {
     return *made;
   }
 
-  /// Whether the table is known to broadcast to x, with an element a channel or a pair.
+  /// Returns whether the table is known to broadcast to x, with an element for each channel or for each pair.
   bool fits(const Value& table, const Value& x) const {
     const auto &own = table.shape(), &whole = x.shape();
     if (table.dtype() != x.dtype() || own.empty() || own.size() > whole.size()) return false;
@@ -224,7 +224,7 @@ class Rotary {
     return true;
   }
 
-  /// The first half of a table along its last dim, if it is made of the first half of something that is repeated.
+  /// Returns the first half of a table along its last dim, if the table is made of a concatenation of equal halves.
   Value* first_half(Value* table, int depth) {
     auto [known, fresh] = halves_.emplace(table, nullptr);
     if (!fresh) return known->second;
@@ -270,7 +270,7 @@ class Rotary {
   }
 
   const Site& site_;
-  std::map<const Value*, Value*> halves_;  ///< of tables that were looked at; looked up only
+  std::map<const Value*, Value*> halves_;  ///< halves of tables that were visited; looked up only
 };
 
 Value* rotary(const Site& site) {

@@ -15,7 +15,7 @@ namespace {
 
 using namespace relax;
 
-/// x^1, x^2 and x^3 for floats of at least 32 bits (narrower ones round once, behind the power).
+/// Replaces x^1, x^2 and x^3 for floats of at least 32 bits (narrower ones round once, after the power).
 Value* power_by_known(const Site& s) {
   if (!s.op.is("power") || !s.out()->dtype().is_float() || s.out()->dtype().bits < 32) return nullptr;
   std::optional<double> exponent = uniform_value(s.in(1));
@@ -27,7 +27,7 @@ Value* power_by_known(const Site& s) {
   return *exponent == 2 ? square : s.make("multiply", {square, s.in()});
 }
 
-/// x / 2^k for float32 and float64, as long as 2^-k is a normal number.
+/// Replaces x / 2^k by x * 2^-k for float32 and float64, as long as 2^-k is a normal number.
 Value* divide_by_power_of_two(const Site& s) {
   bool fits = s.op.is("divide") && (s.out()->dtype() == DType::f(32) || s.out()->dtype() == DType::f(64));
   std::optional<double> by = fits ? uniform_value(s.in(1)) : std::nullopt;

@@ -32,16 +32,16 @@ bool is_product(const Op* op) {
          op->operand(1)->dtype() == op->result()->dtype();
 }
 
-/// Orders the chain whose last product is `root`.
+/// Chooses an order for the chain of products whose last one is `root`.
 class MatmulChain {
  public:
   MatmulChain(Op& root, GraphBuilder& builder, const arith::Facts& facts, int64_t most_stored)
       : root_(root), builder_(builder), facts_(facts), most_stored_(most_stored) {}
 
-  /// The ops that were read, the root first; they are part of no other chain.
+  /// Returns the ops that were read, the root first; they are part of no other chain.
   const std::vector<const Op*>& ops() const { return ops_; }
 
-  /// The same matrix by fewer multiplications; null if there is none that is known to be.
+  /// Returns the same matrix by fewer multiplications; null if no order is known to need fewer.
   Value* better() {
     size_t count = flatten(root_);
     if (count < 3 || count > kMostFactors) return nullptr;
@@ -56,15 +56,15 @@ class MatmulChain {
   }
 
  private:
-  using Interval = std::pair<size_t, size_t>;  ///< the first factor and the last
+  using Interval = std::pair<size_t, size_t>;  ///< indices of the first factor and of the last
   struct Plan {
     Expr cost;
-    size_t split = 0;  ///< the last factor of the left part
+    size_t split = 0;  ///< index of the last factor of the left part
     bool constant = false;
   };
 
-  /// Appends the factors of `op` and notes the order they are multiplied in; returns how many there are now. As deep as
-  /// the longest chain that is looked at.
+  /// Appends the factors of `op` and records the order in which they are multiplied; returns the number of factors.
+  /// kMostFactors limits the recursion.
   size_t flatten(const Op& op) {
     ops_.push_back(&op);
     size_t first = factors_.size();
@@ -85,15 +85,15 @@ class MatmulChain {
       factors_.push_back(&value);
   }
 
-  /// Never more, and not always as much: without rows nothing costs anything.
+  /// Returns whether a is never more than b and not always equal: without rows, nothing costs anything.
   bool is_less(Expr a, Expr b) const { return arith::prove_le(a, b, facts_) && !arith::prove_le(b, a, facts_); }
 
   Expr rows(size_t factor) const { return factors_[factor]->shape().end()[-2]; }
   Expr columns(size_t factor) const { return factors_[factor]->shape().back(); }
 
-  /// How many matrices the product of factors `first` to `last` is; nothing if their batches are not known to fit.
+  /// Returns the number of matrices in the product of `first` to `last`; nothing if batches are not known to broadcast.
   std::optional<Expr> batch(size_t first, size_t last) const {
-    std::vector<Expr> dims;  // the last first
+    std::vector<Expr> dims;  // the last dim first
     for (size_t i = first; i <= last; ++i) {
       const auto& shape = factors_[i]->shape();
       for (size_t k = 0; k + 2 < shape.size(); ++k) {
@@ -108,14 +108,14 @@ class MatmulChain {
     return count;
   }
 
-  /// Multiplications of the last product of an interval; nothing if batches do not fit.
+  /// Returns the multiplications of the last product of an interval; nothing if batches are not known to broadcast.
   std::optional<Expr> multiplications(size_t first, size_t split, size_t last) const {
     std::optional<Expr> count = batch(first, last);
     if (!count) return std::nullopt;
     return *count * rows(first) * columns(split) * columns(last);
   }
 
-  /// Whether the product of an interval is made when compiling.
+  /// Returns whether the product of an interval is computed at compile time.
   bool is_constant(size_t first, size_t last) const {
     if (!std::all_of(factors_.begin() + static_cast<std::ptrdiff_t>(first),
                      factors_.begin() + static_cast<std::ptrdiff_t>(last) + 1,
@@ -127,7 +127,7 @@ class MatmulChain {
     return bytes.constant() != nullptr && *bytes.constant() <= most_stored_;
   }
 
-  /// The order of an interval: as it is written unless another is proved to be better. False: it cannot be known.
+  /// Chooses the order of an interval: as written unless another is proved better. Returns false if costs are unknown.
   bool choose(size_t first, size_t last) {
     auto as_written = written_.find({first, last});
     size_t start = as_written == written_.end() ? first : as_written->second;
@@ -185,7 +185,7 @@ Result<Changed> reorder_matmul_chain(relax::Module& module, PassContext& context
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) {
     std::vector<Op*> ops = ops_of(function->body(), true);
-    std::unordered_set<const Op*> read;  // asked, never walked
+    std::unordered_set<const Op*> read;  // looked up only
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
       if ((*op)->kind != OpKind::kOperator || read.count(*op) != 0 || !is_product(*op)) continue;
       GraphBuilder builder(module, context.ops, *op, context.diag);

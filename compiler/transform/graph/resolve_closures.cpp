@@ -104,8 +104,8 @@ Result<Resolved*> Resolver::find(const std::string& callee, const std::vector<Kn
   return &found;
 }
 
-/// The infos of the last `count` parameters of `callee` with symbols that only the values themselves give: dims that
-/// are not a symbol alone become one.
+/// Returns the infos of the last `count` parameters of `callee` with new symbols, which only the values themselves
+/// give: each dim that is no constant becomes a symbol.
 std::vector<Info> FunctionResolver::captured_infos(const std::string& callee, size_t count) {
   Context& context = module_.context();
   const std::vector<Value*>& params = module_.find_function(callee)->body().arguments;
@@ -142,7 +142,7 @@ std::vector<Info> FunctionResolver::captured_infos(const std::string& callee, si
   return infos;
 }
 
-/// New parameters for the values that a tree of this form holds.
+/// Adds parameters for the values in a tree of this form, and returns the tree of the parameters.
 KnownRef FunctionResolver::expand(const Known& form, Info info, const std::string& name) {
   Region& body = function_.body();
   switch (form.kind) {

@@ -30,7 +30,7 @@ class Splitting {
                        [](const Value* value) { return value->info->as<TupleInfo>() != nullptr; });
   }
 
-  /// Where new ops go: `block`, before its op number `at`.
+  /// The position of new ops: in `block`, before its op number `at`.
   struct Place {
     Block* block = nullptr;
     size_t at = 0;
@@ -59,7 +59,7 @@ class Splitting {
     return function_.make_result(op, name, info);
   }
 
-  /// The leaves of `value`, taken out of it at `place` where they are not at hand.
+  /// Appends the leaves of `value`; ops that take them out of tuples are inserted at `place`.
   void unpack_tuples(Value* value, Place& place, std::vector<Value*>& leaves) {
     const auto* tuple = value == nullptr ? nullptr : value->info->as<TupleInfo>();
     if (tuple == nullptr) return leaves.push_back(value);
@@ -75,7 +75,7 @@ class Splitting {
     }
   }
 
-  /// A value of `info` made of the leaves from `next` on.
+  /// Returns a value of `info` that is made of the leaves from `next` on.
   Value* pack_tuple(Info info, const std::vector<Value*>& leaves, size_t& next, const std::string& name, Place& place) {
     const auto* tuple = info->as<TupleInfo>();
     if (tuple == nullptr) return leaves.at(next++);
@@ -87,7 +87,7 @@ class Splitting {
     return insert(op, info, name, place);
   }
 
-  /// All that used `old` uses `made`; who took a part of it gets the part.
+  /// Replaces `old` by `made`; ops that take a field of it are replaced by the field.
   void replace(Value* old, Value* made) {
     std::vector<Use> uses = old->uses();
     old->replace_all_uses_with(made);
@@ -97,7 +97,7 @@ class Splitting {
         replace(use.user->result(), made->op->operand(static_cast<size_t>(use.user->attrs.integer("index"))));
   }
 
-  /// The op's results become their leaves, put together again after it.
+  /// Replaces the op's results by their leaves, which are packed again after the op.
   void split_results(Op& op) {
     std::vector<Value*> old = std::move(op.results);
     op.results.clear();

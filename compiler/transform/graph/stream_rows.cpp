@@ -26,7 +26,7 @@ using namespace relax;
 
 namespace {
 
-/// The block with its stages in order and the chosen chains row by row.
+/// Rewrites the block with its stages in order and the chosen chains row by row.
 Status stream_block(Module& module, PassContext& context, Block& block, const streaming::Stages& stages,
                     const std::vector<streaming::ChosenChain>& chosen) {
   const std::vector<Op*> old = std::move(block.ops);

@@ -20,7 +20,7 @@ namespace {
 
 using namespace relax;
 
-/// Functions that call each other in tail position, all of them from all; each cycle in the order of the module.
+/// Returns the sets of functions that all reach each other by tail calls, each set in the order of the module.
 std::vector<std::vector<Function*>> mutual_tail_calls(const Module& module) {
   std::vector<Function*> functions = module.functions();
   std::map<std::string, size_t> number;
@@ -37,7 +37,7 @@ std::vector<std::vector<Function*>> mutual_tail_calls(const Module& module) {
   return found;
 }
 
-/// Calls of `function` by itself in tail position become a loop. `names`: whom a message names.
+/// Replaces tail calls of `function` to itself by a loop. `names` says in a message who calls whom.
 Result<Changed> to_loop(Module& module, Function& function, const std::string& names, PassContext& context) {
   Diagnostics& diag = context.diag;
   if (!TailTree(module, function).has_exit(function.body()))

@@ -36,13 +36,13 @@ bool spells_number(std::string_view text, bool whole) {
   return !whole && error == std::errc() && stop == end;
 }
 
-/// Whether every item of the list `text`, or `text` if it is one, is a number.
+/// Returns whether `text`, or each of its items if it is a list, is a number.
 bool spells_numbers(std::string_view text, bool whole) {
   if (text.starts_with('[')) text = text.substr(1, text.size() - 2);
   while (!text.empty()) {
     size_t comma = std::min(text.find(','), text.size());
     if (!spells_number(text.substr(0, comma), whole)) return false;
-    text.remove_prefix(std::min(text.size(), comma + 2));  // a blank comes after the comma
+    text.remove_prefix(std::min(text.size(), comma + 2));  // a blank follows the comma
   }
   return true;
 }

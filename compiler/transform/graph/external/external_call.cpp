@@ -17,7 +17,7 @@ namespace {
 using namespace relax;
 using arith::Facts;
 
-/// Half a sentence that says why a row does not fit.
+/// The part of a message that says why a row does not fit.
 using Refusal = std::string;
 
 class Plan {
@@ -56,7 +56,7 @@ class Plan {
     if (refusal_.empty()) refusal_ = std::move(why);
   }
 
-  /// Names that are a whole dim and new become what the operand has there.
+  /// Binds names that are a whole dim of the rule, and are not bound yet, to the dims of the operand.
   void bind(const ExternalPattern::Operand& operand) {
     auto value = match_.values.find(operand.name);
     if (value == match_.values.end()) return;
@@ -91,7 +91,7 @@ class Plan {
       refuse(fmt::format("its condition {} is not known to hold: {}", place + 1, arith::to_string(holds)));
   }
 
-  /// Null, and a refusal, where there is no such number here.
+  /// Returns the value of a number of the row; null, after a refusal, if it has none here.
   Expr evaluate(const RuleDim& dim) {
     switch (dim.kind) {
       case RuleDim::kNumber:
@@ -119,7 +119,7 @@ class Plan {
     return refuse(fmt::format("there is no {}[{}]", dim.name, dim.number)), Expr();
   }
 
-  /// Refuses axes, if there are any, that are not those of `value` in some order.
+  /// Refuses axes, if there are any, that are no permutation of the axes of `value`.
   void check_order(std::vector<int64_t> axes, const Value& value, const std::string& what) {
     if (axes.empty()) return;
     std::sort(axes.begin(), axes.end());
@@ -155,7 +155,7 @@ ConstantRef vector_of(DType dtype, const T* items, size_t count) {
                                     std::vector<std::byte>(begin, begin + count * sizeof(T)));
 }
 
-/// An attribute that is no integer: a number of float32, a vector of int64 or float32, or the bytes of a text.
+/// Returns an attribute that is no integer as a tensor: float32, a vector of int64 or float32, or the bytes of a text.
 Value* attribute_tensor(const AttrValue& value, GraphBuilder& builder) {
   if (const auto* number = std::get_if<double>(&value)) return builder.scalar(DType::f(32), *number);
   if (const auto* list = std::get_if<std::vector<int64_t>>(&value))

@@ -35,7 +35,7 @@ struct Span {
   size_t begin = 0, end = 0;
 };
 
-/// The statements of a text, without comments and blank lines.
+/// Returns the statements of a text, without comments and blank lines; open brackets continue a statement.
 std::vector<Span> statements_of(std::string_view text) {
   std::vector<Span> statements;
   int open = 0;
@@ -55,7 +55,7 @@ std::vector<Span> statements_of(std::string_view text) {
   return statements;
 }
 
-/// What of the alternatives that a pattern may be as a whole is not an operator; null: all are.
+/// Returns a part that a pattern as a whole may be and that is no operator; null if there is none.
 const PatternNode* no_operator(const PatternNode& pattern) {
   if (pattern.kind == PatternNode::kOperator) return nullptr;
   if (pattern.kind != PatternNode::kEither) return &pattern;
@@ -256,7 +256,7 @@ class Reading {
     return axes(rule, row().result_axes);
   }
 
-  /// Numbers up to the bracket that closes.
+  /// Reads numbers up to the closing bracket.
   Status axes(RuleReader& rule, std::vector<int64_t>& order) {
     RELAXC_DO(rule.list(order, [&] { return rule.number(); }));
     return rule.take(")") ? Status(Done{}) : Status(rule.expected("',' or ')'"));
@@ -286,13 +286,13 @@ class Reading {
     return argument;
   }
 
-  /// Names of numbers in `dim`, which must be known once the row has been read.
+  /// Records the names of numbers in `dim`, which must be known once the row has been read.
   void note_uses(const RuleDim& dim, size_t at) {
     if (dim.kind == RuleDim::kName || dim.kind == RuleDim::kElement) numbers_.emplace_back(dim.name, location(at));
     for (const RuleDim& part : dim.parts) note_uses(part, at);
   }
 
-  /// Checks what only the whole row shows.
+  /// Checks what only a whole row shows.
   Status end_row() {
     if (file_.rows.empty()) return Done{};
     const Location where = named_.back().second;
@@ -333,10 +333,10 @@ class Reading {
   Diagnostics& diag;
   const SourceFile* source_;
   ExternalPatterns file_;
-  Places named_;                                         ///< all rows
-  std::set<std::string> seen_;                           ///< lines of the row, as all below
-  std::vector<std::string> dims_;                        ///< that operands give a name
-  Places numbers_, passed_, permuted_, operand_places_;  ///< names that are used
+  Places named_;                                         ///< the names of all rows
+  std::set<std::string> seen_;                           ///< lines of the current row, as all below
+  std::vector<std::string> dims_;                        ///< names that operands give to dims
+  Places numbers_, passed_, permuted_, operand_places_;  ///< names that the row uses
 };
 
 }  // namespace

@@ -39,14 +39,14 @@ std::vector<KnownRef> FunctionResolver::known_operands(const Op& op) const {
   return operands;
 }
 
-/// What a tuple_get takes out of its tuple.
+/// Returns what is known of the field that a tuple_get takes out of its tuple.
 KnownRef FunctionResolver::known_field(const Op& op) const {
   KnownRef tuple = known(op.operand(0));
   RELAXC_CHECK(tuple->kind == Known::kTuple, "a tuple with a function in it is not known");
   return tuple->parts.at(static_cast<size_t>(op.attrs.integer("index")));
 }
 
-/// Takes the op out: those that use its result use what is known of it.
+/// Marks the op as dead, and gives the users of its result what is known of it.
 void FunctionResolver::bind(Op& op, KnownRef result) {
   if (result->kind == Known::kPlain)
     op.result()->replace_all_uses_with(result->value);
@@ -102,7 +102,7 @@ Op* FunctionResolver::append(OpKind kind, Location location, Block* to) {
   return made;
 }
 
-/// The call as calls of functions of the module, in its place.
+/// Replaces a call by calls of functions of the module.
 Status FunctionResolver::rewrite_call(Op& op) {
   bool closure = op.kind == OpKind::kCallClosure;
   std::vector<KnownRef> args;
@@ -118,10 +118,10 @@ Status FunctionResolver::rewrite_call(Op& op) {
   all_.changed_ = Changed::kYes;
   Block* block = op.block;
   Block* made = function_.make_block(block->parent, block->dataflow);
-  block->parent->blocks.pop_back();  // its ops move to where the call is
+  block->parent->blocks.pop_back();  // its ops move to the place of the call
   KnownRef callee = closure ? known(op.operand(0)) : known_closure(op.callee, {});
   RELAXC_TRY(std::vector<KnownRef> results, call(*callee, args, op, made));
-  // What the call was known to give must still hold where the functions say something else.
+  // The infos of the call's results must still hold if the functions give others.
   for (size_t i = 0; i < results.size(); ++i)
     if (results[i]->kind == Known::kPlain)
       results[i] = plain(cast(results[i]->value, op.results[i]->info, op.binds, made, op.location));
@@ -139,7 +139,7 @@ Status FunctionResolver::rewrite_call(Op& op) {
   return Done{};
 }
 
-/// Results of calling what is known, one for each result of `op`.
+/// Returns the results of calling a known closure or choice, one for each result of `op`.
 Result<std::vector<KnownRef>> FunctionResolver::call(const Known& callee, const std::vector<KnownRef>& args,
                                                      const Op& op, Block* to) {
   Diagnostics& diag = diag_;
@@ -201,8 +201,8 @@ Result<std::vector<KnownRef>> FunctionResolver::call_known(const std::string& ca
   return results;
 }
 
-/// The infos that a call's results have. What the callee brings is bound by the call: under the name that the call
-/// before had for it, where there is one.
+/// Returns the infos of a call's results. Symbols that the callee introduces are bound by the call, under the names
+/// that the original call has for them, if any.
 std::vector<Info> FunctionResolver::results_of_call(const Function& callee, Op& call, const Op& before) {
   arith::Substitution symbols;
   const std::vector<Value*>&formal = callee.body().arguments, &results = callee.body().results();
@@ -223,7 +223,7 @@ std::vector<Info> FunctionResolver::results_of_call(const Function& callee, Op& 
   return infos;
 }
 
-/// `value` seen as `info`, whose symbols among `binds` get their values by it.
+/// Returns `value` cast to `info`; the cast binds those of its symbols that are among `binds`.
 Value* FunctionResolver::cast(Value* value, Info info, const std::vector<arith::Var>& binds, Block* to,
                               Location location) {
   if (subsumes(info, value->info, function_.facts)) return value;
@@ -256,7 +256,7 @@ Status FunctionResolver::branch(Op& op) {
   return Done{};
 }
 
-/// One tree for what two branches give; values that exist only in one of them become results of the If.
+/// Returns one tree for the results of two branches; values that exist in one branch only become results of the If.
 Result<KnownRef> FunctionResolver::join(Op& branch, const KnownRef& yes, const KnownRef& no) {
   if (yes->kind == Known::kPlain && no->kind == Known::kPlain) return plain(joined(branch, yes->value, no->value));
   if (form_of(*yes) == form_of(*no)) {
@@ -283,7 +283,7 @@ Result<KnownRef> FunctionResolver::join(Op& branch, const KnownRef& yes, const K
   return known_choice(branch.operand(0), std::move(first), std::move(second));
 }
 
-/// The value that is `yes` or `no`; null where it is not used.
+/// Returns the result of the If that is `yes` or `no`; zeros, which are not used, take the place of a null one.
 Value* FunctionResolver::joined(Op& branch, Value* yes, Value* no) {
   if (yes != nullptr && no != nullptr) return join_results(branch, yes, no);
   Info info = (yes != nullptr ? yes : no)->info;
@@ -295,7 +295,7 @@ Value* FunctionResolver::joined(Op& branch, Value* yes, Value* no) {
   return function_.make_result(&branch, (yes != nullptr ? yes : no)->name, info);
 }
 
-/// A value of this info that is not used; what only the If will know, `unknown`, is 0.
+/// Returns a value of this info that is not used; its numbers in `unknown`, which only the If will know, are 0.
 Value* FunctionResolver::zeros_of(Info info, const std::vector<arith::Var>& unknown, Block* to) {
   GraphBuilder builder(module_, all_.context_.ops, to, diag_);
   arith::Substitution zero;
@@ -315,7 +315,7 @@ Value* FunctionResolver::zeros_of(Info info, const std::vector<arith::Var>& unkn
   return *zeros;
 }
 
-/// Takes the results that are functions out of an If.
+/// Removes the results of an If that are functions.
 void FunctionResolver::strip(Op& branch) {
   std::vector<bool> goes;
   for (const Value* result : branch.results) goes.push_back(holds_callable(result->info));
@@ -332,7 +332,7 @@ void FunctionResolver::strip(Op& branch) {
   for (size_t i = 0; i < branch.results.size(); ++i) branch.results[i]->index = static_cast<uint32_t>(i);
 }
 
-/// Users are after what they use, so the last of the dead go first.
+/// Removes the dead ops. They may use each other, so all operands are dropped first.
 void FunctionResolver::discard_dead() {
   std::set<const Op*> dead(dead_.begin(), dead_.end());
   if (dead.empty()) return;

@@ -79,7 +79,7 @@ class TailCallMerging {
   arith::Var which_{nullptr};
 };
 
-/// Parameters and symbols. Of a symbol that is kept, what holds whichever member is entered.
+/// Adds parameters and symbols. Facts about a kept symbol are those that hold whichever member is entered.
 void TailCallMerging::declare() {
   which_ = context_.var("which");
   made_->facts.bound(which_, {0, static_cast<int64_t>(members_.size()) - 1});
@@ -110,7 +110,7 @@ void TailCallMerging::declare() {
     }
 }
 
-/// A balanced tree of comparisons, with the members' bodies at its leaves.
+/// Builds a balanced tree of comparisons, with the members' bodies at its leaves.
 void TailCallMerging::choose(size_t first, size_t last, Region& into) {
   if (last - first == 1) return put_inside(*members_[first], into);
   size_t middle = first + (last - first + 1) / 2;
@@ -129,7 +129,7 @@ void TailCallMerging::choose(size_t first, size_t last, Region& into) {
   }
 }
 
-/// The body of `member`, whose parameters are its slots.
+/// Copies the body of `member`; its parameters become its slots.
 void TailCallMerging::put_inside(const Function& member, Region& into) {
   Copy copy(*made_, nullptr);
   Block* casts = made_->make_block(&into, false);
@@ -153,7 +153,7 @@ void TailCallMerging::put_inside(const Function& member, Region& into) {
   for (Value* result : member.body().results()) into.yield->add_operand(copy.of(result));
 }
 
-/// Makes a tail call of a member one of the whole.
+/// Replaces a tail call of a member by a call of the merged function.
 void TailCallMerging::redirect(Op& call, size_t which) {
   Block* block = call.block;
   block->ops.pop_back();
@@ -169,7 +169,7 @@ void TailCallMerging::redirect(Op& call, size_t which) {
   block->ops.push_back(&call);
 }
 
-/// Makes a member a call of the whole.
+/// Replaces the body of a member by a call of the merged function.
 Status TailCallMerging::enter(size_t which) {
   Function& member = *members_[which];
   Region& body = member.body();

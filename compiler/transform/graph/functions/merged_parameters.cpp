@@ -19,7 +19,7 @@ using namespace relax;
 
 namespace {
 
-/// Symbols that calls make one.
+/// Classes of symbols that calls make equal.
 class Classes {
  public:
   explicit Classes(const std::vector<Function*>& members) {
@@ -36,7 +36,7 @@ class Classes {
   }
   void change(arith::Var var) { changed_.insert(var->id); }
 
-  /// The classes that are kept, each with one symbol of every member.
+  /// Returns the classes that no call changes and that have one symbol of every member.
   std::vector<std::vector<arith::Var>> kept(size_t members) {
     std::map<uint32_t, std::vector<arith::Var>> classes;
     for (arith::Var var : all_) classes[root(var->id)].push_back(var);
@@ -96,7 +96,7 @@ void MergedParameters::find_kept(const std::vector<Function*>& members) {
   }
 }
 
-/// The number in symbols that are kept; null if a call may change it.
+/// Returns the number in kept symbols; null if a call may change it.
 Expr MergedParameters::closed(const Expr& number) const {
   for (arith::Var var : arith::free_vars(number))
     if (kept_.count(var) == 0) return {};

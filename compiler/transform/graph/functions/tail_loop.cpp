@@ -69,7 +69,7 @@ bool TailLoop::possible() const {
   return std::all_of(leaves.begin(), leaves.end(), has_placeholder);
 }
 
-/// New symbols, bound by the loop, for those of parameters that a call changes.
+/// Returns new symbols, bound by the loop, for the parameters' symbols that a call changes.
 arith::Substitution TailLoop::fresh_symbols(Op& loop) {
   arith::Substitution made;
   const std::vector<Value*>& parameters = function_.body().arguments;
@@ -93,7 +93,7 @@ arith::Substitution TailLoop::fresh_symbols(Op& loop) {
   return made;
 }
 
-/// The info of a result while the loop runs: numbers that are not the same in all of it are symbols of the loop.
+/// Returns the info of a result while the loop runs: numbers that may change in it become symbols of the loop.
 Info TailLoop::open_numbers(Info leaf, const arith::Substitution& fresh, Op& loop) {
   auto open = [&](const Expr& number) {
     std::vector<arith::Var> vars = arith::free_vars(number);
@@ -140,7 +140,7 @@ Status TailLoop::rewrite() {
   arith::Var iteration = context_.var("iteration");
   loop->binds.push_back(iteration);
   function_.make_argument(region, "iteration", prim_info(context_, DType::index(), iteration));
-  // A tree walks in the shape of the old body, which is put back for that: what is in tail position is asked of it.
+  // The tree is asked about the old body, whose blocks are put into a region of their own for the walk.
   Region walked = body;
   walked.blocks = old;
   Block* start = function_.make_block(region, false);
@@ -172,7 +172,7 @@ Status TailLoop::rewrite() {
   return Done{};
 }
 
-/// Carries results that are not known until the last call: first placeholders, then what a leaf gave.
+/// Carries results that only the last call gives: first placeholders, then what a leaf gives.
 Status TailLoop::carry_results(const std::vector<Value*>& results, const arith::Substitution& inside, Op& loop) {
   if (twice_) return Done{};
   for (const Value* result : results)
@@ -190,7 +190,7 @@ Status TailLoop::carry_results(const std::vector<Value*>& results, const arith::
   return Done{};
 }
 
-/// A copy of the tree that gives whether the loop goes on, and with what. `to` ends in the block of `copy`.
+/// Copies the tree and returns whether the loop goes on, and with what. `to` ends in the block of `copy`.
 std::vector<Value*> TailLoop::step(const Region& from, Copy& copy, Region& to) {
   std::vector<Op*> ops = ops_of(from);
   Block* block = to.blocks.back();
@@ -225,7 +225,7 @@ std::vector<Value*> TailLoop::step(const Region& from, Copy& copy, Region& to) {
   return next;
 }
 
-/// What the loop carried as the results of the function.
+/// Makes what the loop carried the results of the function, which `into` yields.
 void TailLoop::give_carried(const std::vector<Info>& declared, Block* to, Region& into) {
   std::vector<Value*> results;
   size_t next = 0;
@@ -233,7 +233,7 @@ void TailLoop::give_carried(const std::vector<Info>& declared, Block* to, Region
   for (Value* result : as_declared(results, declared, to)) into.yield->add_operand(result);
 }
 
-/// A copy of the tree without the leaves that call; its results are those of `into`.
+/// Copies the tree without the leaves that call; its results become those of `into`.
 void TailLoop::finish(const Region& from, Copy copy, Block* to, Region& into) {
   std::vector<Op*> ops = ops_of(from);
   if (tree_.kind(ops) == Leaf::kExit) {
@@ -262,7 +262,7 @@ void TailLoop::finish(const Region& from, Copy copy, Block* to, Region& into) {
   }
 }
 
-/// What was done already and gives nothing is not done again.
+/// Copies the ops that are pure or have results; others have run already and are not run again.
 void TailLoop::copy_pure(const std::vector<Op*>& ops, size_t count, Copy& copy) const {
   for (size_t i = 0; i < count; ++i)
     if (tree_.is_pure(*ops[i]) || !ops[i]->results.empty()) copy.op(*ops[i]);

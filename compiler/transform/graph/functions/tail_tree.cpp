@@ -38,7 +38,7 @@ TailTree::Leaf TailTree::kind(const std::vector<Op*>& ops) const {
   return trees_.count(ops.back()) != 0 ? Leaf::kTree : Leaf::kExit;
 }
 
-/// Asked before the body is taken from its region: after that nothing is in tail position.
+/// Runs before the body is taken from its region: after that nothing is in tail position.
 void TailTree::find_trees(const Region& region) {
   std::vector<Op*> ops = ops_of(region);
   bool tree = !ops.empty() && ops.back()->kind == OpKind::kIf && in_tail_position(*ops.back()) &&
@@ -75,7 +75,7 @@ bool TailTree::is_pure(const Op& op, std::set<std::string>& seen) const {
   return true;
 }
 
-/// Calls of the function itself are not: what runs once more at each depth runs twice as often at the next.
+/// Calls of the function itself do not count as pure: what runs again at one depth runs twice as often at the next.
 bool TailTree::is_pure(const std::string& function, std::set<std::string>& seen) const {
   if (function == function_.name) return false;
   if (!seen.insert(function).second) return true;

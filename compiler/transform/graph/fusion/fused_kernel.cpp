@@ -24,8 +24,8 @@ namespace {
 
 using namespace relax;
 
-/// The callee's symbols and scalar parameters as expressions of the caller: shapes are matched where a dim is a bare
-/// symbol.
+/// Returns the callee's symbols and scalar parameters as expressions of the caller. A dim that is a single symbol
+/// defines it.
 arith::Substitution match_symbols(const tir::PrimFunc& callee, const Op& call) {
   arith::Substitution found;
   std::vector<tir::BufferRef> buffers = analysis::buffer_params(callee);
@@ -44,7 +44,7 @@ arith::Substitution match_symbols(const tir::PrimFunc& callee, const Op& call) {
     if (const auto* shape = operand->info->as<ShapeInfo>())
       for (Expr dim : *shape->dims) found.emplace(scalars[scalar++], dim);
   }
-  // What no dim gives bare (the n of a lone n + 3) is the caller's own symbol: operators are defined in terms of those.
+  // A symbol that no dim is alone (only n + 3 occurs) is the caller's own: operators are defined with its symbols.
   for (arith::Var symbol : callee.symbols) found.emplace(symbol, symbol);
   return found;
 }
@@ -56,7 +56,7 @@ struct Inlined {
   Expr value;
 };
 
-/// Where an expression is stored.
+/// The place where an expression is stored.
 struct Place {
   std::vector<Expr> indices, shape;
 };
@@ -117,7 +117,7 @@ class FusedKernel {
     });
   }
 
-  /// A body that is not a list of nests, on what the group has in place of its parameters.
+  /// Returns a body that is not a list of nests with its parameters replaced by the group's buffers.
   tir::Stmt renamed(tir::Stmt body, const Renaming& rename) {
     tir::Rewriter rewriter;
     rewriter.on_buffer = [&](tir::BufferRef buffer) {
@@ -127,7 +127,7 @@ class FusedKernel {
     return tir::rewrite(context_, body, rewriter);
   }
 
-  /// Whether the result is more than what the last nest says of it: an earlier nest writes it, or the last one reads
+  /// Returns whether the last nest alone does not define the result: an earlier nest writes it, or the last one reads
   /// it.
   static bool is_built_up(const analysis::KernelShape& shape, tir::BufferRef result) {
     bool touched = false;
@@ -147,8 +147,8 @@ class FusedKernel {
     return touched;
   }
 
-  /// Whether something that takes long would be computed again for every element of a larger member, or for several
-  /// results; or whether a member reads it that takes in no functions.
+  /// Returns whether inlining the member would compute expensive work again, for every element of a larger reader or
+  /// for several results; or whether an opaque member reads it, into which nothing can be inlined.
   bool is_expensive(const analysis::KernelShape& shape, const Op& op) const {
     if (outside_.size() > 1)
       for (const Use& use : op.result()->uses())
@@ -165,7 +165,7 @@ class FusedKernel {
     return false;
   }
 
-  /// Whether a member reduces windows of the result, which are computed of a map that was written.
+  /// Returns whether a member reduces windows of the result, which must be stored for that.
   bool has_windows(const Op& op) const {
     for (const Use& use : op.result()->uses()) {
       const tir::PrimFunc& reader = *module_.find_prim_func(use.user->callee);
@@ -185,7 +185,7 @@ class FusedKernel {
     return false;
   }
 
-  /// The name without the number that made it unique, and without what says that it is made of several.
+  /// Returns the name without the number that makes it unique, and without the prefix of fused kernels.
   static std::string short_name(const std::string& name) {
     bool fused = name.rfind(kFused, 0) == 0;
     return base_name(fused ? name.substr(std::string_view(kFused).size()) : name);
@@ -199,8 +199,8 @@ class FusedKernel {
     return it->second;
   }
 
-  /// A temporary is subscripted as the result is where only one element is possible (0 in a dim of one), so that
-  /// schedules see that the nests touch it at the same place.
+  /// Subscripts a temporary as the result is where both dims have one element, instead of by 0, so that schedules see
+  /// that the nests access it at the same place.
   Expr at_own_index(Expr e, const Place& place) {
     if (temporaries_.empty()) return e;
     return arith::rewrite(e, [&](Expr node) {
@@ -215,7 +215,7 @@ class FusedKernel {
     });
   }
 
-  /// What a member reads, where the group has it: an operand, a temporary, or what an inlined member computes there.
+  /// Returns what a member reads in the group: an operand, a temporary, or the value that an inlined member computes.
   Expr read(const arith::Load& load, const Renaming& rename, const Place& place) {
     auto renamed = rename.find(load.buffer);
     tir::BufferRef buffer = renamed == rename.end() ? load.buffer : renamed->second;
@@ -241,7 +241,7 @@ class FusedKernel {
     Place place{nest.store->indices, nest.store->buffer->shape};
     tir::Rewriter rewriter;
     rewriter.on_expr = [&](Expr e) { return write_inlined(e, rename, place); };
-    // What a program states of a block's regions names buffers of the function it came from.
+    // Regions that the program states for a block name buffers of the original function, so they are removed.
     rewriter.on_stmt = [this](tir::Stmt inner) {
       const auto* block = inner.as<tir::Block>();
       if (block == nullptr || (block->reads.empty() && block->writes.empty())) return inner;
@@ -252,7 +252,7 @@ class FusedKernel {
     return tir::rewrite(context_, s, rewriter);
   }
 
-  /// The nest's value as a function of the axes that all inlined members share.
+  /// Returns the nest's value as a function of the axes that all inlined members share.
   Inlined as_function(const analysis::Nest& nest, const Renaming& rename) {
     arith::Substitution shared;
     Inlined inlined;
@@ -284,7 +284,7 @@ class FusedKernel {
     module_.add_prim_func(std::move(kernel));
   }
 
-  /// Symbols that the body uses and no parameter's shape gives.
+  /// Returns the symbols that the body uses and that no parameter's shape defines.
   std::vector<arith::Var> unbound_scalars(const tir::PrimFunc& kernel) const {
     std::vector<arith::Var> used, bound = kernel.symbols;
     tir::for_each_stmt(kernel.body, [&](tir::Stmt s) {
@@ -304,7 +304,7 @@ class FusedKernel {
     Op& call = *insert(OpKind::kCallTir, members_.back()->location, scalars);
     call.callee = name;
     call.origins = origins_, call.guarded = guarded_;
-    // What any member assumed must still be guarded.
+    // The requirements of all members must still be guarded.
     for (Op* member : members_)
       for (Requirement requirement : member->requirements) {
         requirement.text = located_text(*member, requirement);
@@ -315,7 +315,7 @@ class FusedKernel {
     for (Op* member : members_) member->drop_operands();
   }
 
-  /// The new op in front of `place_`, on the group's inputs and a Prim value for each scalar.
+  /// Inserts the new op before `place_`; its operands are the group's inputs and a Prim value for each scalar.
   Op* insert(OpKind kind, Location location, const std::vector<arith::Var>& scalars) {
     Block& block = *place_.block;
     Function& function = *block.parent->function;
@@ -344,7 +344,7 @@ class FusedKernel {
   std::vector<std::pair<Value*, tir::BufferRef>> inputs_;
   std::vector<tir::BufferRef> outputs_, temporaries_;
   std::map<tir::BufferRef, Inlined> inlined_;
-  std::vector<arith::Var> axes_;  ///< of inlined members, by position
+  std::vector<arith::Var> axes_;  ///< the axes of inlined members, by position
   std::vector<tir::Stmt> body_;
   std::vector<Location> origins_;
   std::vector<std::string> guarded_;

@@ -14,7 +14,7 @@ using analysis::Pattern;
 
 namespace {
 
-constexpr int64_t kNarrow = 16;  ///< judgement: of fewer terms are sums for which cutting rows into blocks takes longer
+constexpr int64_t kNarrow = 16;  ///< judgement: sums of fewer terms get slower if rows are cut into blocks
 
 bool is_narrow(const analysis::Nest& product) {
   const int64_t* terms = product.loops.back()->extent.constant();
@@ -61,7 +61,7 @@ void Grouping::try_products(int32_t last) {
     size_t rows = *rows_[middle], members = size_[*first] + size_[middle] + size_[root(last)];
     const std::vector<Expr>&own = nodes_[*first].op->result()->shape(), &out = nodes_[last].op->result()->shape();
     bool same = own.size() == rows + 1 && out.size() == rows + 1 && members <= most_members_;
-    same = same && !own[rows - 1].is_constant(1);  // one row is little to keep
+    same = same && !own[rows - 1].is_constant(1);  // one row takes little memory
     for (size_t i = 0; same && i < rows; ++i) same = arith::prove_equal(own[i], out[i], facts_);
     if (!same) continue;
     unite(*first, middle);

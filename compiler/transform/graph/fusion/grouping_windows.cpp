@@ -17,11 +17,11 @@ using analysis::Pattern;
 
 namespace {
 
-// Judgement: no property of a machine says these.
-constexpr double kLeastShareOfMemory = 0.05;  ///< of the time of a sum, for a write and a read to matter
-constexpr double kMostReads = 1.25;           ///< of an element of the map: windows at its borders may read more
+// Judgement: no property of a machine gives these.
+constexpr double kLeastShareOfMemory = 0.05;  ///< least share of a sum's time at which memory traffic matters
+constexpr double kMostReads = 1.25;           ///< most reads per element of the map, above 1 for windows at borders
 
-/// Of one of a batch; nothing if that is not known.
+/// Returns the elements of one item of the batch; nothing if that is not known.
 std::optional<int64_t> elements_of_one(const Value& value) {
   int64_t count = 1;
   for (size_t d = 1; d < value.shape().size(); ++d) {
@@ -31,7 +31,7 @@ std::optional<int64_t> elements_of_one(const Value& value) {
   return count;
 }
 
-/// What is summed for an element of the result; nothing if that is not known.
+/// Returns the number of terms in the sum for an element of the result; nothing if that is not known.
 std::optional<int64_t> terms_of(const analysis::KernelShape& shape) {
   std::vector<tir::Stmt> nests = shape.before;
   nests.push_back(shape.last);

@@ -21,9 +21,9 @@ namespace {
 
 using namespace relax;
 
-// Code for Cortex-M4 at -Oz, keyword spotting of MLPerf Tiny and the networks of docs/performance.md: a number costs
-// about six bytes at each call, a kernel 24 to be entered and left, and a node of its expressions and statements about
-// three.
+// Counted in code for Cortex-M4 at -Oz, of keyword spotting of MLPerf Tiny and the networks of docs/performance.md: an
+// argument costs about six bytes at each call, a kernel 24 for its entry and exit, and a node of its expressions and
+// statements about three.
 constexpr size_t kBytesOfArgument = 6, kBytesOfKernel = 24, kBytesOfNode = 3;
 
 size_t nodes_of(const tir::PrimFunc& function) {
@@ -35,7 +35,7 @@ size_t nodes_of(const tir::PrimFunc& function) {
   return count;
 }
 
-/// The text without the name; sources are merged, not compared.
+/// Returns the function's text without its name, by which kernels are compared; their origins are merged instead.
 std::string content(tir::PrimFunc nameless) {
   nameless.name = "kernel";
   return tir::to_string(nameless);
@@ -53,7 +53,7 @@ class Merging {
       });
   }
 
-  /// True if some kernel has fewer symbols now, which its calls find by its operands' dims.
+  /// Names long dims, which calls find by their operands. Returns whether a kernel has fewer symbols now.
   bool name_dims() {
     bool any = false;
     for (tir::PrimFunc* function : module_.prim_funcs()) {
@@ -94,7 +94,7 @@ class Merging {
   }
 
  private:
-  static constexpr size_t kMostNumbers = 16;  ///< that one kernel is handed
+  static constexpr size_t kMostNumbers = 16;  ///< arguments that one merged kernel may take
 
   struct Similar {
     tir::PrimFunc* kernel = nullptr;
@@ -102,7 +102,7 @@ class Merging {
   };
   using TakeOut = KernelConstants (*)(arith::Context&, const tir::PrimFunc&);
   using Columns = std::vector<std::vector<Expr>>;
-  /// Whether kernels that differ in these columns become one.
+  /// Decides whether kernels that differ in these columns are merged.
   using Pays = std::function<bool(const std::vector<Similar>&, const Columns&)>;
 
   void merge_similar(TakeOut take_out, const Pays& pays) {
@@ -118,7 +118,7 @@ class Merging {
       if (members.size() > 1) merge(members, pays);
   }
 
-  /// Whether the kernels that go are more code than what all calls are handed.
+  /// Returns whether the removed kernels are more code than the arguments that all calls get.
   bool saves_code(const std::vector<Similar>& members, size_t numbers) const {
     size_t calls = 0;
     for (const Similar& member : members) calls += uses_.at(member.kernel->name).size();
@@ -126,8 +126,8 @@ class Merging {
     return (members.size() - 1) * each > calls * numbers * kBytesOfArgument;
   }
 
-  /// Whether all that names the kernel are calls whose operands are tensors and numbers, which more can follow, and
-  /// have the dims that it wants without a guard.
+  /// Returns whether only calls name the kernel, with operands that are tensors and numbers, so that more arguments can
+  /// follow, and with the dims that it wants without a guard.
   bool may_be_handed_more(const tir::PrimFunc& function) const {
     auto uses = uses_.find(function.name);
     if (!function.is_private || invoked_.count(function.name) != 0 || uses == uses_.end()) return false;
@@ -156,7 +156,7 @@ class Merging {
     return true;
   }
 
-  /// A letter for each operand: whether it is a constant wherever the kernel is called.
+  /// Returns a letter for each operand: c if it is a constant in every call of the kernel, else v.
   std::string constants(const tir::PrimFunc& function) const {
     std::string letters;
     const std::vector<Op*>& calls = uses_.at(function.name);
@@ -187,7 +187,7 @@ class Merging {
       if (other.kernel != &kept) replace(*other.kernel, kept);
   }
 
-  /// Whether the variable is found by looking at the operands of a call.
+  /// Returns whether a call finds the variable among its operands' dims.
   static bool is_dim(const tir::PrimFunc& kernel, arith::Var var) {
     return std::any_of(kernel.params.begin(), kernel.params.end(), [&](const tir::Param& param) {
       return param.buffer != nullptr && std::any_of(param.buffer->shape.begin(), param.buffer->shape.end(),
@@ -205,7 +205,7 @@ class Merging {
     return std::any_of(column.begin(), column.end(), [&](Expr e) { return !(e == column.front()); });
   }
 
-  /// The numbers that members disagree about, member by member; places that always agree with each other are one.
+  /// Returns the numbers in which members differ, by member; places that always agree with each other are one column.
   static Columns differing_columns(const std::vector<Similar>& members) {
     Columns found;
     for (size_t place = 0; place < members.front().numbers.values.size(); ++place) {
@@ -216,9 +216,9 @@ class Merging {
     return found;
   }
 
-  /// Puts a variable into the kernel for each column, and numbers where members agree. The last place along a dim, to
-  /// which subscripts are clamped, stays one less than the dim: nothing could be proved of another variable.
-  /// \return what is in place of each column
+  /// Puts a variable into the kernel for each column, and numbers where members agree. A dim's last index, to which
+  /// subscripts are clamped, stays one less than the dim: nothing could be proved of another variable.
+  /// \return what replaces each column
   std::vector<Expr> take_in(tir::PrimFunc& kernel, const std::vector<Similar>& members, const Columns& columns) {
     std::vector<Expr> given;
     for (size_t i = 0; i < columns.size(); ++i)
@@ -238,7 +238,7 @@ class Merging {
     return given;
   }
 
-  /// Puts `dim - 1` in place of variables that are one less than a dim in all members. \return whether there are any
+  /// Replaces variables that are one less than a dim in all members by `dim - 1`. \return whether there are any
   static bool derive_last_places(const tir::PrimFunc& kernel, const Columns& columns, std::vector<Expr>& given) {
     const std::vector<Expr> variables = given;
     const auto dim = [&](size_t i) {
@@ -270,7 +270,7 @@ class Merging {
   Module& module_;
   PassContext& context_;
   std::map<std::string, std::vector<Op*>> uses_;  ///< ops that name a function
-  std::set<std::string> invoked_;                 ///< by other prim funcs
+  std::set<std::string> invoked_;                 ///< prim funcs that other prim funcs call
   std::set<std::string> merged_;
 };
 

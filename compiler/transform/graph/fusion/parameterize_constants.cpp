@@ -26,9 +26,9 @@ namespace {
 using arith::Expr;
 using arith::ExprKind;
 
-constexpr int kMostNodes = 4096;  ///< of a tree
+constexpr int kMostNodes = 4096;  ///< limit of a kernel's nodes, with expressions counted as trees
 
-/// What taking numbers out has in common: a variable for each place.
+/// What both extractions share: a new variable for each place of a number.
 class TakingOut {
  public:
   explicit TakingOut(arith::Context& context) : context_(context) {}
@@ -42,7 +42,7 @@ class TakingOut {
     return made_.variables.emplace_back(context_.var(std::move(name), number.dtype()));
   }
 
-  /// Counts a node of a tree, whose number may grow exponentially.
+  /// Counts a node of a tree; returns false beyond the limit, since trees may be exponentially large.
   bool is_one_more() { return ++nodes_ <= kMostNodes; }
 
   KernelConstants made_by(const tir::PrimFunc& kernel) {
@@ -93,7 +93,7 @@ class TakingOutNumbers : TakingOut {
     if (!is_one_more()) return e;
     std::vector<Expr> parts = arith::operands(e);
     if (parts.empty()) return e;
-    // A subscript may come from data, which numbers make: a look into a table.
+    // Numbers of subscripts stay, but not those in data that a subscript depends on, as in a table look-up.
     bool subscript = e->kind == ExprKind::kLoad || e.dtype().is_index();
     for (Expr& part : parts) part = !subscript && is_number(part) && takes_register(e) ? taken_out(part) : walked(part);
     return arith::with_operands(e, parts);
@@ -131,7 +131,7 @@ class TakingOutSizes : TakingOut {
  private:
   static bool is_in_registers(tir::BufferRef buffer) { return buffer->scope == tir::Scope::kLocal; }
 
-  /// Puts numbers back where a schedule needs them: extents of loops that are to run all at once, and subscripts of
+  /// Puts numbers back where a schedule needs constants: in extents of loops that are not serial, and in subscripts of
   /// memory in registers.
   tir::Stmt with_fixed_numbers(tir::Stmt s) {
     if (const auto* loop = s.as<tir::For>(); loop != nullptr && loop->loop_kind != tir::LoopKind::kSerial) {
@@ -188,10 +188,10 @@ class TakingOutSizes : TakingOut {
   }
 
   std::map<tir::BufferRef, tir::BufferRef> opened_;  // looked up only
-  std::set<uint32_t> fixed_;  ///< variables by id, whose numbers are back; asked for membership only
+  std::set<uint32_t> fixed_;  ///< ids of variables whose numbers were put back; asked for membership only
 };
 
-constexpr size_t kLongDim = 32;  ///< nodes: far more than convolutions and slices with steps make of one symbol
+constexpr size_t kLongDim = 32;  ///< nodes: far more than convolutions and strided slices make of one symbol
 
 bool is_long(Expr dim) {
   size_t nodes = 0;
@@ -199,7 +199,7 @@ bool is_long(Expr dim) {
   return nodes >= kLongDim;
 }
 
-/// Calls `f` with every expression of the kernel, those of shapes as well.
+/// Calls `f` with every expression of the kernel, including those in shapes.
 void for_each_expression(const tir::PrimFunc& kernel, const std::function<void(Expr)>& f) {
   auto of_buffer = [&](tir::BufferRef buffer) {
     if (buffer == nullptr) return;
@@ -214,7 +214,7 @@ void for_each_expression(const tir::PrimFunc& kernel, const std::function<void(E
   });
 }
 
-/// Whether none of the variables of `dim` is left where a symbol stands for it.
+/// Returns whether no variable of `dim` is left in the kernel once `symbol` replaces `dim`.
 bool is_all_of_its_variables(const tir::PrimFunc& kernel, Expr dim, arith::Var symbol) {
   const std::vector<arith::Var> variables = arith::free_vars(dim);
   bool all = true;

@@ -19,8 +19,8 @@ struct Box {
   std::vector<int64_t> begin, extent;
 };
 
-/// The box of a tensor of `dims` whose places are the tuples of `table`, one behind the other. `from_end`: negative
-/// indices count from there, else they name no place.
+/// Returns the box in a tensor of `dims` whose elements `table` lists in order, as tuples of indices; nothing if they
+/// are no box. With `from_end`, negative indices count from the end; else they are invalid.
 std::optional<Box> box_of(const ConstantData& table, const std::vector<int64_t>& dims, bool from_end) {
   const size_t rank = dims.size();
   if (rank == 0 || table.elements() == 0 || table.dtype().bits < 8) return std::nullopt;
@@ -51,13 +51,13 @@ std::optional<Box> box_of(const ConstantData& table, const std::vector<int64_t>&
   return found;
 }
 
-/// The first axis from `axis` on along which the box is not all of `x`; that behind the last: none.
+/// Returns the first axis from `axis` on along which the box is not all of `x`; the rank if there is none.
 size_t next_cut(const Value& x, const Box& box, size_t axis) {
   while (axis < box.extent.size() && x.shape()[axis].is_constant(box.extent[axis])) ++axis;
   return axis;
 }
 
-/// `x` with `updates` in the box, which is all of it along the axes before `axis`.
+/// Returns `x` with `updates` in the box, which is all of `x` along the axes before `axis`.
 Value* replaced(const Site& s, Value* x, Value* updates, const Box& box, size_t axis) {
   axis = next_cut(*x, box, axis);
   if (axis == box.extent.size()) return updates;

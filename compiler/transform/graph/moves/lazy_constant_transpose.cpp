@@ -15,7 +15,7 @@
 namespace relaxc {
 namespace {
 
-/// Extents of the result and, for each of its axes, how many elements apart its neighbours are in the source.
+/// The result's shape and, for each of its axes, how many elements neighbours are apart in the source.
 struct Order {
   std::vector<int64_t> shape, strides;
 };
@@ -31,7 +31,7 @@ Order order_of(const std::vector<int64_t>& shape, const std::vector<size_t>& axe
   return order;
 }
 
-/// Elements of a fixed size, so that a copy is one move.
+/// Moves elements of a size that is fixed at compile time, so that a copy of one is one move.
 template <typename T>
 class Moving {
  public:
@@ -43,7 +43,7 @@ class Moving {
         from_(from),
         to_(to) {}
 
-  /// A matrix of the result, whose first element is element `base` of the source and `at` of the result.
+  /// Copies a matrix of the result, which starts at element `base` of the source and at element `at` of the result.
   void matrix(int64_t base, int64_t at) {
     for (int64_t row = 0; row < rows_; row += kTile)
       for (int64_t column = 0; column < columns_; column += kTile)

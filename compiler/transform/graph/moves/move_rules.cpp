@@ -29,21 +29,21 @@ bool is_view(const Op& op) {
   return op.kind == OpKind::kOperator && op.def->role == Role::kView;
 }
 
-/// Whether a kernel makes the value for one reader, so that it can take in what comes next. A view has no kernel, and
-/// what follows it is better off with its own readers.
+/// Returns whether a kernel makes the value for one reader, so that it can compute the next op as well. A view has no
+/// kernel, and an op after it is better fused with its own readers.
 bool is_computed(const Value& value) {
   const Op* op = value.op;
   return op != nullptr && op->kind == OpKind::kOperator && op->def->role == Role::kKernel && read_once(value);
 }
 
-/// A constant of one element, whatever its rank, without dims.
+/// Returns a constant of one element as a scalar constant; null for any other value.
 Value* as_number(const Site& s, Value* value) {
   ConstantRef data = constant_of(value);
   if (data == nullptr || data->elements() != 1) return nullptr;
   return data->shape().empty() ? value : s.builder.constant(data->reshaped({}), value->name);
 }
 
-/// `operand` as it is before the permutation `axes`: permuted likewise, or with elements along one axis only.
+/// Returns `operand` before the permutation `axes`, if it is permuted alike or varies along one axis only; else null.
 Value* before_permutation(const Site& s, Value* operand, const std::vector<int64_t>& axes) {
   if (Op* alike = producer_of(operand, "permute_dims"); alike != nullptr && read_once(*operand))
     return permutation(*alike) == axes ? alike->operand(0) : nullptr;
@@ -60,7 +60,7 @@ Value* before_permutation(const Site& s, Value* operand, const std::vector<int64
   return wide == 1 ? s.builder.constant(data->reshaped(std::move(shape)), operand->name) : nullptr;
 }
 
-/// The operands of an element-wise op in front of `move`; empty if one of them cannot be had there.
+/// Returns the operands that an element-wise op has before `move`; empty if one of them does not exist there.
 std::vector<Value*> operands_before(const Site& s, const Op& move) {
   std::vector<Value*> operands;
   for (Value* operand : s.op.operands()) {
@@ -77,7 +77,7 @@ std::vector<Value*> operands_before(const Site& s, const Op& move) {
   return operands;
 }
 
-/// Whether `value` is read by slices along `axis` alone, which are no more together than it is.
+/// Returns whether only slices along `axis` read `value`, which together are no larger than it, or a single slice.
 bool read_in_parts(const Value& value, size_t axis) {
   int64_t left = *value.shape()[axis].constant();
   for (const Use& use : value.uses()) {
@@ -88,7 +88,7 @@ bool read_in_parts(const Value& value, size_t axis) {
   return left >= 0 || read_once(value);
 }
 
-/// For every dim of `to`, the dim of `from` that it is, or -1 if it is a new one of 1; nothing if they differ in more
+/// Returns for every dim of `to` the dim of `from` that it is, or -1 for a new dim of 1; nothing if they differ in more
 /// than dims of 1.
 std::optional<std::vector<int64_t>> match_but_units(const Site& s, const std::vector<Expr>& from,
                                                     const std::vector<Expr>& to) {
@@ -108,7 +108,7 @@ std::optional<std::vector<int64_t>> match_but_units(const Site& s, const std::ve
   return matched;
 }
 
-/// Whether a permutation exchanges the last two dims and nothing else.
+/// Returns whether a permutation exchanges the last two dims and nothing else.
 bool swaps_matrices(const Op& permute) {
   std::vector<int64_t> axes = permutation(permute);
   if (axes.size() < 2) return false;
@@ -152,7 +152,7 @@ Value* elementwise_of_broadcast(const Site& s) {
     if (spread == nullptr || !is_elementwise(s.builder.context(), s.op)) continue;
     std::vector<Value*> operands = s.op.operands();
     operands[i] = spread->operand(0);
-    // The others must give the result its shape, without a symbol that broadcasts when the program runs.
+    // The others must give the result its shape, without a symbol that is broadcast at run time.
     bool others = false;
     for (size_t k = 0; k < operands.size(); ++k)
       others |= k != i && is_tensor(operands[k]) && s.same_shape(*operands[k], *s.out());
@@ -170,7 +170,7 @@ Value* unit_dims_of_transpose(const Site& s) {
   std::optional<std::vector<int64_t>> matched = match_but_units(s, s.in()->shape(), dims);
   if (!matched) return nullptr;
   std::vector<int64_t> before = permutation(*permute), axes(dims.size());
-  // Each dim is where the transpose takes it from; a new one right behind its neighbour.
+  // Each dim is placed where the transpose takes it from; a new one follows its neighbour.
   std::vector<std::pair<int64_t, size_t>> places;
   for (size_t i = 0; i < dims.size(); ++i) {
     int64_t from = (*matched)[i], neighbour = places.empty() ? -1 : places.back().first;

@@ -21,7 +21,7 @@ bool is_view(const Op* op) {
   return op != nullptr && op->kind == OpKind::kOperator && op->def->role == Role::kView;
 }
 
-/// How many elements apart neighbours along `axis` are.
+/// Returns how many elements apart neighbours along `axis` are.
 Expr step_along(const Site& s, const std::vector<Expr>& shape, size_t axis) {
   Expr step = s.builder.context().index(1);
   for (size_t i = axis + 1; i < shape.size(); ++i) step = step * shape[i];
@@ -32,7 +32,7 @@ Value* as_result(const Site& s, Value* x) {
   return s.make("reshape", {x, s.builder.shape(s.out()->shape())});
 }
 
-/// Every `stride`-th element along `axis`, from `begin` on.
+/// Returns every `stride`-th element along `axis`, from `begin` on.
 Value* every(const Site& s, Value* x, size_t axis, int64_t stride, int64_t begin) {
   auto number = [&](int64_t n) { return s.builder.shape({s.builder.context().index(n)}); };
   return s.make("strided_slice", {x, number(begin), number(*x->shape()[axis].constant()), number(stride)},
@@ -133,7 +133,7 @@ Value* concat_of_parts(const Site& s) {
   size_t axis = concat_axis(s.op);
   std::vector<Value*> joined;
   std::optional<Part> last;
-  Value* whole = nullptr;  // what `last` is a part of
+  Value* whole = nullptr;  // the tensor that `last` is a part of
   for (Value* operand : s.op.operands()) {
     std::optional<Part> part = part_of(operand->op);
     if (part && part->axis != axis) part.reset();

@@ -42,7 +42,7 @@ class Sinking {
  private:
   static Axes axes_of(const Op& permute) { return permute.attrs.ints("axes"); }
 
-  /// Lets `user` read what `permute` reads.
+  /// Lets `user` read the input of `permute`, and permutes the result of `user` instead.
   Status pass(const Op& permute, Op& user) {
     if (user.kind != OpKind::kOperator || user.results.size() != 1 || user.result()->unused()) return Done{};
     GraphBuilder b(module_, ops_, &user, diag_);
@@ -62,7 +62,7 @@ class Sinking {
     return Done{};
   }
 
-  /// The operand in the order of dims before the permutation `axes`; null: it would cost a copy.
+  /// Returns the operand in the order of dims before the permutation `axes`; null if that would take a copy.
   Result<Value*> unpermuted(GraphBuilder& b, Value* operand, const Axes& axes) {
     if (operand->info->as<TensorInfo>() == nullptr) return nullptr;
     const auto& shape = operand->shape();
@@ -99,7 +99,7 @@ class Sinking {
     Attrs attrs = user.attrs;
     int64_t axis = attrs.integer("axis"), rank = static_cast<int64_t>(axes.size());
     if (axis < 0) axis += rank;
-    if (axis < 0 || axis >= rank) axis = 0;  // unused: one number for all
+    if (axis < 0 || axis >= rank) axis = 0;  // the axis is unused if one number scales all
     attrs.set("axis", axes[static_cast<size_t>(axis)]);
     std::vector<Value*> operands = user.operands();
     operands[0] = permute.operand(0);
@@ -144,8 +144,8 @@ class Sinking {
     return replace(b, user, made, axes);
   }
 
-  /// Pools have their channels second. With channels last a small window of bytes is the maximum of its elements, each
-  /// a slice of the whole tensor: element-wise, so that channels fill lanes.
+  /// Pools expect channels second. With channels last, the maximum over a small window of bytes is an element-wise
+  /// maximum of slices of the whole tensor, so that channels fill lanes.
   Status max_pool(GraphBuilder& b, const Op& permute, Op& user) {
     constexpr int64_t kLargestWindow = 9;
     Axes axes = axes_of(permute), window = user.attrs.ints("pool_size");

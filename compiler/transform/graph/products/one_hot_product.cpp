@@ -13,7 +13,7 @@ namespace {
 
 using namespace relax;
 
-/// Whether a constant is 0, 1, 2, … of `depth` numbers along its last axis, the only one of more than one element.
+/// Returns whether a constant is 0, 1, 2, … of `depth` numbers along its last axis, and all other axes are of one.
 bool counts_up(const Value* value, int64_t depth) {
   ConstantRef data = constant_of(value);
   if (data == nullptr || !data->dtype().is_integer() || data->dtype().bits < 8 || data->shape().empty()) return false;
@@ -26,8 +26,8 @@ bool counts_up(const Value* value, int64_t depth) {
   return counts;
 }
 
-/// For each row of `value`, which has `depth` elements, the position of its one, as 64-bit integers in the shape of
-/// the rows; null if rows are not one-hot.
+/// Returns for each row of `value`, which has `depth` elements, the index of its 1, as int64 in the shape of the rows;
+/// null if rows are not known to be one-hot.
 Value* place_of_one(const Site& s, const Value& value, int64_t depth) {
   const std::vector<Expr>& shape = value.shape();
   if (!shape.back().is_constant(depth)) return nullptr;
@@ -64,7 +64,7 @@ bool is_finite(const ConstantData& data) {
   return finite;
 }
 
-/// The matrix with a row of zeros at either end.
+/// Returns the matrix with a row of zeros before and after it.
 ConstantRef between_zeros(const ConstantRef& matrix) {
   auto row = static_cast<size_t>(matrix->shape()[1] * matrix->dtype().bytes());
   auto apply = [row](std::span<const std::byte> bytes) {

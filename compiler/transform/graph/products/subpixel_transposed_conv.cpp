@@ -26,23 +26,23 @@ using Numbers = std::vector<int64_t>;
 struct Axis {
   int64_t stride, taps;  ///< of the transposed convolution
   int64_t taps_of_phase;
-  int64_t first;  ///< of the places that are computed of each phase: result o is in place (o + pad) / stride - first
-  int64_t pad_begin, pad_end;  ///< of the convolution
-  int64_t skipped;             ///< results in front of the first one that is wanted
+  int64_t first;  ///< the first place that a phase computes: result o is in place (o + pad) / stride - first
+  int64_t pad_begin, pad_end;  ///< padding of the plain convolution
+  int64_t skipped;             ///< results before the first one that is wanted
 };
 
 Axis axis_of_phases(int64_t stride, int64_t taps, int64_t begin, int64_t end, int64_t extra) {
   Axis a{stride, taps, (taps + stride - 1) / stride, 0, 0, 0, 0};
   a.first = std::min(begin / stride, a.taps_of_phase - 1);
   a.pad_begin = a.taps_of_phase - 1 - a.first;
-  // The last result of an image of n has o + pad = (n - 1) * stride + taps - 1 + extra - end; and an image of one
-  // element must be enough, as it was.
+  // The last result of an image of n elements has o + pad = (n - 1) * stride + taps - 1 + extra - end; and an image of
+  // one element must be enough, as for the transposed convolution.
   a.pad_end = std::max(a.first, (taps - 1 + extra - end + stride) / stride - 1);
   a.skipped = begin - a.first * stride;
   return a;
 }
 
-/// What goes through all tuples below `extents`, the last number fastest.
+/// Calls `visit` with all tuples below `extents` and their numbers; the last element changes fastest.
 template <typename F>
 void for_each_tuple(const Numbers& extents, F visit) {
   int64_t count = 1;
@@ -55,7 +55,7 @@ void for_each_tuple(const Numbers& extents, F visit) {
   }
 }
 
-/// Weights [I, O, taps…] as [groups * O * phases, I / groups, taps of a phase…], each filter backwards.
+/// Returns weights [I, O, taps…] as [groups * O * phases, I / groups, taps of a phase…], each filter reversed.
 ConstantRef weights_of_phases(const ConstantRef& weights, const std::vector<Axis>& axes, int64_t groups) {
   const Numbers from = weights->shape();
   const int64_t inputs = from[0] / groups, outputs = from[1];
@@ -85,7 +85,7 @@ ConstantRef weights_of_phases(const ConstantRef& weights, const std::vector<Axis
   return ConstantData::transformed(weights->dtype(), shape, weights, {"in phases", apply});
 }
 
-/// [N, C * phases, places…] as [N, C, places * stride…].
+/// Returns [N, C * phases, places…] as [N, C, places * stride…].
 Value* interleaved(const Site& s, Value* y, const std::vector<Axis>& axes) {
   const std::vector<Expr> own = y->shape();
   std::vector<Expr> apart{own[0], s.out()->shape()[1]}, together = apart;
@@ -100,7 +100,7 @@ Value* interleaved(const Site& s, Value* y, const std::vector<Axis>& axes) {
   return s.make("reshape", {moved, s.builder.shape(together)});
 }
 
-/// The part of `y` that is the result.
+/// Returns the part of `y` that is the result of the transposed convolution.
 Value* wanted(const Site& s, Value* y, const std::vector<Axis>& axes) {
   for (size_t k = 0; k < axes.size(); ++k) {
     Expr extent = s.out()->shape()[k + 2], begin = s.builder.context().index(axes[k].skipped);

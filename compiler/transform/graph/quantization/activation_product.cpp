@@ -11,7 +11,7 @@ using namespace relax;
 
 namespace {
 
-constexpr int64_t kMostSignedTerms = 65000;  // of 255 * 128, which int32 can sum
+constexpr int64_t kMostSignedTerms = 65000;  // terms of at most 255 * 128, whose sum fits int32
 
 bool is_byte_matrix(const std::optional<QuantizedOperand>& operand) {
   if (!operand || operand->stored->dtype().bits != 8 || operand->stored->shape().size() < 2) return false;
@@ -19,7 +19,7 @@ bool is_byte_matrix(const std::optional<QuantizedOperand>& operand) {
          (operand->zero == nullptr || is_single(*operand->zero));
 }
 
-/// The sum over `axis` of integers, less `zero` each (null: nothing), kept as an axis of 1.
+/// Returns the sum over `axis` of integers, less `zero` each (null: 0); the axis is kept with extent 1.
 Result<Value*> sum_along(GraphBuilder& b, Value* stored, Value* zero, int64_t axis) {
   RELAXC_TRY(Value * wide, b.call("astype", {stored}, {{"dtype", DType::i(32)}}));
   if (zero != nullptr) {
@@ -30,7 +30,7 @@ Result<Value*> sum_along(GraphBuilder& b, Value* stored, Value* zero, int64_t ax
 
 }  // namespace
 
-/// The zero point of an operand in int32, as a scalar; null if it is 0.
+/// Returns the zero point of an operand plus `shift` in int32, as a scalar; null if it is 0.
 Result<Value*> IntegerProducts::point(GraphBuilder& b, const QuantizedOperand& x, int64_t shift) {
   DType i32 = DType::i(32);
   std::optional<int64_t> known = x.zero == nullptr ? std::optional<int64_t>(0) : known_integer(x.zero);
@@ -79,7 +79,7 @@ Result<Value*> IntegerProducts::of_activations(GraphBuilder& b, Op& op) {
   if (real) {
     RELAXC_TRY(sum, scaled(b, sum, data.scale, y->scale));
   }
-  // Symbolic batches that broadcast may get other names on the way; then the product stays as it was.
+  // Symbolic batches that broadcast may get other names in these steps; then the product stays as it was.
   return same_shape(*sum, *op.result()) ? sum : nullptr;
 }
 

@@ -16,11 +16,11 @@ using namespace relax;
 
 namespace {
 
-constexpr int64_t kFoldedAnyway = 16 * 1024;  ///< elements: as floats they are few enough to be kept so
+constexpr int64_t kFoldedAnyway = 16 * 1024;  ///< elements: few enough to be stored as floats
 
 /// real[k, n] = (stored[k, n] - zero[k / block, n]) * scale[k / block, n], or all of it transposed.
 struct BlockWeights {
-  ConstantRef stored, zero;  ///< zero null: 0
+  ConstantRef stored, zero;  ///< zero is null if it is 0
   Value* scale = nullptr;
   int64_t block = 0;
   bool outputs_first = false;  ///< stored as [n, k]
@@ -31,14 +31,14 @@ bool is_swap(const Op& permute) {
   return permute.operand(0)->shape().size() == 2 && (axes.empty() || (axes[0] % 2 != 0 && axes[1] % 2 == 0));
 }
 
-/// The constant under a `repeat` in blocks along `axis`.
+/// Returns the constant that a `repeat` repeats in blocks along `axis`; null for any other value.
 ConstantRef repeated(const Value* value, int64_t axis, int64_t block) {
   Op* repeat = producer_of(value, "repeat");
   bool fits = repeat != nullptr && repeat->attrs.integer("axis") == axis && repeat->attrs.integer("repeats") == block;
   return fits ? constant_of(repeat->operand(0)) : nullptr;
 }
 
-/// One scale a column.
+/// Returns weights with one scale per column; nothing for any other dequantize.
 std::optional<BlockWeights> by_column(const Op& dequantize, bool swapped) {
   const Value* q = dequantize.operand(0);
   BlockWeights w;
@@ -56,7 +56,7 @@ std::optional<BlockWeights> by_column(const Op& dequantize, bool swapped) {
   return w;
 }
 
-/// One scale a block: products with repeated scales, of what is left without repeated zero points.
+/// Returns weights with one scale per block: a product of repeated scales and of integers, less repeated zero points.
 std::optional<BlockWeights> by_block(const Op& product, bool swapped) {
   Op* scales = producer_of(product.operand(1), "repeat");
   const Op* wide = producer_of(product.operand(0), "astype");
@@ -88,7 +88,7 @@ std::optional<BlockWeights> weights_of(const Value* value) {
   return product != nullptr ? by_block(*product, swapped) : std::nullopt;
 }
 
-/// The elements plus `offset` as rows of `bits` each, lowest bits first, a row for each output.
+/// Returns the elements plus `offset`, packed in `bits` bits each, lowest bits first, in a row for each output.
 ConstantRef packed(const ConstantRef& source, bool outputs_first, int64_t bits, int64_t offset,
                    std::vector<int64_t> shape) {
   int64_t outputs = source->shape()[outputs_first ? 0 : 1], terms = source->shape()[outputs_first ? 1 : 0];
@@ -123,7 +123,7 @@ Result<Value*> as_product_of_block_weights(GraphBuilder& b, const Op& op) {
   if (outputs * terms <= kFoldedAnyway) return nullptr;
   if (w->block < 1 || terms % w->block != 0 || w->block * bits % 8 != 0) return nullptr;
   int64_t blocks = terms / w->block, offset = stored.is_int() ? int64_t{1} << (bits - 1) : 0;
-  if (w->zero == nullptr && offset == 0) return nullptr;  // the middle is not 0
+  if (w->zero == nullptr && offset == 0) return nullptr;  // without a zero, nn.matmul_nbits takes the middle, not 0
   Value* weight = b.constant(packed(w->stored, w->outputs_first, bits, offset, {outputs, blocks, w->block * bits / 8}));
   Value* scale = w->scale;
   if (scale->shape().size() == 2 && !w->outputs_first) {

@@ -27,7 +27,7 @@ Result<Value*> softmax_of_bytes(GraphBuilder& b, const Op& op) {
   constexpr int64_t kLongest = 1024;
   if (length == nullptr || *length < 1 || *length > kLongest) return nullptr;
 
-  // The largest entry times the steps of the result, and the sum of a row with the half that rounds, fit 31 bits.
+  // The largest entry times the steps of the result, and the sum of a row plus the rounding half, fit 31 bits.
   const double steps_to_one = 1 / to->first;
   const int bits = 30 - std::max(9, std::ilogb(static_cast<double>(*length)) + 1);
   std::vector<int64_t> table;
@@ -41,7 +41,7 @@ Result<Value*> softmax_of_bytes(GraphBuilder& b, const Op& op) {
   if (exps->shape().empty()) return nullptr;  // all differences give 1: the scale is next to 0
   RELAXC_TRY(Value * power, b.call("take", {exps, steps.call("subtract", top, x)}, {{"axis", int64_t{0}}}));
   RELAXC_TRY(Value * sum, b.call("sum", {power}, along));
-  // Twice the quotient, whose lowest bit rounds: ties are between numbers of the table, which are rounded themselves.
+  // The lowest bit of the doubled quotient rounds it: ties are between numbers of the table, themselves rounded.
   const auto doubled = static_cast<int64_t>(std::llround(2 * steps_to_one));
   if (static_cast<double>(doubled) != 2 * steps_to_one) return nullptr;
   Value* quotient = steps.call("floor_divide", steps.call("multiply", power, static_cast<double>(doubled)), sum);

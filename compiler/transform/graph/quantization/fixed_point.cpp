@@ -21,7 +21,7 @@ using namespace relax;
 
 namespace {
 
-/// What `requantize` and `quantize` make of a float.
+/// How `requantize` and `quantize` store a float: zero point, range and dtype.
 struct Storing {
   int64_t zero = 0, low = 0, high = 0;
   DType dtype = DType::u(8);
@@ -46,7 +46,7 @@ Storing storing_of(const Op& op) {
   return out;
 }
 
-/// Lists that are along the same axis as others, or are one number.
+/// Checks that lists of numbers lie along one axis; a list of one number fits any axis.
 class CommonAxis {
  public:
   bool take(size_t count, size_t from_end) {
@@ -61,7 +61,7 @@ class CommonAxis {
   size_t count_ = 1, from_end_ = 0;
 };
 
-/// x less what constants add to it: behind a product they are part of the form's addend.
+/// A value without the constants that are added to it; after a product these are part of the form's addend.
 struct Shifted {
   Value* x = nullptr;
   ChannelNumbers addend{{0}, 0};
@@ -75,7 +75,7 @@ Shifted without_addend(Value* x) {
   return {x, {{0}, 0}};
 }
 
-/// A requantization of an int32 tensor.
+/// Returns a requantization of an int32 tensor in fixed point; null if there is no such form.
 Result<Value*> sum_in_fixed_point(GraphBuilder& b, const Op& op, const FixedPointRules& rules) {
   const auto multiplier = channel_numbers(op.operand(1)), addend = channel_numbers(op.operand(2));
   if (!multiplier || !addend) return nullptr;
@@ -108,7 +108,7 @@ Result<Value*> sum_in_fixed_point(GraphBuilder& b, const Op& op, const FixedPoin
   return steps.stored(y, storing.low, storing.high, storing.dtype);
 }
 
-/// A dequantized tensor of bytes, by one scale.
+/// A tensor of bytes that is dequantized by one scale.
 struct Bytes {
   Value* stored = nullptr;
   float scale = 1;
@@ -165,7 +165,7 @@ Result<Value*> sum_of_two_in_fixed_point(GraphBuilder& b, const Bytes& left, con
   return IntegerSteps(b).line(*line, left.stored, right.stored, storing.low, storing.high, storing.dtype);
 }
 
-/// A quantization of a sum of stored values, divided by a number or multiplied by one: a mean (integer_mean.cpp).
+/// Returns in fixed point a quantization of a sum of stored values, divided or multiplied by a number (a mean).
 Result<Value*> mean_in_fixed_point(GraphBuilder& b, const Op& op, const Requantize& requantize,
                                    const FixedPointRules& rules) {
   const Op* scaled = op.operand(0)->op;
@@ -181,7 +181,7 @@ Result<Value*> mean_in_fixed_point(GraphBuilder& b, const Op& op, const Requanti
   const auto stored_range = integer_range(bytes->stored);
   if (!range || !stored_range || stored_range->high[0] == 0) return nullptr;
   const int64_t terms = range->high[0] / stored_range->high[0], zeros = terms * bytes->zero;
-  if (range->high[0] - zeros >= 1 << 24 || zeros - range->low[0] >= 1 << 24) return nullptr;  // float32 rounds sums
+  if (range->high[0] - zeros >= 1 << 24 || zeros - range->low[0] >= 1 << 24) return nullptr;  // float32 is not exact
   const auto number = static_cast<float>(*count);
   Staircase f{range->low[0], range->high[0], 1, 0, {}};
   f.slope = requantize.slope() * (divides ? 1 / static_cast<double>(number) : static_cast<double>(number));

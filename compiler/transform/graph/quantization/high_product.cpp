@@ -18,9 +18,9 @@ using namespace relax;
 
 namespace {
 
-constexpr int64_t kHalf = int64_t{1} << 30;  // of 2^31
+constexpr int64_t kHalf = int64_t{1} << 30;  // half of 2^31
 
-/// x * multipliers / 2^31, to nearest, ties up.
+/// x * multipliers / 2^31, rounded to nearest, ties up.
 struct RoundedProduct {
   Value* x = nullptr;
   ChannelNumbers multipliers;
@@ -54,7 +54,7 @@ Value* as_high_product(GraphBuilder& b, const Op& op) {
     if (range->low[i] < -kHalf || range->high[i] >= kHalf) return nullptr;
   const std::vector<int64_t> multipliers(found->multipliers.values.begin(), found->multipliers.values.end());
   const IntegerSteps steps(b);
-  // As a form whose product is rounded and all that there is.
+  // The form consists of the rounded product alone.
   MultiplyShift form;
   form.multipliers = multipliers, form.product_shift = 31;
   return steps.product(form, found->x, 31, found->multipliers.from_end, Multiplication::kRoundedHigh);

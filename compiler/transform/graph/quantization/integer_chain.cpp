@@ -106,7 +106,7 @@ std::optional<size_t> IntegerChain::step_of_op(const Op& op, Kind kind, const Op
   return added(std::move(step));
 }
 
-/// Whether the result is non-decreasing where the operands are.
+/// Returns whether the result of the step is non-decreasing where its operands are.
 bool IntegerChain::operands_fit(const Step& step) const {
   const Step& second = steps_[step.b];
   if (steps_[step.a].kind == Kind::kConstant) return false;
@@ -168,7 +168,7 @@ double IntegerChain::line(double x, size_t channel) const {
   std::vector<double> results;
   for (const Step& step : steps_) {
     const double a = step.a < results.size() ? results[step.a] : 0, b = step.b < results.size() ? results[step.b] : 0;
-    double y = a;  // of casts, minima and maxima
+    double y = a;  // the value of casts, minima and maxima
     if (step.kind == Kind::kInput) y = x;
     if (step.kind == Kind::kConstant) y = static_cast<double>(step.values[step.values.size() == 1 ? 0 : channel]);
     if (step.kind == Kind::kAdd) y = a + b;

@@ -30,14 +30,14 @@ bool sums_elements(const Op& op) {
   return op.is("sum") || op.is("mean") || op.is("nn.avg_pool") || op.is("nn.adaptive_avg_pool");
 }
 
-/// A number of elements: at least 1, or made of integers.
+/// Returns whether `value` is a number of elements: at least 1, or made of integers.
 bool is_count(const Value* value) {
   if (Op* cast = producer_of(value, "astype")) return cast->operand(0)->dtype().is_integer();
   std::optional<double> known = uniform_value(value);
   return known && *known >= 1 && is_single(*value);
 }
 
-/// How many elements the one window of an average pool has; nothing if it has several, or not all of the image.
+/// Returns the elements of the window of an average pool that covers the whole image; nothing for any other op.
 std::optional<int64_t> elements_of_image(const Op& op) {
   if (!op.is("nn.avg_pool")) return std::nullopt;
   const auto& dims = op.operand(0)->shape();
@@ -53,7 +53,7 @@ std::optional<int64_t> elements_of_image(const Op& op) {
   return count;
 }
 
-/// The mean over all dims behind the channels.
+/// Returns the mean over all dims after the channels.
 Result<Value*> mean_of_image(GraphBuilder& b, Value* x, int64_t count) {
   std::vector<int64_t> axes;
   for (size_t axis = 2; axis < x->shape().size(); ++axis) axes.push_back(static_cast<int64_t>(axis));
@@ -85,7 +85,7 @@ Result<Value*> IntegerMeans::rewrite(GraphBuilder& b, const Op& op) {
   return b.call("quantize", operands, op.attrs, op.result()->name);
 }
 
-/// P(dequantize(q, s, z)) → P(dequantize(q, 1, z)) * s.
+/// Replaces P(dequantize(q, s, z)) by P(dequantize(q, 1, z)) * s.
 Result<Value*> IntegerMeans::sum_stored(GraphBuilder& b, const Op& op) {
   Op* inner = producer_of(op.operand(0), "dequantize");
   if (inner == nullptr || inner->operand(0)->dtype().bits > 16 || op.result()->dtype() != DType::f(32)) return nullptr;

@@ -23,7 +23,7 @@ using namespace relax;
 
 namespace {
 
-constexpr int64_t kMostTerms = 33000;  // of 255 * 255, which int32 can sum
+constexpr int64_t kMostTerms = 33000;  // terms of at most 255 * 255, whose sum fits int32
 
 template <typename T>
 Value* vector_constant(GraphBuilder& b, DType dtype, const std::vector<int64_t>& shape, const std::vector<T>& values) {
@@ -38,7 +38,7 @@ Value* int32s(GraphBuilder& b, const std::vector<int64_t>& values) {
   return vector_constant(b, DType::i(32), {static_cast<int64_t>(values.size())}, wrapped);
 }
 
-/// The permutation that moves axis 1 to the end, or (`back`) the last axis to place 1.
+/// Returns the permutation that moves axis 1 to the end, or (`back`) the last axis to position 1.
 std::vector<int64_t> channels_last(size_t rank, bool back) {
   std::vector<int64_t> axes{0};
   if (back) axes.push_back(static_cast<int64_t>(rank) - 1);
@@ -54,7 +54,7 @@ int64_t groups_of(const Op& op) {
   return groups == 0 ? (channels != nullptr ? *channels : 0) : groups;
 }
 
-/// Begins, then ends, of the spatial dims.
+/// Returns the pads of the spatial dims: all begins, then all ends.
 std::vector<int64_t> padding_of(const Op& op, size_t spatial) {
   std::vector<int64_t> pads = op.attrs.ints("padding");
   if (pads.empty()) return std::vector<int64_t>(2 * spatial, 0);
@@ -71,7 +71,7 @@ bool is_window_of_one(const Op& op, const std::vector<int64_t>& weights) {
          groups_of(op) == 1;
 }
 
-/// A zero point for each output; nothing if they are not known.
+/// Returns a zero point for each output; nothing if they are not known.
 std::optional<std::vector<int64_t>> zeros_of(const Value* zero, size_t outputs) {
   if (zero == nullptr) return std::vector<int64_t>(outputs, 0);
   auto known = known_integers(zero);
@@ -81,7 +81,7 @@ std::optional<std::vector<int64_t>> zeros_of(const Value* zero, size_t outputs) 
   return zeros;
 }
 
-/// [window…, I, O] of a convolution's [O, I, window…]; of a matrix the same.
+/// Returns the shape [window…, I, O] of a convolution's [O, I, window…]; that of a matrix unchanged.
 std::vector<int64_t> outputs_last(const std::vector<int64_t>& dims, bool conv) {
   if (!conv) return dims;
   std::vector<int64_t> shape(dims.begin() + 2, dims.end());
@@ -89,7 +89,7 @@ std::vector<int64_t> outputs_last(const std::vector<int64_t>& dims, bool conv) {
   return shape;
 }
 
-/// Constant weights without their zero points, [terms, outputs].
+/// Constant weights less their zero points, as [terms, outputs].
 class CenteredWeights {
  public:
   CenteredWeights(const std::vector<int32_t>& stored, const std::vector<int64_t>& zero,
@@ -101,8 +101,8 @@ class CenteredWeights {
         terms_(static_cast<int64_t>(stored.size()) / outputs_),
         inputs_(conv ? dims[1] : 1) {}
 
-  /// What each output's weights are off by from int8, which only some may be (`allowed`); nothing if one has weights
-  /// that are further apart than bytes are.
+  /// Returns for each output what must be subtracted from its weights to make them int8, which is 0 unless `allowed`;
+  /// nothing if the weights of an output are further apart than those of a byte.
   std::optional<std::vector<int64_t>> rest(bool allowed) const {
     std::vector<int64_t> low(zero_.size(), INT64_MAX), high(zero_.size(), INT64_MIN), rest(zero_.size(), 0);
     each([&](size_t o, int64_t, int64_t value) {
@@ -115,7 +115,7 @@ class CenteredWeights {
     return rest;
   }
 
-  /// The weights less each output's rest.
+  /// Returns the weights less each output's rest, as [terms, outputs].
   std::vector<int16_t> less(const std::vector<int64_t>& rest) const {
     std::vector<int16_t> values(stored_.size());
     each([&](size_t o, int64_t term, int64_t value) {
@@ -125,13 +125,13 @@ class CenteredWeights {
   }
 
  private:
-  /// Of a convolution [O, I, window…] becomes [window…, I, O]: element (o, i, k) goes to (k, i, o).
+  /// Returns the stored index. Of a convolution, element (o, i, k) of [O, I, window…] is (k, i, o) of [window…, I, O].
   int64_t source(int64_t term, int64_t o) const {
     int64_t window = terms_ / inputs_;
     return conv_ ? (o * inputs_ + term % inputs_) * window + term / inputs_ : term * outputs_ + o;
   }
 
-  /// In the order in which the values are stored, which is what costs.
+  /// Visits the weights in the order in which they are stored, since reading them is what takes time.
   template <typename Visit>
   void each(const Visit& visit) const {
     for (int64_t outer = 0; outer < (conv_ ? outputs_ : terms_); ++outer)
@@ -150,13 +150,13 @@ class CenteredWeights {
 
 }  // namespace
 
-/// Channels that are added so that words are whole, except where each output has one of its own.
+/// Returns the number of channels to add so that words of four bytes are full; 0 for grouped convolutions.
 int64_t IntegerProducts::word_padding(const Op& op, const Weights& w) const {
   const int64_t inputs = w.shape[w.shape.size() - 2];
   return form_.whole_words && groups_of(op) == 1 ? (4 - inputs % 4) % 4 : 0;
 }
 
-/// The weights with outputs last; nothing if they are not constant integers of a byte or have other zero points.
+/// Returns the weights with outputs last; nothing unless they are constant bytes with one zero point, or one an output.
 std::optional<IntegerProducts::Weights> IntegerProducts::weights_of(Op& op) const {
   auto found = quantized_operand(op.operand(1));
   if (!found) return std::nullopt;
@@ -187,7 +187,7 @@ std::optional<IntegerProducts::Weights> IntegerProducts::weights_of(Op& op) cons
 }
 
 std::optional<QuantizedOperand> IntegerProducts::data_of(Op& op) const {
-  // Integers that were widened and then moved are bytes that are moved.
+  // Bytes that were widened to int32 and then permuted are read as permuted bytes.
   Value* value = op.operand(0);
   const Op* moved = value->dtype() == DType::i(32) ? producer_of(value, "permute_dims") : nullptr;
   auto found = quantized_operand(moved != nullptr ? moved->operand(0) : value);
@@ -200,14 +200,14 @@ std::optional<QuantizedOperand> IntegerProducts::data_of(Op& op) const {
 
 namespace {
 
-/// What is added to a stored byte so that it is one of the other dtype.
+/// Returns what is added to a stored byte to make it one of the other dtype.
 int64_t shift_between(DType from, DType to) {
   return from == to ? 0 : to.is_uint() ? 128 : -128;
 }
 
 }  // namespace
 
-/// The same tensor in bytes of this dtype.
+/// Returns the same tensor in bytes of this dtype.
 Result<Value*> IntegerProducts::stored_as(GraphBuilder& b, Value* stored, DType bytes) {
   if (stored->dtype() == bytes) return stored;
   if (auto found = siblings_.find(stored); found != siblings_.end()) return found->second;
@@ -221,7 +221,7 @@ Result<Value*> IntegerProducts::stored_as(GraphBuilder& b, Value* stored, DType 
   return b.call("astype", {wide}, {{"dtype", bytes}});
 }
 
-/// A quantization to bytes of one sign becomes one to the other; dequantizations of it read that one, too.
+/// Adds a quantization to bytes of the other sign, which dequantizations of the old one then read.
 Result<Value*> IntegerProducts::sibling_as(Op& quantize, DType bytes) {
   Value* stored = quantize.result();
   const int64_t shift = shift_between(stored->dtype(), bytes);
@@ -284,7 +284,7 @@ Result<Value*> IntegerProducts::padded(GraphBuilder& b, Value* x, const std::vec
   return b.call("pad", {x, b.shape(dims), zero}, {{"mode", std::string("constant")}});
 }
 
-/// The sum of the products of bytes, in int32; x has its padding.
+/// Returns the sum of the products of bytes in int32; `x` is padded already.
 Result<Value*> IntegerProducts::product(GraphBuilder& b, const Op& op, Value* x, const Weights& w) {
   size_t inputs_at = w.shape.size() - 2;
   int64_t inputs = w.shape[inputs_at];
@@ -342,9 +342,9 @@ Result<Value*> IntegerProducts::compensated(GraphBuilder& b, const Op& op, Value
   return b.call("add", {sum, rows});
 }
 
-/// The sum in units of the two scales.
+/// Returns the sum times both scales, in float32.
 Result<Value*> IntegerProducts::scaled(GraphBuilder& b, Value* sum, Value* x_scale, Value* w_scale) {
-  mark_rounding(b.function());  // one rounding of an exact sum, for one of every term
+  mark_rounding(b.function());  // an exact sum is rounded once, instead of each term
   RELAXC_TRY(Value * real, b.call("astype", {sum}, {{"dtype", DType::f(32)}}));
   RELAXC_TRY(x_scale, b.call("reshape", {x_scale, b.shape({})}));
   if (is_single(*w_scale)) {

@@ -19,8 +19,8 @@ using namespace relax;
 
 namespace {
 
-constexpr size_t kMostTensors = 64;             // that are looked at
-constexpr int64_t kLargest = int64_t{1} << 40;  // that is computed with
+constexpr size_t kMostTensors = 64;             // tensors that are visited
+constexpr int64_t kLargest = int64_t{1} << 40;  // largest bound that is computed with
 
 IntegerRange single(int64_t low, int64_t high) {
   return {{low}, {high}, 0};
@@ -31,13 +31,13 @@ IntegerRange of_dtype(DType dtype) {
   return single(low, low + (int64_t{1} << dtype.bits) - 1);
 }
 
-/// The bounds for the whole tensor.
+/// Returns the bounds for the whole tensor.
 IntegerRange hull(const IntegerRange& range) {
   return single(*std::min_element(range.low.begin(), range.low.end()),
                 *std::max_element(range.high.begin(), range.high.end()));
 }
 
-/// The ranges of tensors, operands before what is computed of them.
+/// Computes the ranges of tensors, operands before the tensors that are computed from them.
 class Ranges {
  public:
   std::optional<IntegerRange> of(const Value* asked) {
@@ -72,7 +72,7 @@ class Ranges {
     if (value->dtype().bits > 16) return found;
     const IntegerRange all = of_dtype(value->dtype());
     if (!found) return all;
-    const IntegerRange whole = hull(*found);  // what does not fit wraps
+    const IntegerRange whole = hull(*found);  // values that do not fit wrap
     return whole.low[0] >= all.low[0] && whole.high[0] <= all.high[0] ? *found : all;
   }
 
@@ -105,7 +105,7 @@ class Ranges {
     return single(*std::min_element(values->begin(), values->end()), *std::max_element(values->begin(), values->end()));
   }
 
-  /// Sums of products of one operand by constant weights, whose last axis is that of the result.
+  /// Returns the range of sums of products with constant weights, whose last axis is that of the result.
   std::optional<IntegerRange> of_products(const Op& op) const {
     const auto data = range_of(op.operand(0));
     const Value& weight = *op.operand(1);
@@ -180,7 +180,7 @@ class Ranges {
   }
 
   std::set<const Value*> seen_;                                // asked for membership only
-  std::map<const Value*, std::optional<IntegerRange>> known_;  // looked up, never walked
+  std::map<const Value*, std::optional<IntegerRange>> known_;  // looked up only
 };
 
 }  // namespace

@@ -64,7 +64,7 @@ Value* IntegerSteps::product_in_parts(const MultiplyShift& form, Value* x, int b
     lows.push_back(m & ((int64_t{1} << below) - 1));
     most = std::max(most, tops.back());
   }
-  // Halves of one number, so that two parts are one load; those of a number that all share are part of the code.
+  // Two parts in the halves of one constant take one load; parts that all channels share are in the code.
   const int64_t first = form.multipliers[0];
   const bool differ =
       std::any_of(form.multipliers.begin(), form.multipliers.end(), [&](int64_t m) { return m != first; });

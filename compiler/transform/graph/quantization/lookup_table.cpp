@@ -27,9 +27,9 @@ namespace {
 
 using namespace relax;
 
-constexpr size_t kMostOperators = 32;  ///< of a function
+constexpr size_t kMostOperators = 32;  ///< in a function that becomes a table
 
-/// Whether the definition calls a function that is many instructions.
+/// Returns whether the definition calls a function that takes many instructions.
 bool calls_function(Context& context, const Op& op) {
   bool found = false;
   tir::PrimFunc function = define_op(context, op, "asked");
@@ -47,7 +47,7 @@ bool is_bytes(const Value& value) {
   return value.dtype().bits == 8 && value.dtype().is_integer();
 }
 
-/// Whether each element of the result is computed of those at its own place.
+/// Returns whether each element of the result is computed from the operands' elements at its own place.
 bool keeps_places(Context& context, const Op& op) {
   auto is_tensor = [](const Value* v) { return v == nullptr || v->info->as<TensorInfo>() != nullptr; };
   const std::vector<Value*>& operands = op.operands();
@@ -56,7 +56,7 @@ bool keeps_places(Context& context, const Op& op) {
   return is_elementwise(context, op);
 }
 
-/// One number that is known when compiling, possibly by computing.
+/// Returns whether `number` is one number that is known at compile time, possibly computed from constants.
 bool is_number(Context& context, const Value* number) {
   std::vector<const Value*> pending{number};
   std::set<const Value*> seen;  // asked for membership only
@@ -103,10 +103,10 @@ class Tables {
   }
 
  private:
-  /// The longest one that ends with `last`, if something in it is expensive.
+  /// Returns the longest one that ends with `last`, if an operator in it is expensive; else one without `bytes`.
   ByteFunction function_before(Op& last) {
     std::map<size_t, Op*> waiting{{position_.at(&last), &last}};
-    std::set<Value*> arguments;  // what is not walked through
+    std::set<Value*> arguments;  // values that are not walked through
     ByteFunction longest;
     std::vector<Op*> walked;
     bool expensive = false;
@@ -151,10 +151,10 @@ class Tables {
         }
       }
       Attrs attrs = op.attrs;
-      if (op.is("quantize") || op.is("dequantize")) attrs.set("axis", int64_t{0});  // of numbers, which have none
+      if (op.is("quantize") || op.is("dequantize")) attrs.set("axis", int64_t{0});  // scalars have no axis
       RELAXC_TRY(made[op.result()], b.call(op.def->name, operands, attrs));
     }
-    Value* place = function.bytes;  // in the table: the bits of a byte, whatever its sign
+    Value* place = function.bytes;  // the index in the table: the bits of a byte, whatever its sign
     if (place->dtype().is_int()) {
       RELAXC_TRY(place, b.call("astype", {place}, {{"dtype", DType::u(8)}}));
     }

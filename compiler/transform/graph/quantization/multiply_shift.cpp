@@ -26,20 +26,20 @@ namespace relaxc {
 namespace {
 
 constexpr int64_t kMostMultiplier = INT32_MAX - 1;
-constexpr int kLeastFraction = 10;   // bits behind the point that the sum keeps
-constexpr int kLeastDigits = 16;     // of the largest multiplier
-constexpr int64_t kMostSteps = 512;  // thresholds that are looked at; of more, as of 16 bits, some
+constexpr int kLeastFraction = 10;   // least number of fraction bits of the sum
+constexpr int kLeastDigits = 16;     // least number of bits of the largest multiplier
+constexpr int64_t kMostSteps = 512;  // thresholds that are checked; if there are more, as for 16 bits, only some
 
 int bit_length(double size) {
   return size < 1 ? 0 : std::ilogb(size) + 1;
 }
 
-/// One threshold: from x on, results are at least k.
+/// One threshold: results are at least k from x on.
 struct Threshold {
   int64_t k = 0, x = 0;
 };
 
-/// The least x with at(x) >= k, or x_high + 1. The line says where it is, to a few x.
+/// Returns the least x with at(x) >= k, or x_high + 1. The line gives a first guess, which is a few x off.
 int64_t first_at_least(const Staircase& f, int64_t k) {
   int64_t below = f.x_low - 1, from = f.x_high + 1;  // at(below) < k <= at(from), as if there were no ends
   double guess = f.slope > 0 ? (static_cast<double>(k) - 0.5 - f.intercept) / f.slope : 0;
@@ -65,7 +65,7 @@ std::vector<Threshold> thresholds_of(const Staircase& f, int64_t low, int64_t hi
   return out;
 }
 
-/// The addends that keep all thresholds, with a multiplier; none if `low` is above `high`.
+/// The range of addends that keep all thresholds with a multiplier; empty if `low` is above `high`.
 struct Addends {
   int64_t low = INT32_MIN, high = INT32_MAX;
   int64_t room() const { return high - low; }
@@ -114,7 +114,7 @@ class ChannelSearch {
   const MultiplyShift& form_;
 };
 
-/// Shifts that keep the most digits of multipliers and sums within 32 bits.
+/// Returns the shifts that keep the most digits of multipliers and sums in 32 bits; nothing if these are too few.
 std::optional<MultiplyShift> shifts_of(const std::vector<Staircase>& channels, int64_t low, int64_t high,
                                        Multiplication how) {
   double most_sum = static_cast<double>(std::max(std::abs(low), std::abs(high))) + 1, most_slope = 0;
@@ -127,7 +127,7 @@ std::optional<MultiplyShift> shifts_of(const std::vector<Staircase>& channels, i
   if (bits > 30 || sum_bits > 30 - kLeastFraction || !(most_slope > 0)) return {};
   MultiplyShift form;
   form.right = 30 - sum_bits;
-  // Two parts of as many bits as a product with x leaves; three where that would be too few.
+  // Two parts, each with as many bits as a product with x leaves; three if two would be too few.
   const int part = 31 - bits;
   form.product_shift = how == Multiplication::kParts ? part : 32 - part;
   auto digits = [&] { return bit_length(std::ldexp(most_slope, form.product_shift + form.right)); };
@@ -139,7 +139,7 @@ std::optional<MultiplyShift> shifts_of(const std::vector<Staircase>& channels, i
   return form;
 }
 
-/// The line itself, with such ties, if that gives every result.
+/// Sets `form` to the line itself with these ties if that gives every result; returns whether it does.
 bool keeps_ties(MultiplyShift& form, Ties ties, const std::vector<Staircase>& channels,
                 const std::vector<std::vector<Threshold>>& thresholds, int64_t low, int64_t high) {
   MultiplyShift line = form;

@@ -17,13 +17,13 @@ bool is_narrow(const Value& value) {
   return value.dtype().is_integer() && value.dtype().bits <= 8;
 }
 
-/// The value that a cast to int32 widens.
+/// Returns the narrow value that a cast to int32 widens; null for any other value.
 Value* widened(Value* value) {
   Op* cast = producer_of(value, "astype");
   return cast != nullptr && value->dtype() == DType::i(32) && is_narrow(*cast->operand(0)) ? cast->operand(0) : nullptr;
 }
 
-/// Elements of `from`, of shape `shape`, in the order of permute_dims by `axes`.
+/// Returns the elements of `from`, of shape `shape`, in the order of permute_dims by `axes`.
 std::vector<int32_t> permuted(const std::vector<int32_t>& from, const std::vector<int64_t>& shape,
                               const std::vector<int64_t>& axes) {
   size_t rank = shape.size();
@@ -55,7 +55,7 @@ std::optional<std::vector<int64_t>> static_shape(const Value& value) {
 std::vector<int32_t> elements(const ConstantData& data) {
   std::vector<int32_t> values(static_cast<size_t>(data.elements()));
   data.with_bytes([&](std::span<const std::byte> bytes) {
-    // Weights of bytes come by the hundred million, and asking for the dtype of each is most of the time.
+    // There may be hundreds of millions of weights; asking for the dtype of each would take most of the time.
     const auto *raw = reinterpret_cast<const uint8_t*>(bytes.data()), *end = raw + values.size();
     if (data.dtype() == DType::u(8)) return void(std::copy(raw, end, values.begin()));
     if (data.dtype() == DType::i(8))
@@ -92,7 +92,7 @@ std::optional<QuantizedOperand> quantized_operand(Value* value) {
   if (stored == nullptr || stored->shape().size() != value->shape().size()) return std::nullopt;
   Value* zero = difference->operand(1);
   QuantizedOperand found{stored, nullptr, zero, 0};
-  // A list is along the one axis that is not 1, counted from the end.
+  // A list of zero points is along the one axis that is not 1, counted from the end.
   size_t rank = value->shape().size(), own = zero->shape().size(), lists = 0;
   for (size_t i = 0; i < own; ++i)
     if (!zero->shape()[i].is_constant(1)) ++lists, found.axis = static_cast<int64_t>(rank - own + i);

@@ -33,7 +33,7 @@ Op* operator_of(const Value* value) {
   return value->op != nullptr && value->op->kind == OpKind::kOperator ? value->op : nullptr;
 }
 
-/// Computed from integers by arithmetic that gives no NaN.
+/// Returns whether `value` is computed from integers by arithmetic that gives no NaN.
 bool comes_from_integers(const Value* value) {
   constexpr OpName kArithmetic[] = {"add", "subtract", "multiply", "maximum", "minimum", "nn.relu", "reshape"};
   constexpr int kDeepest = 8;
@@ -57,15 +57,15 @@ bool comes_from_integers(const Value* value) {
   return true;
 }
 
-/// The chain above a quantization, read upwards.
+/// The chain of operators above a quantization, read upwards.
 struct RequantizationChain {
   double scale = 1;
   int64_t zero = 0, low = 0, high = 0;
   Value* x = nullptr;
-  Value* multiplier = nullptr;  ///< of x, in real units; null: 1
-  std::vector<Value*> addends;  ///< in real units
+  Value* multiplier = nullptr;  ///< a factor of x, in real units; null: 1
+  std::vector<Value*> addends;  ///< what is added, in real units
 
-  /// Takes in the op that made x; false: it is none that can be.
+  /// Takes the op that made x into the chain; returns false if it cannot be a part of it.
   bool climb() {
     Op* op = operator_of(x);
     if (op == nullptr || x->uses().size() != 1 || multiplier != nullptr) return false;
@@ -91,7 +91,7 @@ struct RequantizationChain {
   }
 
  private:
-  /// Ends at the scaled sum of a product, so that it is worth going on along this operand.
+  /// Returns whether sums from `value` upwards reach the scaled sum of a product, so that the chain goes on along it.
   static bool comes_from_product(const Value* value) {
     std::vector<const Value*> pending{value};  // a tree: each is used once
     while (!pending.empty()) {

@@ -20,12 +20,12 @@ namespace {
 
 constexpr int64_t kShift = 128;
 
-/// x + 128, of which what pads x is a part.
+/// Returns x + 128 as uint8; if x is padded, the border is shifted as well.
 Result<Value*> without_sign(GraphBuilder& b, Value* x) {
   const Op* pad = producer_of(x, "pad");
   const bool constant = pad != nullptr && pad->attrs.string("mode") == "constant" && pad->operands().size() == 3;
   const auto border = constant && pad->operand(2) != nullptr ? known_integer(pad->operand(2)) : std::nullopt;
-  // By 16 bits: what else widens x, as a residual sum does, takes 32, and would share a tensor of these with this sum.
+  // By 16 bits: other ops that widen x, as a residual sum does, take 32, and would share a tensor of those with this.
   RELAXC_TRY(Value * wide, b.call("astype", {border ? pad->operand(0) : x}, {{"dtype", DType::i(16)}}));
   RELAXC_TRY(wide, b.call("add", {wide, b.scalar(DType::i(16), static_cast<double>(kShift))}));
   RELAXC_TRY(Value * moved, b.call("astype", {wide}, {{"dtype", DType::u(8)}}));
@@ -34,7 +34,7 @@ Result<Value*> without_sign(GraphBuilder& b, Value* x) {
   return b.call("pad", {moved, pad->operand(1), zero}, pad->attrs);
 }
 
-/// -128 times the sum of each output's weights, which come last.
+/// Returns -128 times the sum of each output's weights; outputs are the last axis.
 Value* correction(GraphBuilder& b, const std::vector<int32_t>& weights, size_t outputs) {
   std::vector<int32_t> sums(outputs, 0);
   for (size_t i = 0; i < weights.size(); ++i) sums[i % outputs] -= static_cast<int32_t>(kShift) * weights[i];
@@ -54,7 +54,7 @@ Result<Value*> as_unsigned_product(GraphBuilder& b, const Op& op) {
   if (!window && (weight.shape().size() != 2 || op.operand(0)->shape().size() < 2)) return nullptr;
   const auto weights = known_integers(&weight);
   const int64_t* outputs = weight.shape().back().constant();
-  constexpr size_t kMostTerms = 1 << 16;  // of which no sum of products by bytes wraps
+  constexpr size_t kMostTerms = 1 << 16;  // terms for which no sum of products of bytes wraps
   if (!weights || outputs == nullptr || *outputs < 1 || weights->size() / static_cast<size_t>(*outputs) > kMostTerms)
     return nullptr;
   RELAXC_TRY(Value * data, without_sign(b, op.operand(0)));

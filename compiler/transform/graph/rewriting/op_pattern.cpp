@@ -20,9 +20,9 @@ namespace {
 
 using namespace relax;
 
-constexpr size_t kDeepestPattern = 64, kMostPatternNodes = 256;  ///< of a pattern
+constexpr size_t kDeepestPattern = 64, kMostPatternNodes = 256;  ///< limits of a pattern
 
-/// After the first fault nothing is read any more, and what has been read is of no use.
+/// Parses a pattern. After the first fault nothing more is read, and the result must not be used.
 class Parser {
  public:
   Parser(std::string_view text, std::span<const PatternPart> parts) : text_(text), parts_(parts) {}
@@ -91,7 +91,7 @@ class Parser {
     return node;
   }
 
-  /// A number, a hole or an operator.
+  /// Reads a number, a hole or an operator.
   void named(PatternNode& node) {
     node.name = word("an operator or a name");
     if (fault_) return;
@@ -133,7 +133,7 @@ class Parser {
     expect(']');
   }
 
-  /// A word, or a list of words.
+  /// Reads a word, or a list of words.
   std::string value() {
     if (!take('[')) return word("a value");
     std::string list;
@@ -145,7 +145,7 @@ class Parser {
     return "[" + list + "]";
   }
 
-  /// The part with its operand's text for each `?`.
+  /// Reads a part, whose text gets the operand's text for each `?`.
   PatternNode part() {
     std::string name = word("the name of a part");
     auto found = std::find_if(parts_.begin(), parts_.end(), [&](const PatternPart& p) { return p.name == name; });
@@ -173,14 +173,14 @@ bool commutes(const Op& op) {
   return op.is("add") || op.is("multiply") || op.is("maximum") || op.is("minimum");
 }
 
-/// Whether a constant is `number` as its dtype, or an exporter that wrote eight digits, rounds it.
+/// Returns whether a constant is `number`, as its dtype or an exporter that wrote eight digits rounds it.
 bool is_number(const Value& value, double number) {
   std::optional<double> found = uniform_value(&value);
   double narrow = value.dtype().is_float() && value.dtype().bits < 32 ? 4e-3 : 1e-7;
   return found && std::abs(*found - number) <= narrow * std::abs(number);
 }
 
-/// Lists about windows with a number for each spatial dim, and for each side.
+/// Returns lists about windows with a number for each spatial dim, and for each side.
 AttrValue whole_value(const Op& op, const std::string& name, AttrValue value) {
   const auto* numbers = std::get_if<std::vector<int64_t>>(&value);
   const size_t rank = op.result()->shape().size();
@@ -279,7 +279,7 @@ class Matcher {
   int64_t steps_ = 0;
 };
 
-/// Whether nothing but `ops` reads what they make, the root's result aside.
+/// Returns whether only `ops` read what they make, except for the result of the root.
 bool closed(const std::vector<const Op*>& ops) {
   for (size_t i = 1; i < ops.size(); ++i)
     for (const Value* result : ops[i]->results)
@@ -288,10 +288,10 @@ bool closed(const std::vector<const Op*>& ops) {
   return true;
 }
 
-/// `value` as an attribute of `type`: one of several axes may stand for a list of one.
+/// Returns `value` as an attribute of `type`; a list of one axis may stand for an integer.
 std::optional<AttrValue> as_type(const AttrValue& value, AttrType type) {
   const auto* axes = std::get_if<std::vector<int64_t>>(&value);
-  if (axes != nullptr && axes->empty()) return std::nullopt;  // all of them
+  if (axes != nullptr && axes->empty()) return std::nullopt;  // all axes
   if (type != AttrType::kInt || axes == nullptr) return value;
   if (axes->size() != 1) return std::nullopt;
   return AttrValue(axes->front());

@@ -79,8 +79,8 @@ class Rewriting {
     return false;
   }
 
-  /// Takes the operands from what is not read any more, so that rules which ask whether a value is read once see
-  /// of living readers only, and looks again at the last of those.
+  /// Drops the operands of ops that are no longer read, so that rules which ask whether a value is read once count only
+  /// live readers, and queues the last reader of such an operand again.
   void let_go(Op& op) {
     std::vector<Op*> dead{&op};
     while (!dead.empty()) {
@@ -150,7 +150,7 @@ std::optional<std::vector<int64_t>> numbers_of(const std::vector<arith::Expr>& d
 }
 
 void mark_rounding(Function& function) {
-  if (!function.rounding) function.rounding.emplace();  // what a pass says of narrow products says more
+  if (!function.rounding) function.rounding.emplace();  // what a pass has recorded of narrow products says more
 }
 
 }  // namespace relaxc

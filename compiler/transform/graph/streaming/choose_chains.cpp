@@ -27,14 +27,14 @@ int64_t bytes_of(const relax::Value& value) {
 
 struct Edge {
   size_t from = 0, to = 0;
-  Pace pace = {0, false};  ///< no rows: one stage as a whole
+  Pace pace = {0, false};  ///< no rows: a stage as a whole
   int64_t bytes = 0;
   double cycles = 0;
 };
 
-/// The best way to a cut so far.
+/// The best path to a cut that was found so far.
 struct Way {
-  int64_t bytes = std::numeric_limits<int64_t>::max();  ///< of its largest edge
+  int64_t bytes = std::numeric_limits<int64_t>::max();  ///< bytes of the largest edge on the path
   double cycles = 0;
   const Edge* last = nullptr;
   bool found = false;
@@ -78,8 +78,8 @@ class Search {
     }
   }
 
-  /// Bytes of values that are made before the chain and read in it or behind it, and of its own that are read behind
-  /// it. What the function returns is memory of its caller.
+  /// Returns the bytes of values that are made before the chain and read in it or after it, and of its own values that
+  /// are read after it. The caller owns the memory of what the function returns.
   int64_t around(Chain chain) const {
     int64_t bytes = 0;
     for (size_t i = 0; i < chain.end; ++i) {
@@ -95,7 +95,7 @@ class Search {
   std::vector<Way> find_ways(int64_t budget, Better better) const {
     std::vector<Way> ways(stages_.size() + 1);
     ways[0] = {0, 0, nullptr, true};
-    for (const Edge& edge : edges_) {  // by where they begin, so that the way to there is known
+    for (const Edge& edge : edges_) {  // sorted by where they begin, so that the path to there is known
       const Way& before = ways[edge.from];
       if (!before.found || edge.bytes > budget) continue;
       const Way way{std::max(before.bytes, edge.bytes), before.cycles + edge.cycles, &edge, true};

@@ -29,12 +29,12 @@ int64_t extent(const Value& value, size_t axis) {
   return *value.shape().at(axis).constant();
 }
 
-/// One number of a list that has one for each dim, for all alike, or none.
+/// Returns number `at` of a list that has one for each dim, one for all dims, or none (`fallback`).
 int64_t listed(const std::vector<int64_t>& list, size_t at, int64_t fallback) {
   return list.empty() ? fallback : list.size() == 1 ? list[0] : list.at(at);
 }
 
-/// A read of the same rows of each operand that has rows; nothing if one has neither all rows nor one for all.
+/// Returns a read of the same rows of each operand with rows; nothing if one has neither all rows nor one for all.
 std::optional<std::vector<RowRead>> aligned_reads(const Op& op, int64_t rows) {
   std::vector<RowRead> reads;
   const size_t rank = op.result()->shape().size();
@@ -43,7 +43,7 @@ std::optional<std::vector<RowRead>> aligned_reads(const Op& op, int64_t rows) {
     if (operand == nullptr) continue;
     if (!is_tensor(operand) || !has_known_dims(*operand)) return std::nullopt;
     const size_t own = operand->shape().size();
-    if (own + kRowAxis < rank) continue;  // it has no such axis: the same for all rows
+    if (own + kRowAxis < rank) continue;  // no row axis: the same for all rows
     const int64_t dim = extent(*operand, own + kRowAxis - rank);
     if (dim == 1) continue;
     if (dim != rows || own != rank || extent(*operand, 0) != 1) return std::nullopt;
@@ -64,7 +64,7 @@ std::optional<RowOp> map_of(arith::Context& context, Op& op) {
   return found;
 }
 
-/// Rows of a product are those of its left operand if the right one is a matrix.
+/// Returns a product by rows, which are those of its left operand if the right one is a matrix.
 std::optional<RowOp> matmul_of(Op& op) {
   const Value &left = *op.operand(0), &right = *op.operand(1);
   if (rows_of(left) != rows_of(*op.result()) || !has_known_dims(right) || right.shape().size() != 2)
@@ -86,7 +86,7 @@ std::optional<RowOp> conv_of(Op& op) {
   return RowOp{&op, RowOp::kAccumulate, window, {{.operand = 0}}};
 }
 
-/// The pads of an axis, before and behind; nothing if one is not known or cuts.
+/// Returns the pads before and after the row axis; nothing if a pad of any axis is not known or negative.
 std::optional<std::pair<int64_t, int64_t>> row_pads(const Op& op) {
   const auto* pads = op.operand(1)->info->as<ShapeInfo>();
   if (pads == nullptr || !pads->dims) return std::nullopt;

@@ -35,7 +35,7 @@ Status RowRewriter::run_stage(const Run& run) {
   return Done{};
 }
 
-/// A copy of the last rows of a value that are needed again; null: none are.
+/// Returns a copy of the last rows of a value that are needed again; null if none are.
 Result<Value*> RowRewriter::old_rows(const Run& run, const Value& value) {
   const Rows rows{run.first_needed, run.made.begin};
   if (rows.empty()) return nullptr;
@@ -52,7 +52,7 @@ Status RowRewriter::keep(const Run& run, const Value& value, Value* old, Value* 
   std::vector<Value*> parts;
   if (old != nullptr) parts.push_back(old);
   parts.push_back(fresh);
-  // Also of one part: a slice of what a kernel makes might become a kernel, a slice of a concatenation is a view.
+  // Also for one part: a slice of a kernel's result might become a kernel, a slice of a concatenation is a view.
   RELAXC_TRY(kept.value, concatenated(std::move(parts)));
   return Done{};
 }
@@ -73,14 +73,14 @@ Result<Value*> RowRewriter::run_op(const RowOp& row_op, Rows rows, const Made& m
     }
     wanted = {one.first(rows.begin), one.behind(rows.end)};
     const Rows there = existing(wanted, *operand);
-    if (there.empty()) continue;  // rows of a pad alone
+    if (there.empty()) continue;  // only rows of a pad
     RELAXC_TRY(operand, read(operand, there));
   }
-  for (Value*& operand : operands)  // of maps, in other ways than by rows
+  for (Value*& operand : operands)  // operands that maps read otherwise than by rows
     if (auto own = made.find(operand); own != made.end())
       operand = own->second;
     else if (operand != nullptr && is_cast_of_constant(*operand)) {
-      // Each kernel casts by itself; of what several read, a tensor would be made.
+      // Each kernel casts by itself: if several read one cast, a tensor would be made for it.
       RELAXC_TRY(operand, b_.call("astype", operand->op->operands(), operand->op->attrs));
     }
   if (row_op.kind == RowOp::kPad) return padded(row_op, rows, std::move(operands), wanted);
@@ -114,7 +114,7 @@ Result<Value*> RowRewriter::accumulated(const RowOp& row_op, Rows rows, std::vec
   return sum;
 }
 
-/// The part of a filter for some of the rows of its window. Filters of means are the same in all rows.
+/// Returns the part of a filter for some rows of its window; equal parts, as in filters of means, are one constant.
 Value* RowRewriter::filter_rows(const Value& filter, Rows rows) {
   const ConstantData& data = *filter.op->constant;
   std::vector<int64_t> shape = data.shape();

@@ -15,7 +15,7 @@ namespace relaxc::streaming {
 
 namespace {
 
-// Of a Cortex-M4: a word is copied in five instructions, and a call with its addresses takes about forty.
+// On a Cortex-M4, a word is copied in five instructions, and a call with its addresses takes about forty.
 constexpr double kCyclesOfByte = 1.25, kCyclesOfCall = 40;
 
 int64_t in_lines(int64_t bytes) {
@@ -72,7 +72,7 @@ void RowSchedule::make(const Stages& stages, size_t stage, int64_t end, std::vec
 }
 
 void RowSchedule::find_needed(const Stages& stages) {
-  std::vector<int64_t> least(chain_.end - chain_.begin, INT64_MAX);  // over the runs of readers that follow
+  std::vector<int64_t> least(chain_.end - chain_.begin, INT64_MAX);  // first row of each stage that later runs read
   for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
     run->first_needed = std::min(least[run->stage - chain_.begin], run->made.begin);
     for (const Stage::Read& read : stages[run->stage].reads)
@@ -85,7 +85,7 @@ void RowSchedule::find_needed(const Stages& stages) {
 
 namespace {
 
-/// Adds up what is in memory when. A run has two times: first old rows are copied, then it computes.
+/// Adds up the memory in use over time. A run has two times: first old rows are copied, then it computes.
 class Footprint {
  public:
   Footprint(const Stages& stages, Chain chain, const RowSchedule& schedule)
@@ -110,7 +110,7 @@ class Footprint {
       for (const Stage::Read& read : stages_[runs_[i].stage].reads)
         if (read.stage >= static_cast<int64_t>(chain_.begin)) {
           const std::vector<size_t>& theirs = runs[static_cast<size_t>(read.stage) - chain_.begin];
-          if (!theirs.empty()) last_read_[theirs.back()] = 2 * i + 1;  // else it fills rows of a pad
+          if (!theirs.empty()) last_read_[theirs.back()] = 2 * i + 1;  // else the run fills rows of a pad
         }
       runs[runs_[i].stage - chain_.begin].push_back(i);
     }
@@ -122,8 +122,8 @@ class Footprint {
     change_[to + 1] -= bytes;
   }
 
-  /// The rows of a stage's results that are in memory: those of each run in a place of their own, with older ones in
-  /// front.
+  /// Counts the rows of a stage's results that are in memory: those of each run have a place of their own, after the
+  /// older rows that are still needed.
   void keep_rows(const std::vector<size_t>& runs) {
     if (runs.empty() || !schedule_.is_read(runs_[runs.front()].stage)) return;
     const Stage& stage = stages_[runs_[runs.front()].stage];
@@ -148,7 +148,7 @@ class Footprint {
   const std::vector<Run>& runs_;
   const RowSchedule& schedule_;
   std::vector<int64_t> change_;
-  std::vector<size_t> last_read_;  ///< of the rows of each run, before the next run of its stage; 0: never
+  std::vector<size_t> last_read_;  ///< when each run's rows are last read before the next run of its stage; 0: never
   ChainCost cost_;
 };
 

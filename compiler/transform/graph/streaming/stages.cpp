@@ -16,7 +16,7 @@ using namespace relax;
 
 namespace {
 
-/// Whether the operation can be in front of all others.
+/// Returns whether the op can be moved before all others.
 bool is_free(const Op& op) {
   if (op.kind == OpKind::kConstant) return true;
   if (op.results.size() == 1 && is_cast_of_constant(*op.result())) return true;
@@ -75,10 +75,10 @@ void Stages::place(Op& op) {
   stage.row_ops.push_back(std::move(*rows));
 }
 
-/// Moves the last maps of a stage to the only stage that reads what they make, as far as fewer bytes are between them.
+/// Moves the last maps of a stage to the only stage that reads their results, if fewer bytes are between the two then.
 void Stages::move_to_readers(size_t at) {
   const Stage& stage = stages_[at];
-  std::map<const Op*, size_t> moving;  // to which stage; looked up only
+  std::map<const Op*, size_t> moving;  // the stage that an op moves to; looked up only
   std::map<size_t, std::vector<size_t>> groups;
   for (size_t i = stage.row_ops.size(); i-- > 1;) {
     const Op& op = *stage.row_ops[i].op;
@@ -102,7 +102,7 @@ void Stages::move_to_readers(size_t at) {
   if (chosen.size() == 1) move(at, chosen[0].first, chosen[0].second);
 }
 
-/// The stage of all that reads the result of `op`, maps that move there included, if it computes maps of as many rows.
+/// Returns the stage of all readers of `op`, counting maps that move there, if it computes maps of as many rows.
 std::optional<size_t> Stages::only_reader(const Op& op, const std::map<const Op*, size_t>& moving) const {
   std::optional<size_t> reader;
   for (const Use& use : op.result()->uses()) {
@@ -122,7 +122,7 @@ std::optional<size_t> Stages::only_reader(const Op& op, const std::map<const Op*
   return reader;
 }
 
-/// Bytes of a row of all that is read outside of the stage if these of its operators are.
+/// Returns the bytes per row of results that are read outside of the stage once the ops `moved` are.
 int64_t Stages::bytes_between(const Stage& stage, const std::vector<size_t>& moved) const {
   int64_t bytes = 0;
   auto stays = [&](const Op* op) {
