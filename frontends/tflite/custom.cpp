@@ -1,7 +1,7 @@
-// custom.cpp: an operator that the user declared, as a call of a C function.
+// custom.cpp: converts an operator that the user declared to a call of a C function.
 //
-// Operands are passed in their order, then the attributes that the rule names. A model's custom options are bytes of
-// the operator's own format, so there is one attribute: `custom_options`, a tensor of uint8.
+// The call's arguments are the operands in their order, then the attributes that the rule names. TFLite stores a custom
+// operator's options as bytes of its own format, so there is only one attribute: `custom_options`, a tensor of uint8.
 #include <map>
 
 #include "frontends/onnx/custom_results.h"

@@ -1,5 +1,5 @@
-// fixed_point.cpp: see fixed_point.h. Multipliers are known nearly everywhere, so what depends on them alone is
-// computed here: shifts by 0 are left out, and equal multipliers become one.
+// fixed_point.cpp: see fixed_point.h. Multipliers are nearly always known at compile time, so what depends only on them
+// is computed here: shifts by 0 are left out, and multipliers that are all equal become one scalar.
 #include "frontends/tflite/fixed_point.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Value* FixedPoint::left_saturated(Value* x, int64_t by) {
   return f_.i32(f_.clamp(wide, INT32_MIN, INT32_MAX));
 }
 
-/// One number if all are the same, else a vector along the last axis.
+/// Returns a scalar if all values are the same, else a vector along the last axis.
 Value* FixedPoint::numbers(DType dtype, const std::vector<int64_t>& values) {
   bool same = std::all_of(values.begin(), values.end(), [&](int64_t value) { return value == values[0]; });
   return same ? f_.number(dtype, static_cast<double>(values.at(0))) : f_.list(dtype, values);
@@ -38,7 +38,7 @@ Value* FixedPoint::times(Value* a, Value* b) {
 
 Value* FixedPoint::halved(Value* x, Value* by, Value* mask, Value* half_mask) {
   Value* rest = f_.call("bitwise_and", {x, mask});
-  Value* most = f_.subtract(half_mask, right(x, 31));  // one more of negative numbers
+  Value* most = f_.subtract(half_mask, right(x, 31));  // for negative x, the threshold is one higher
   Value* up = f_.i32(f_.call("less", {most, rest}));
   return f_.add(f_.call("right_shift", {x, by}), up);
 }
@@ -84,8 +84,8 @@ Value* FixedPoint::scale_reduced(Value* x, const std::vector<Multiplier>& m) {
 Value* FixedPoint::scale_whole(Value* x, const std::vector<double>& m) {
   if (x == nullptr) return nullptr;
   if (x->dtype() == DType::i(64)) return scale_whole_in_float(x, m);
-  // x times the upper 22 and the lower 31 bits; what the latter leave below bit 31 cannot change the rounded result.
-  // With one less of negative numbers, ties that go up go away from zero.
+  // Multiplies x by the upper 22 and the lower 31 bits; the bits of the low product below bit 31 cannot change the
+  // rounded result. Negative numbers get one less, so that ties, which are rounded up, go away from zero.
   std::vector<int64_t> upper, lower, shifts, halves;
   for (double real : m) {
     int exponent = 0;
@@ -134,7 +134,7 @@ Value* FixedPoint::leading_zeros(Value* x) {
   return count;
 }
 
-/// Three steps of Newton's method in 29 fractional bits, from 48/17 - 32/17 * d of the halved d = 1 + x.
+/// Takes three steps of Newton's method in 29 fractional bits, from 48/17 - 32/17 * d, where d = (1 + x) / 2.
 Value* FixedPoint::reciprocal(Value* x) {
   constexpr int32_t k48Over17 = 1515870810, kMinus32Over17 = -1010580540;
   Value* sum = f_.add(f_.as(x, DType::i(64)), static_cast<double>(int64_t{INT32_MAX} + 1));
@@ -160,7 +160,7 @@ std::pair<Value*, Value*> FixedPoint::inverse_root(Value* x) {
     Value* cube = left_saturated(times(times(root, root), root), 6);
     root = left_saturated(f_.subtract(times(root, (1 << 28) + (1 << 27)), times(half, cube)), 3);
   }
-  root = times(root, 1518500250);  // the root of 1/2
+  root = times(root, 1518500250);  // sqrt(1/2)
   Value* zero = f_.like(shift, 0);
   root = f_.call("left_shift", {root, f_.maximum(f_.subtract(zero, shift), zero)});
   shift = f_.subtract(zero, f_.maximum(shift, zero));

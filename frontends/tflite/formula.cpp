@@ -13,7 +13,7 @@ template <typename T>
 relax::ConstantRef inline_constant(DType dtype, std::vector<int64_t> shape, const std::vector<T>& values) {
   std::vector<std::byte> bytes;
   for (T value : values) {
-    if (dtype.is_integer() && dtype.bits == 64) {  // which a double cannot carry
+    if (dtype.is_integer() && dtype.bits == 64) {  // a double cannot hold every 64-bit integer
       auto integer = static_cast<int64_t>(value);
       for (int k = 0; k < 8; ++k) bytes.push_back(static_cast<std::byte>(integer >> (8 * k)));
       continue;

@@ -1,4 +1,4 @@
-// formula.h: operators of ours on values, element by element, and constants. Null operands give null (report.h).
+// formula.h: emits elementwise relax operators and constants. If an operand is null, the result is null (report.h).
 #pragma once
 
 #include <vector>

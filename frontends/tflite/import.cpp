@@ -1,4 +1,4 @@
-// import.cpp: the door of the TFLite frontend.
+// import.cpp: the entry points of the TFLite frontend, and the table of operators.
 #include "frontends/tflite/import.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// import.h: from a .tflite file to a module.
+// import.h: imports a .tflite file into a module.
 //
 // The first subgraph becomes one Relax function: its inputs are parameters, buffers are constants that refer to the
-// file, and each operator is converted by its row (operators.h). Integers are computed as TFLite's reference kernels
-// compute them, so that results are theirs to the bit; floats are computed by the operators that ONNX models use.
+// file, and each operator is converted by its row (operators.h). Integer results equal those of TFLite's reference
+// kernels bit for bit; floats are computed by the same operators as in ONNX models.
 #pragma once
 
 #include <string>
@@ -17,26 +17,26 @@
 namespace relaxc::tflite {
 
 struct ImportOptions {
-  std::string function = "main";  ///< what the model is called in the module
-  /// Operators that the user declares, of domain "tflite".
+  std::string function = "main";  ///< name of the function in the module
+  /// Operators that the user declares with --custom-op, of the domain "tflite".
   std::vector<frontend::CustomOp> custom_ops;
-  /// Most operators that the model may come to, those of subgraphs counted as often as they are called.
+  /// Maximum number of operators; those of a subgraph count each time it is called.
   int64_t max_nodes = 200'000;
-  /// The model, if it is not read from its path.
+  /// Files in memory, of which one may be the model; a path that is not among them is read from disk.
   relax::MemoryFiles memory;
-  /// Receives what is found out beside errors; null: not wanted.
+  /// Receives what --check reports besides errors; may be null.
   frontend::Findings* findings = nullptr;
 };
 
-/// Whether `path` is a .tflite file: by its extension or, for a file that can be read, its identifier.
+/// Returns whether `path` has the extension .tflite or, if it can be read, the file identifier TFL3.
 bool is_tflite_file(const std::string& path, const relax::MemoryFiles& memory);
 
-/// Reads the model at `path`. All operators that cannot be converted are reported, not only the first. `files`, if
-/// given, receives the file.
+/// Reads the model at `path`. Reports every operator that cannot be converted, not only the first. `files`, if not
+/// null, receives the open file.
 Result<relax::Module> import_tflite(const std::string& path, const ImportOptions& options, const relax::OpTable& table,
                                     Diagnostics& diag, std::vector<relax::FileRef>* files = nullptr);
 
-/// The same into a module that holds other models.
+/// Same, but adds the function to a module that may hold other models.
 Status import_tflite_into(relax::Module& module, const std::string& path, const ImportOptions& options,
                           const relax::OpTable& table, Diagnostics& diag, std::vector<relax::FileRef>* files = nullptr);
 

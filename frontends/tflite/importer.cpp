@@ -1,7 +1,7 @@
-// importer.cpp: the walk over a subgraph: parameters, operators in order, results.
+// importer.cpp: walks a subgraph: parameters, operators in order, results.
 //
-// An operator that cannot be converted marks its outputs as failed, and operators that need them are passed over, so
-// one import reports every reason and none twice. Constants become values where they are first asked for.
+// An operator that cannot be converted marks its outputs as failed, and operators that read these are skipped, so one
+// import reports every reason once. A constant becomes a value when an operator first reads it.
 #include "frontends/tflite/importer.h"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace relaxc::tflite {
 namespace {
 
 constexpr int64_t kNoOpset = 0;
-constexpr int kDeepest = 32;  ///< subgraphs inside of each other
+constexpr int kDeepest = 32;  ///< maximum nesting of subgraphs
 
-/// What an operator is called in messages.
+/// Returns the operator's name in messages: its number, and the name of its first output.
 std::string label(const Subgraph& graph, const Operator& op, size_t number) {
   std::string name = "operator " + std::to_string(number);
   if (!op.outputs.empty()) name += " -> " + graph.tensors[static_cast<size_t>(op.outputs[0])].name;
@@ -75,7 +75,7 @@ relax::ConstantRef Importer::constant_of(const Tensor& tensor) {
   auto offset = static_cast<uint64_t>(tensor.data.data() - model_.file->bytes().data());
   if (tensor.type != TensorType::INT4)
     return relax::ConstantData::file_slice(*dtype, tensor.shape, model_.file, offset);
-  // Two to a byte, the first in the lower half.
+  // Two integers share a byte; the first is in the lower half.
   int64_t elements = 1;
   for (int64_t extent : tensor.shape) elements *= extent;
   auto packed = relax::ConstantData::file_slice(DType::i(8), {(elements + 1) / 2}, model_.file, offset);
@@ -126,7 +126,7 @@ bool Importer::operands_ready(const Operator& op) {
   return ready;
 }
 
-/// What the operator reads, for --check.
+/// Records what the operator reads, for --check.
 void Importer::find_operands(const Operator& op, Location where) {
   if (options_.findings == nullptr) return;
   frontend::NodeFinding& finding = options_.findings->nodes[where];
@@ -199,14 +199,14 @@ Status Importer::convert_checked(const Row& row, Node& node) {
   RELAXC_DO(check(row, node));
   try {
     RELAXC_DO(row.convert(node));
-  } catch (const std::logic_error&) {  // of a container: a place that is not there, a length that none has
+  } catch (const std::logic_error&) {  // from a container: the model has too few dims or values
     return node.error(Kind::rank_mismatch,
                       "an input or option does not have the rank or length that the operator takes");
   }
   return check_outputs(node);
 }
 
-/// The types that the model declares are what later operators go by, so they must be those that were made.
+/// Checks outputs against the types that the model declares, since converters of later operators rely on these.
 Status Importer::check_outputs(Node& node) {
   for (size_t i = 0; i < node.outputs(); ++i) {
     const Tensor& declared = node.out(i);
@@ -255,12 +255,12 @@ Result<std::vector<Value*>> Importer::inline_subgraph(int64_t index, const std::
 }
 
 std::string Importer::variable_name(const Tensor& tensor) const {
-  // Names of tensors are those of their subgraph, and need not be unique in it.
+  // Tensor names need not be unique, neither in a subgraph nor between subgraphs, so the number is added.
   auto number = &tensor - scope_->graph->tensors.data();
   return fmt::format("{}.state{}", tensor.name, number);
 }
 
-/// Bytes that stand for 0 are stored as the zero point: the state is less that, so that it begins as zeros.
+/// An int8 state holds stored - zero_point, so that it starts as zeros while the variable starts as real zero.
 Result<size_t> Importer::variable(const std::string& name, const Tensor& like) {
   for (size_t i = 0; i < variables_.size(); ++i)
     if (variables_[i].name == name) return i;
@@ -272,7 +272,7 @@ Result<size_t> Importer::variable(const std::string& name, const Tensor& like) {
   if (like.is_variable && like.type == TensorType::INT8 && like.quantization.zero_point.size() == 1)
     made.zero = like.quantization.zero_point[0];
   if (made.zero != 0) {
-    // Before everything, since it may be met first inside of a branch.
+    // Add the zero point at the start of the function, since the variable may first be used inside a branch.
     relax::Block* block = function_->body().blocks.front();
     relax::GraphBuilder first = block->ops.empty() ? relax::GraphBuilder(module_, ops_, block, diag)
                                                    : relax::GraphBuilder(module_, ops_, block->ops.front(), diag);
@@ -294,7 +294,7 @@ void Importer::set_variable_values(const std::vector<Value*>& values) {
   for (size_t i = 0; i < values.size(); ++i) variables_[i].value = values[i];
 }
 
-/// Outputs, then the variables as they are after the run, each the state of its parameter.
+/// Returns the outputs, then the variables after the run, each of which is the next state of its parameter.
 Status Importer::results(const Subgraph& graph) {
   std::vector<Value*> values;
   std::vector<std::string> names;
@@ -322,7 +322,7 @@ Status Importer::results(const Subgraph& graph) {
   return Done{};
 }
 
-/// What the integers at the border stand for, as the header and the descriptor say it.
+/// Records scales and zero points of inputs and outputs, which the C header and the descriptor state.
 void Importer::describe_quantization(const Subgraph& graph) {
   auto describe = [&](std::map<size_t, tir::Quantization>& described, const std::vector<int32_t>& tensors) {
     for (size_t i = 0; i < tensors.size(); ++i) {

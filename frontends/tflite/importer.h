@@ -1,4 +1,4 @@
-// importer.h: the walk over subgraphs.
+// importer.h: converts subgraphs, operator by operator.
 #pragma once
 
 #include <map>
@@ -11,20 +11,20 @@
 
 namespace relaxc::tflite {
 
-/// What a tensor of a subgraph stands for while it is converted.
+/// The value of a subgraph's tensor during conversion.
 struct TensorValue {
   Value* value = nullptr;
-  bool failed = false;  ///< its operator could not be converted; what depends on it is passed over
-  std::string handle;   ///< of a resource: the variable's name
+  bool failed = false;  ///< its operator could not be converted; operators that read it are skipped
+  std::string handle;   ///< for a resource: name of the variable that it refers to
 };
 
-/// A variable that outlives a run: a tensor that is marked as one, or what a handle names. It is a state of the
-/// function: a parameter, and a result behind the model's own.
+/// A variable that keeps its value between runs: a tensor marked as variable, or the target of a resource handle. It is
+/// a state of the function: a parameter, and a result after the model's own.
 struct Variable {
   std::string name;
   Value* parameter = nullptr;
-  Value* value = nullptr;  ///< what it is now
-  int64_t zero = 0;        ///< what is stored at first, for which the state holds 0
+  Value* value = nullptr;  ///< current value at the insertion point
+  int64_t zero = 0;        ///< stored number at the start, represented as 0 in the state
 };
 
 struct Scope {
@@ -37,7 +37,7 @@ class Importer {
   Importer(const Model& model, const ImportOptions& options, relax::Module& module, const relax::OpTable& ops,
            Diagnostics& diag);
 
-  /// The first subgraph as a function, and what it calls inside of it.
+  /// Converts the first subgraph to a function, with the subgraphs that it calls inlined.
   Status run();
 
   relax::GraphBuilder& builder() { return *builder_; }
@@ -48,19 +48,19 @@ class Importer {
   const Model& model() const { return model_; }
   std::vector<Variable>& variables() { return variables_; }
 
-  /// The value of a tensor of the innermost subgraph; null, with a report, if there is none.
+  /// Returns the value of a tensor of the innermost subgraph, or null; reports an error if nothing defines it.
   Value* value_of(int32_t tensor);
-  /// The data of a constant tensor.
+  /// Returns the data of a constant tensor; int4 is unpacked to int8.
   relax::ConstantRef constant_of(const Tensor& tensor);
-  /// The variable of that name; of a new one, the state begins as zeros of the type and shape of `like`.
+  /// Returns the index of the variable `name`; a new one starts as zeros with the type and shape of `like`.
   Result<size_t> variable(const std::string& name, const Tensor& like);
-  /// The variables' values, and back.
+  /// Returns and sets the current values of all variables, so that a branch can be converted and undone.
   std::vector<Value*> variable_values() const;
   void set_variable_values(const std::vector<Value*>& values);
-  /// The outputs of a subgraph, with its operators converted at the insertion point.
+  /// Converts a subgraph's operators at the insertion point and returns the values of its outputs.
   Result<std::vector<Value*>> inline_subgraph(int64_t index, const std::vector<TensorValue>& arguments);
 
-  /// While it lives, what is emitted goes to the end of `block`.
+  /// While an object of this class lives, operators are emitted at the end of `block`.
   struct Inside : relax::BuilderScope {
     Inside(Importer& importer, relax::Block* block)
         : BuilderScope(importer.builder_, importer.module_, importer.ops_, block, importer.diag) {}
@@ -92,13 +92,13 @@ class Importer {
   Location file_ = nullptr;
   std::vector<Variable> variables_;
   int64_t nodes_ = 0;
-  int depth_ = 0;  ///< subgraphs inside of each other
+  int depth_ = 0;  ///< current nesting of subgraphs
 };
 
-/// What the metadata of the model says that a caller must know: how inputs are normalized.
+/// Returns what the metadata says that a caller must do: how to normalize inputs.
 std::vector<std::string> metadata_remarks(const Model& model);
 
-/// Makes the operator a call of the C function that `custom` declares.
+/// Converts the operator to a call of the C function that `custom` declares.
 Status convert_custom_op(const frontend::CustomOp& custom, Node& node);
 
 }  // namespace relaxc::tflite

@@ -1,7 +1,7 @@
-// metadata.cpp: what the file's metadata says of its inputs, as remarks for --check.
+// metadata.cpp: reports, as remarks for --check, what the file's metadata says of its inputs.
 //
-// Normalization is done by the caller before a model's input, so relaxc cannot do it; a caller who does not know of it
-// gets wrong answers from a right program. Metadata that cannot be read is passed over: the model does not depend on
+// Normalization is done by the caller before a model's input, so relaxc cannot do it; a caller who does not know of
+// it gets wrong answers from a correct program. Metadata that cannot be read is ignored: the model does not depend on
 // it.
 #include "frontends/tflite/importer.h"
 #include "frontends/tflite/metadata_generated.h"
@@ -24,7 +24,7 @@ std::vector<std::string> metadata_remarks(const Model& model) {
   std::vector<std::string> remarks;
   auto found = model.notes.find("TFLITE_METADATA");
   if (found == model.notes.end()) return remarks;
-  // The buffer need not be at an address that its numbers may be read at.
+  // Copy: the buffer in the file need not be aligned for the numbers in it.
   std::vector<std::byte> bytes(found->second.begin(), found->second.end());
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
   flatbuffers::Verifier verifier(data, bytes.size());

@@ -1,5 +1,5 @@
-// model.cpp: see model.h. The verifier of FlatBuffers makes sure that every offset leads to what it should inside of
-// the file; what it cannot know, that numbers in the tables fit each other, is checked here.
+// model.cpp: see model.h. The verifier of FlatBuffers makes sure that every offset leads to a table of the right type
+// inside the file; this file checks what the verifier cannot know: that numbers in different tables are consistent.
 #include "frontends/tflite/model.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::string text_of(const flatbuffers::String* text) {
   return text == nullptr ? std::string() : text->str();
 }
 
-/// Bits of one stored element; 0: of no fixed size.
+/// Returns the bits of one stored element; 0 if it has no fixed size or the type is unknown.
 int64_t bits_of(TensorType type) {
   switch (type) {
     case TensorType::INT4:
@@ -61,7 +61,7 @@ int64_t bits_of(TensorType type) {
 
 class Reader {
  public:
-  /// `base`: where the file's bytes begin that `root` lies in.
+  /// `base` is the start of the bytes that `root` lies in.
   Reader(Model& model, const schema::Model& root, const void* base, Location where, Diagnostics& diag)
       : model_(model), root_(root), base_(base), where_(where), diag(diag) {}
 
@@ -86,7 +86,7 @@ class Reader {
     if (index >= count(root_.buffers()))
       return malformed("{} is in buffer {}; the model has {}", who, index, count(root_.buffers()));
     const schema::Buffer* found = root_.buffers()->Get(index);
-    // Buffers of files beyond 2 GiB lie behind the tables, at an offset from the beginning of the file.
+    // In files beyond 2 GiB, buffers lie after the tables, at an offset from the start of the file.
     if (found->offset() > 1) {
       std::span<const std::byte> bytes = model_.file->bytes();
       if (found->offset() > bytes.size() || found->size() > bytes.size() - found->offset())
@@ -215,7 +215,7 @@ class Reader {
     Operator op;
     op.raw = &raw;
     op.version = code.version();
-    // Codes beyond 127 do not fit the first field, which older writers alone fill.
+    // Codes beyond 127 do not fit into the first field; older writers fill only that one.
     op.code = static_cast<BuiltinOperator>(
         std::max<int32_t>(code.deprecated_builtin_code(), static_cast<int32_t>(code.builtin_code())));
     op.custom_code = text_of(code.custom_code());
@@ -252,14 +252,14 @@ Result<Model> read_model(const std::string& path, const relax::MemoryFiles& memo
   if (!is_tflite(bytes))
     return diag.error(where, Kind::malformed_model, "not a TFLite model: its bytes 4 to 7 are not TFL3{}",
                       bytes.size() < 8 ? "; is it truncated?" : "");
-  // Numbers in the tables are read in place, so they must lie at addresses of their alignment; files do.
+  // Tables are read in place, so the bytes must have the alignment of their numbers; mapped files have it.
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
   if (reinterpret_cast<uintptr_t>(data) % sizeof(uint64_t) != 0) {
     model.tables.resize(bytes.size() / sizeof(uint64_t) + 1);
     std::memcpy(model.tables.data(), bytes.data(), bytes.size());
     data = reinterpret_cast<const uint8_t*>(model.tables.data());
   }
-  // Tables lie in the first 2 GiB; what is behind them are buffers.
+  // Tables lie in the first 2 GiB; only buffers lie after that.
   size_t tables = std::min<size_t>(bytes.size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1);
   flatbuffers::Verifier verifier(data, tables, kDeepestTable, kMostTables);
   if (!schema::VerifyModelBuffer(verifier))

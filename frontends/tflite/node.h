@@ -1,7 +1,7 @@
-// node.h: an operator of a subgraph as its converter sees it: operands, options, and a way to emit operators of ours.
+// node.h: an operator of a subgraph as its converter sees it: operands, options, and functions that emit operators.
 //
-// Each part has a class: how it failed (report.h), what the file says of it (operands.h), and what can be made of
-// values (formula.h, tensor_formula.h, stored_formula.h). What needs one part alone takes that part.
+// The parts are base classes: errors (report.h), what the file says of the operator (operands.h), and emitting
+// operators (formula.h, tensor_formula.h, stored_formula.h). A function that needs only one part takes that base class.
 #pragma once
 
 #include "frontends/tflite/operands.h"
@@ -14,14 +14,14 @@ class Node : public StoredFormula, public Operands {
   Node(Importer& importer, const Subgraph& graph, const Operator& op, Location location)
       : StoredFormula(importer, location), Operands(static_cast<Report&>(*this), importer, graph, op) {}
 
-  // Activations that are part of another operator.
+  // Activations that are fused into another operator.
   using Activation = tflite_schema::ActivationFunctionType;
-  /// The bounds that the activation and the dtype set for a quantized output.
+  /// Returns the bounds of a quantized output: those of the activation, within those of the dtype.
   Limits activation_limits(Activation activation, const Tensor& tensor);
-  /// The activation of a float or integer value.
+  /// Applies the activation to a value of floats or integers; reports an error for one that is not supported.
   Value* activate(Value* x, Activation activation);
 
-  // Results.
+  // Sets the value of an output; fails if an error was reported or the value is null.
   Status set(size_t i, Value* value);
   Status set(Value* value) { return set(0, value); }
 };

@@ -7,7 +7,7 @@
 namespace relaxc::tflite {
 
 const void* Operands::empty_table() {
-  // A table of FlatBuffers that has no fields: its list of fields, of four bytes, and how far behind that it is.
+  // An empty FlatBuffers table: a vtable of four bytes, then the table, whose first field is the distance back to it.
   alignas(8) static constexpr uint8_t kBytes[] = {4, 0, 4, 0, 4, 0, 0, 0};
   return kBytes + 4;
 }

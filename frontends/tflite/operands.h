@@ -12,7 +12,7 @@ namespace relaxc::tflite {
 
 class Operands {
  public:
-  /// Errors go to `report`.
+  /// Errors are reported to `report`.
   Operands(Report& report, Importer& importer, const Subgraph& graph, const Operator& op)
       : graph(graph), op(op), report_(report), importer_(importer) {}
 
@@ -25,9 +25,9 @@ class Operands {
   const Tensor& in(size_t i) const { return graph.tensors[static_cast<size_t>(op.inputs.at(i))]; }
   const Tensor& out(size_t i = 0) const { return graph.tensors[static_cast<size_t>(op.outputs.at(i))]; }
   TensorType type(size_t i = 0) const { return in(i).type; }
-  /// int8, uint8 or int16 with a scale.
+  /// Returns whether input i is int8, uint8 or int16 and has a scale.
   bool quantized(size_t i = 0) const;
-  /// Scale and zero point of a tensor with one of each; fails where it has another number of them.
+  /// Return the scale and the zero point of a tensor; report an error unless it has exactly one of each.
   float scale_of(const Tensor& tensor);
   int64_t zero_of(const Tensor& tensor);
   DType dtype_of(const Tensor& tensor);
@@ -35,15 +35,15 @@ class Operands {
   Value* input(size_t i);
   Value* optional_input(size_t i) { return has(i) ? input(i) : nullptr; }
   std::vector<Value*> all_inputs();
-  /// The data of an input that is known when compiling; null if it is none.
+  /// Returns the data of an input that is known at compile time, else null.
   relax::ConstantRef constant(size_t i);
-  /// The integers of a constant input; nothing if it is none.
+  /// Returns the integers of a constant input, else nothing.
   std::optional<Ints> known_ints(size_t i);
-  /// The same; fails, saying that `what` must be a constant, if it is none.
+  /// Same, but reports that `what` must be a constant if it is none.
   Ints constant_ints(size_t i, std::string_view what);
   std::vector<double> constant_numbers(size_t i, std::string_view what);
 
-  /// The options, with defaults where the file has none.
+  /// Returns the operator's options, or a table of defaults if the file has none.
   template <typename T>
   const T& options() const {
     const T* found = op.raw->builtin_options_as<T>();

@@ -1,7 +1,7 @@
-// operators.h: what a file of ops/ provides: rows that say how an operator of TFLite becomes operators of ours.
+// operators.h: what a file of ops/ provides: rows that say how TFLite operators are converted to relax operators.
 //
-// A row holds what can be said of the operator without looking at a node: how many inputs and outputs it has and which
-// types its data may be of. The importer checks these before it calls `convert`, and docs/tflite-support.md prints
+// A row holds what is known of the operator without looking at a node: how many inputs and outputs it has and which
+// types its data may have. The importer checks these before it calls `convert`, and docs/tflite-support.md lists
 // them.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace relaxc::tflite {
 
-/// Sets of tensor types.
+/// A set of tensor types, one bit each.
 using Types = uint32_t;
 constexpr Types type_bit(TensorType type) {
   return Types{1} << static_cast<unsigned>(type);
@@ -30,23 +30,23 @@ struct Row {
   BuiltinOperator code;
   /// Emits operators and sets the node's outputs.
   Status (*convert)(Node&);
-  int min_inputs = 1, max_inputs = 1;  ///< the first `min_inputs` must be there
-  int outputs = 1;                     ///< -1: any number of them
-  Types types = kAny;                  ///< of input `typed`
+  int min_inputs = 1, max_inputs = 1;  ///< the first `min_inputs` must be present
+  int outputs = 1;                     ///< -1 for any number of outputs
+  Types types = kAny;                  ///< allowed types of input `typed`
   int typed = 0;
-  std::string_view rounding = {};  ///< how integers are requantized, for docs/tflite-support.md
-  std::string_view note = {};      ///< limits, for docs/tflite-support.md
+  std::string_view rounding = {};  ///< how integers are rounded, for docs/tflite-support.md
+  std::string_view note = {};      ///< limitations, for docs/tflite-support.md
 };
 
-/// No limit to the number of inputs.
+/// As max_inputs: any number of inputs.
 inline constexpr int kMany = 1 << 20;
 
-/// All rows, found by code. Made once an import; the families are listed by CMake.
+/// All rows, found by code. It is made once per import; CMake lists the families.
 class OperatorTable {
  public:
   explicit OperatorTable(std::vector<std::span<const Row>> families);
   const Row* find(BuiltinOperator code) const;
-  /// In order of their names.
+  /// Returns the rows in order of their operators' names.
   const std::vector<const Row*>& all() const { return rows_; }
 
  private:
@@ -55,12 +55,12 @@ class OperatorTable {
 
 OperatorTable operator_table();
 
-/// "float32, int8": the types of a set, or "any".
+/// Returns the types of a set as text, such as "float32, int8", or "any".
 std::string types_text(Types types);
 
 }  // namespace relaxc::tflite
 
-/// Ends a file frontends/tflite/ops/<family>.cpp: publishes its rows under the name that the generated list calls.
+/// Ends a file frontends/tflite/ops/<family>.cpp: defines the function by which the generated table finds its rows.
 #define RELAXC_TFLITE_OPERATORS(family, table) \
   namespace relaxc::tflite {                   \
   std::span<const Row> family##_operators();   \

@@ -1,5 +1,5 @@
-// quantization.cpp: see quantization.h. All of it is integer arithmetic, except the tables that TFLite itself computes
-// in double precision.
+// quantization.cpp: see quantization.h. All of it is integer arithmetic, except for tables that TFLite itself computes
+// in floating point.
 #include "frontends/tflite/quantization.h"
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 namespace relaxc::tflite {
 namespace {
 
-constexpr int32_t kOne = std::numeric_limits<int32_t>::max();  // of 31 fractional bits
+constexpr int32_t kOne = std::numeric_limits<int32_t>::max();  // 1.0 with 31 fractional bits, saturated
 
 int32_t saturated(int64_t x) {
   return static_cast<int32_t>(std::clamp<int64_t>(x, INT32_MIN, INT32_MAX));
 }
 
-/// Of int32 as two's complement, without undefined overflow.
+/// Returns the low 32 bits in two's complement, without undefined overflow.
 int32_t wrapped(int64_t x) {
   return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(x)));
 }
@@ -25,7 +25,7 @@ int32_t sum(int32_t a, int32_t b) {
   return wrapped(int64_t{a} + b);
 }
 
-/// exp(x) for x in -1/4..0 of 31 fractional bits: Taylor's polynomial of degree 4 around -1/8.
+/// Returns exp(x) for x in -1/4..0 with 31 fractional bits, by Taylor's polynomial of degree 4 around -1/8.
 int32_t exp_near_zero(int32_t a) {
   constexpr int32_t kExpOfEighth = 1895147668;  // exp(-1/8)
   constexpr int32_t kThird = 715827883;
@@ -35,7 +35,7 @@ int32_t exp_near_zero(int32_t a) {
   return sum(kExpOfEighth, doubled_high(kExpOfEighth, sum(x, tail)));
 }
 
-/// 1 / (1 + a) in 29 fractional bits, doubled: Newton's method for half of 1 + a.
+/// Returns 2 / (1 + a) in 29 fractional bits, by Newton's method for the reciprocal of (1 + a) / 2.
 int32_t twice_reciprocal(int32_t a) {
   int64_t whole = int64_t{a} + kOne;
   auto half = static_cast<int32_t>((whole + (whole >= 0 ? 1 : -1)) / 2);
@@ -99,7 +99,7 @@ int32_t scaled(int32_t x, Multiplier m) {
 }
 
 int32_t fixed_exp(int32_t x, int integer_bits) {
-  // exp(-2^exponent) for each bit of what is left of x above a quarter.
+  // Each bit of x's whole quarters, 2^exponent, contributes the factor exp(-2^exponent).
   constexpr struct {
     int exponent;
     int32_t factor;
@@ -148,7 +148,7 @@ int32_t fixed_logistic(int32_t x, int integer_bits) {
 
 int32_t fixed_tanh(int32_t x, int integer_bits) {
   if (x == 0) return 0;
-  // (1 - e) / (1 + e) of e = exp(-2 |x|), whose point moves instead of x.
+  // (1 - e) / (1 + e) with e = exp(-2 |x|); the factor 2 is one more integer bit instead of a shift of x.
   int32_t e = fixed_exp(x < 0 ? x : -x, integer_bits + 1);
   int32_t t = multiplied_by_power(wrapped(int64_t{twice_reciprocal(e)} - (1 << 29)), 2);
   return x < 0 ? -t : t;
@@ -169,7 +169,7 @@ std::vector<int16_t> table_of_16_bits(Float in_scale, int32_t in_zero, Float out
   };
   std::vector<int16_t> table;
   for (int i = 0; i < kSteps; ++i) {
-    // An entry is moved by half of what interpolation is off in the middle of its interval.
+    // An entry is moved by half of the interpolation error in the middle of its interval.
     const Float at = low + static_cast<Float>(i) * step;
     const Float next = function(low + static_cast<Float>(i + 1) * step);
     const Float sample = std::round(function(at) * inverse);

@@ -1,8 +1,8 @@
-// report.h: errors of the conversion of one operator.
+// report.h: errors during the conversion of one operator.
 //
-// Most operators are a formula over ours, which reads better without a check behind every step. So the first failure is
-// remembered: from then on every call gives null, which every call takes, and `status` passes the failure on. Before
-// the dims of a value are looked at, a converter asks `ok`.
+// Most operators are a formula of relax operators, which is easier to read without a check after every step. So the
+// first failure is remembered: from then on every call returns null, every call accepts null, and `status` returns the
+// failure. A converter must ask `ok` before it looks at a value's dims.
 #pragma once
 
 #include <utility>
@@ -18,7 +18,7 @@ class Report {
   Report& operator=(const Report&) = delete;
 
   Diagnostics& diag;
-  const Location location;  ///< of the operator
+  const Location location;  ///< where the operator is in the model
 
   bool ok() const { return !failed_; }
   void fail() { failed_ = true; }
@@ -29,7 +29,7 @@ class Report {
     failed_ = true;
     return diag.error(location, kind, text, std::forward<Args>(args)...);
   }
-  /// The same where a value is wanted.
+  /// Same, for a function that returns a value: reports `unsupported` and returns null.
   template <typename... Args>
   std::nullptr_t refuse(fmt::format_string<Args...> text, Args&&... args) {
     error(Kind::unsupported, text, std::forward<Args>(args)...);

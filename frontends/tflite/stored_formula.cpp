@@ -30,7 +30,7 @@ Value* StoredFormula::saturate(Value* x, DType dtype) {
 
 Value* StoredFormula::look_up(Value* x, const Ints& table, DType dtype) {
   if (x == nullptr || !ok()) return nullptr;
-  Ints by_bits = table;  // the bits of a byte name its place, whatever its sign
+  Ints by_bits = table;  // the table is indexed by the byte's bits as unsigned
   if (x->dtype().is_int()) std::rotate(by_bits.begin(), by_bits.begin() + 128, by_bits.end());
   return call("take", {list(dtype, by_bits), as(x, DType::u(8))}, {{"axis", int64_t{0}}});
 }

@@ -1,4 +1,4 @@
-// tensor_formula.h: operators of ours that change the shape of a value or look at it.
+// tensor_formula.h: emits operators that reshape, slice, join, reduce or pad, and reads dims.
 #pragma once
 
 #include <string_view>
@@ -12,10 +12,10 @@ class TensorFormula : public Formula {
  public:
   using Formula::Formula;
 
-  /// The dims of a value; fails if one of them depends on data.
+  /// Returns the dims of a value; reports an error if one of them depends on data.
   Ints dims(const Value* x);
   int64_t rank(const Value* x) { return x == nullptr ? 0 : static_cast<int64_t>(x->shape().size()); }
-  /// `axis` in -rank..rank-1 as 0..rank-1; fails if it is none of them.
+  /// Returns `axis`, in -rank..rank-1, as 0..rank-1; reports an error if it is out of range.
   int64_t axis(int64_t axis, int64_t rank);
   Ints axes(Ints axes, int64_t rank);
   bool expect_rank(const Value* x, int64_t rank, std::string_view what);
@@ -26,9 +26,9 @@ class TensorFormula : public Formula {
   Value* slice(Value* x, int64_t axis, int64_t begin, int64_t end, int64_t step = 1);
   Value* concat(std::vector<Value*> parts, int64_t axis);
   Value* reduce(OpName name, Value* x, Ints axes, bool keepdims = true);
-  /// Elements of `value` (null: 0) around x: beginnings of all dims, then ends.
+  /// Pads x with `value` (null: 0). `pads` has the counts at the beginning of all dims, then those at the end.
   Value* pad(Value* x, const Ints& pads, Value* value = nullptr);
-  /// [N, spatial…, C] as [N, C, spatial…], and back.
+  /// Transposes [N, spatial…, C] to [N, C, spatial…], and back.
   Value* channels_first(Value* x);
   Value* channels_last(Value* x);
 };

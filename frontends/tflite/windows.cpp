@@ -1,7 +1,7 @@
 // windows.cpp: see windows.h.
 //
-// With zero points, sum((x - zx) * w) = sum(x * w) - zx * sum(w): the second term is a constant for each output, which
-// joins the bias. Sums of int32 wrap alike in both forms.
+// With zero points, sum((x - zx) * w) = sum(x * w) - zx * sum(w). The second term is a constant for each output and is
+// added to the bias. int32 sums wrap around equally in both forms.
 #include "frontends/tflite/windows.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace relaxc::tflite {
 namespace {
 
-/// Sums of the centered filter for each output, from the constant's bytes.
+/// Sums the filter's elements less its zero point, for each output, from the constant's bytes.
 Ints filter_sums(const relax::ConstantData& data, const ProductSum& product, int64_t outputs) {
   Ints sums(static_cast<size_t>(outputs), 0);
   data.with_bytes([&](std::span<const std::byte> bytes) {
@@ -26,7 +26,7 @@ int64_t outputs_of(const Tensor& filter, const ProductSum& product) {
   return product.outputs_last ? filter.shape.back() : filter.shape.front();
 }
 
-/// -zx * sum(w), as a value.
+/// Returns -zx * sum(w) for each output; null if zx is 0 or there are no outputs.
 Value* correction(Node& node, const ProductSum& product, DType dtype) {
   int64_t zero = node.zero_of(node.in(product.data)), outputs = outputs_of(node.in(product.filter), product);
   if (zero == 0 || outputs == 0) return nullptr;

@@ -1,7 +1,7 @@
-// arithmetic.cpp: operators of two tensors that broadcast.
+// arithmetic.cpp: elementwise operators of two tensors that broadcast.
 //
-// Quantized sums and differences bring both operands to one scale of many bits, add, and scale the sum to the result.
-// Products scale the product of the stored differences. Minima and maxima compare stored integers: the scales are one.
+// Quantized sums and differences bring both operands to a common, finer scale, add, and rescale the sum. Products
+// rescale the product of the stored differences. MAXIMUM and MINIMUM compare stored integers: the scales are equal.
 #include <cmath>
 
 #include "frontends/tflite/operators.h"
@@ -21,26 +21,26 @@ bool same_types(Node& node) {
   return false;
 }
 
-/// A stored operand less its zero point, in int32.
+/// Returns a stored operand less its zero point, in int32.
 Value* real_steps(Node& node, size_t i) {
   return node.add(node.i32(node.input(i)), static_cast<double>(-node.zero_of(node.in(i))));
 }
 
-/// A multiplier, or an error where scales are so far apart that none is.
+/// Returns the multiplier for `real`; reports an error if scales are too far apart.
 Multiplier checked_multiplier(Node& node, double real) {
   if (real >= 0 && real < 1e9) return multiplier_of(real);
   if (node.ok()) node.error(Kind::invalid_value, "scales of operands and result are {} apart", real);
   return {};
 }
 
-/// The exponent of a scale that is a power of two, to a thousandth, as TFLite looks at it.
+/// Returns log2 of a scale that is a power of two within TFLite's tolerance of 0.001, else nothing.
 std::optional<int> power_of_two(float scale) {
   double log = std::log(static_cast<double>(scale)) * (1.0 / std::log(2.0));
   double whole = std::round(log);
   return std::abs(log - whole) < 1e-3 ? std::optional(static_cast<int>(whole)) : std::nullopt;
 }
 
-/// Both operands in units of twice the larger scale, with `bits` bits more.
+/// Both operands in units of (twice the larger scale) / 2^bits.
 struct CommonScale {
   Value *a = nullptr, *b = nullptr;
   double twice_largest = 0;
@@ -65,7 +65,7 @@ Stored result_of(Node& node, Activation activation) {
           .limits = node.activation_limits(activation, node.out())};
 }
 
-/// 16-bit operands whose scales are powers of two: one is shifted, the other has the result's scale.
+/// Adds 16-bit operands whose scales are powers of two: one is shifted, the other has the result's scale.
 Status shifted_sum(Node& node, OpName op, Activation activation, int a, int b) {
   if ((a != 0 && b != 0) || a > 0 || b > 0)
     return node.error(Kind::unsupported,

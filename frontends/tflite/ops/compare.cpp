@@ -1,12 +1,12 @@
-// compare.cpp: comparisons, logic and choices.
+// compare.cpp: comparisons, logic and selection.
 //
-// Quantized operands of a comparison are brought to the larger scale, with 8 bits more, each rounded twice.
+// Quantized 8-bit operands are compared as fixed-point real values with 8 more bits; each is rounded as "double".
 #include "frontends/tflite/operators.h"
 
 namespace relaxc::tflite::compare_family {
 namespace {
 
-/// Both operands in one unit, in which they compare.
+/// Returns both operands in one unit, so that they can be compared.
 std::pair<Value*, Value*> comparable(Node& node) {
   Value *a = node.input(0), *b = node.input(1);
   if (!node.ok()) return {nullptr, nullptr};
@@ -15,7 +15,7 @@ std::pair<Value*, Value*> comparable(Node& node) {
     return {nullptr, nullptr};
   }
   if (!node.quantized() || node.type() == TensorType::INT16) return {a, b};
-  // TFLite multiplies both by their own scale, with 8 bits more.
+  // TFLite multiplies each operand by its own scale, with 8 more bits.
   constexpr double kMoreBits = 1 << 8;
   auto in_units = [&](Value* x, size_t i) {
     Value* steps = node.add(node.i32(x), static_cast<double>(-node.zero_of(node.in(i))));
@@ -37,7 +37,7 @@ Status logic(Node& node) {
 constexpr OpName kEqual = "equal", kNotEqual = "not_equal", kLess = "less", kLessEqual = "less_equal",
                  kGreater = "greater", kGreaterEqual = "greater_equal", kAnd = "logical_and", kOr = "logical_or";
 
-/// A condition of one dim chooses rows.
+/// A condition of one dim selects whole rows.
 Status select(Node& node) {
   Value *condition = node.input(0), *x = node.input(1), *y = node.input(2);
   if (!node.ok()) return node.status();

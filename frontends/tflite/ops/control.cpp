@@ -1,7 +1,7 @@
-// control.cpp: branches and loops over subgraphs, and variables.
+// control.cpp: branches and loops whose bodies are subgraphs, and variables.
 //
-// A subgraph becomes a region where it is called. What it assigns to variables leaves a branch as further results; a
-// loop carries the variables that its body assigns, which one conversion of the body finds out and another uses.
+// A subgraph becomes a region where it is called. Variables that it assigns are additional results of a branch; a loop
+// carries the variables that its body assigns, so the body is converted until all of them are known.
 #include <algorithm>
 
 #include "frontends/tflite/importer.h"
@@ -13,7 +13,7 @@ namespace {
 using relax::Op;
 using relax::Region;
 
-/// The slots of the node's inputs from `first` on: values, or handles of variables.
+/// Returns the slots of the node's inputs from `first` on: values, or handles of variables.
 std::optional<std::vector<TensorValue>> arguments_of(Node& node, size_t first) {
   std::vector<TensorValue> slots;
   for (size_t i = first; i < node.inputs(); ++i) {
@@ -35,7 +35,7 @@ bool same_info(const Value* a, const Value* b) {
   return x != nullptr && y != nullptr && x->dtype == y->dtype && x->shape && y->shape && *x->shape == *y->shape;
 }
 
-/// A branch: its outputs, and the variables as it leaves them.
+/// A converted branch: its outputs, and the values of all variables at its end.
 struct Branch {
   std::vector<Value*> outputs, variables;
 };
@@ -62,7 +62,7 @@ Status if_operator(Node& node) {
   std::optional<Branch> a = fill_branch(node, op, o.then_subgraph_index(), *arguments);
   std::optional<Branch> b = fill_branch(node, op, o.else_subgraph_index(), *arguments);
   if (!a || !b) return node.status();
-  // A variable that one branch met first is as it was in the other.
+  // A variable that only one branch uses keeps its previous value in the other.
   std::vector<Value*> before = importer.variable_values();
   for (Branch* branch : {&*a, &*b})
     branch->variables.insert(branch->variables.end(),
@@ -88,7 +88,7 @@ Status if_operator(Node& node) {
   return node.status();
 }
 
-/// A While under construction.
+/// Converts one WHILE operator.
 class WhileConverter {
  public:
   explicit WhileConverter(Node& node)
@@ -100,7 +100,7 @@ class WhileConverter {
     arguments_ = *arguments;
     if (arguments_.size() != node_.outputs())
       return node_.error(Kind::wrong_arity, "it has {} inputs and {} outputs", arguments_.size(), node_.outputs());
-    // Each round carries at least one variable more.
+    // Ends, since each attempt that is not the last adds at least one carried variable.
     for (;;) {
       std::optional<bool> settled = attempt();
       if (!settled) return node_.status();
@@ -109,7 +109,7 @@ class WhileConverter {
   }
 
  private:
-  /// Whether the condition holds of `slots`, emitted where the builder stands.
+  /// Emits the condition for `slots` at the insertion point, and returns its value.
   Value* condition(const std::vector<TensorValue>& slots) {
     Result<std::vector<Value*>> found = importer_.inline_subgraph(o_.cond_subgraph_index(), slots);
     if (!found) {
@@ -120,7 +120,7 @@ class WhileConverter {
     return condition_of(node_, (*found)[0]);
   }
 
-  /// Converts the body once; false if it assigned a variable that is not carried.
+  /// Converts the body once; returns false if it assigned a variable that is not carried.
   std::optional<bool> attempt() {
     std::vector<Value*> before = importer_.variable_values();
     Value* start = condition(arguments_);
@@ -175,7 +175,7 @@ class WhileConverter {
     return outputs && give(*outputs, slots, region);
   }
 
-  /// The region's results: whether to go on, and what is carried.
+  /// Sets the region's results: whether to continue, and the carried values.
   bool give(const std::vector<Value*>& outputs, std::vector<TensorValue> slots, Region* region) {
     if (outputs.size() != slots.size()) {
       node_.error(Kind::wrong_arity, "the body gives {} values for {}", outputs.size(), slots.size());
@@ -219,8 +219,8 @@ class WhileConverter {
   const tflite_schema::WhileOptions& o_;
   Importer& importer_;
   std::vector<TensorValue> arguments_;
-  std::vector<size_t> carried_;  ///< variables
-  std::vector<Value*> inside_;   ///< the variables as the body begins with them
+  std::vector<size_t> carried_;  ///< indices of variables
+  std::vector<Value*> inside_;   ///< values of the variables at the start of the body
   Op* op_ = nullptr;
 };
 
@@ -228,7 +228,7 @@ Status while_operator(Node& node) {
   return WhileConverter(node).run();
 }
 
-/// Whether a value is a constant of zeros.
+/// Returns whether a value is a constant of zeros.
 bool is_zeros(const Value* value) {
   if (value->op == nullptr || value->op->kind != relax::OpKind::kConstant) return false;
   bool zeros = true;
@@ -238,8 +238,8 @@ bool is_zeros(const Value* value) {
   return zeros;
 }
 
-/// What the subgraph assigns is what variables begin with. States begin as zeros; for what is not, another state says
-/// whether a run has been.
+/// The subgraph's assignments are the variables' initial values. States start as zeros; if a variable starts otherwise,
+/// a further state, has_run, selects the initial value in the first run.
 Status call_once(Node& node) {
   Importer& importer = node.importer;
   int64_t index = node.options<tflite_schema::CallOnceOptions>().init_subgraph_index();
@@ -278,7 +278,7 @@ Status var_handle(Node& node) {
   return Done{};
 }
 
-/// The variable that input 0 is a handle of; a new one is like `tensor`.
+/// Returns the variable that input 0 is a handle of; a new one gets the type and shape of `tensor`.
 std::optional<size_t> variable_of(Node& node, const Tensor& tensor) {
   const TensorValue& slot = node.importer.scope().slots[static_cast<size_t>(node.op.inputs[0])];
   if (slot.handle.empty()) {

@@ -1,9 +1,9 @@
 // conv.cpp: convolutions.
 //
 // TFLite keeps channels last, and filters as [outputs, window…, inputs of a group], but depthwise ones as [1, window…,
-// outputs]. Integers are summed by `nn.conv_integer`, which has the same layout of data; padding is the zero point,
-// which is data, so it is added before. Floats go through `nn.conv` with a transpose on either side, and passes
-// leave nothing between convolutions.
+// outputs]. Integers are summed by `nn.conv_integer`, which has the same data layout. Its padding would be 0, but the
+// zero point is needed, so the data is padded before. Floats use `nn.conv` between two transposes, which later passes
+// cancel between convolutions.
 #include "frontends/tflite/operators.h"
 #include "frontends/tflite/windows.h"
 
@@ -29,7 +29,7 @@ Pads2 pads_of(Node& node, const Ints& data, const Conv& conv) {
   return {window_pads(node, data[1], conv.rows, conv.padding), window_pads(node, data[2], conv.columns, conv.padding)};
 }
 
-/// Whether the window is one element, whose channels all are summed.
+/// Returns whether the window is one element with stride 1 that sums all channels.
 bool is_matrix_product(const Conv& conv, int64_t groups) {
   const auto is_one = [](const WindowAxis& axis) { return axis.extent == 1 && axis.stride == 1; };
   return is_one(conv.rows) && is_one(conv.columns) && groups == 1 && !conv.depthwise;
@@ -59,7 +59,7 @@ Value* window_sums(Node& node, const Conv& conv, Value* x, Value* filter, int64_
 Status quantized_conv(Node& node, const Conv& conv, Value* x, Value* filter, const Pads2& pads, int64_t groups) {
   ProductSum product;
   product.outputs_last = conv.depthwise;
-  bool per_tensor = node.type() == TensorType::UINT8;  // its kernels are older: they have one scale and zero points
+  bool per_tensor = node.type() == TensorType::UINT8;  // the older uint8 kernels have one scale and zero point
   product.in_float = per_tensor;
   product.filter_zero = per_tensor ? node.zero_of(node.in(1)) : 0;
   DType sums = sums_dtype(node.type(), conv.bias_type);

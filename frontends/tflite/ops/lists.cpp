@@ -1,4 +1,4 @@
-// lists.cpp: operators that make or order lists: ranges, one-hot rows, the largest, scattered updates.
+// lists.cpp: operators that make or use lists of indices: ranges, one-hot rows, top-k, scattered updates.
 #include <cmath>
 
 #include "frontends/tflite/operators.h"
@@ -6,7 +6,7 @@
 namespace relaxc::tflite::lists_family {
 namespace {
 
-constexpr int64_t kMostListed = 1 << 22;  ///< of what is made here, a number each
+constexpr int64_t kMostListed = 1 << 22;  ///< most elements of a list that is made at compile time
 
 Status log_softmax(Node& node) {
   return node.set(node.call("nn.log_softmax", {node.input(0)}));
@@ -25,7 +25,7 @@ Status top_k(Node& node) {
   return node.set(1, node.as(found[1], node.dtype_of(node.out(1))));
 }
 
-/// `on` where a place along `axis` is the index, else `off`.
+/// Gives `on` where the place along `axis` equals the index, else `off`.
 Status one_hot(Node& node) {
   Value *indices = node.input(0), *on = node.input(2), *off = node.input(3);
   Ints depth = node.constant_ints(1, "the depth");
@@ -66,7 +66,7 @@ Status range(Node& node) {
   return node.set(dtype.is_float() ? node.reals(reals) : node.list(dtype, integers));
 }
 
-/// Updates of equal places add up.
+/// Updates at the same index add up.
 Status scatter_nd(Node& node) {
   Value *indices = node.input(0), *updates = node.input(1);
   Ints shape = node.constant_ints(2, "the shape");

@@ -1,4 +1,4 @@
-// nn.cpp: transposed convolution, normalization, and SVDF, the layer of keyword spotting that keeps a memory.
+// nn.cpp: transposed convolution, normalization, and SVDF, a layer of keyword spotting that has a state.
 #include <algorithm>
 
 #include "frontends/tflite/fixed_point.h"
@@ -9,11 +9,11 @@
 namespace relaxc::tflite::nn_family {
 namespace {
 
-/// One spatial dim of a transposed convolution, as pads of the plain convolution with the flipped filter over data with
-/// stride - 1 elements between its own.
+/// One spatial dim of a transposed convolution, as padding for the equal plain convolution: that of the flipped filter
+/// over the data with stride - 1 zero points between its elements.
 struct Upsampling {
   int64_t stride = 1, kernel = 1, size = 0, result = 0;
-  /// Elements of the full result that are cut off at the beginning, and in all: less than 0 if some are added.
+  /// Elements of the full result that are cropped in total (negative if some are added), and at the beginning.
   int64_t cut_total() const { return (size - 1) * stride + kernel - result; }
   int64_t cut_begin() const { return std::max<int64_t>(0, cut_total()) / 2; }
   int64_t spread() const { return (size - 1) * stride + 1; }
@@ -21,7 +21,7 @@ struct Upsampling {
   int64_t pad_end() const { return result + kernel - 1 - spread() - pad_begin(); }
 };
 
-/// x [N, H, W, C] with stride - 1 elements `zero` behind each row and column but the last.
+/// Returns x [N, H, W, C] with stride - 1 copies of `zero` between rows and columns, and padded.
 Value* spread_out(Node& node, Value* x, const Upsampling& rows, const Upsampling& columns, Value* zero) {
   Ints d = node.dims(x);
   if (!node.ok()) return nullptr;
@@ -108,8 +108,8 @@ Status l2_normalization(Node& node) {
   return node.set(node.store(fixed.scale(steps, mantissa, node.add(shift, kOutputBits)), {.dtype = DType::i(8)}));
 }
 
-/// x over a power of the sum of squares of channels around it, one fewer above than below, as the reference kernel
-/// counts.
+/// Divides x by a power of the sum of squares of nearby channels: `radius` below and radius - 1 above, as in the
+/// reference kernel.
 Status local_response_normalization(Node& node) {
   const auto& o = node.options<tflite_schema::LocalResponseNormalizationOptions>();
   constexpr int64_t kMostRadius = 64;
@@ -131,7 +131,7 @@ struct Memory {
   Value* value = nullptr;
 };
 
-/// The memory [batch, filters, time] without its oldest column, and `latest` [batch, filters] behind it.
+/// Returns the memory [batch, filters, time] without its oldest column, with `latest` [batch, filters] appended.
 std::optional<Memory> remember(Node& node, Value* latest, int64_t batch, int64_t filters, int64_t time) {
   if (!node.has(4) || !node.in(4).is_variable) {
     node.error(Kind::unsupported, "input 4 is not a variable");

@@ -1,4 +1,4 @@
-// pieces.cpp: parts of tensors, and tensors put together of parts.
+// pieces.cpp: operators that take parts of tensors, or assemble tensors from parts.
 #include <cmath>
 #include <numeric>
 
@@ -7,15 +7,15 @@
 namespace relaxc::tflite::pieces_family {
 namespace {
 
-constexpr int64_t kMostListed = 1 << 22;  ///< places along one dim, a number each
+constexpr int64_t kMostListed = 1 << 22;  ///< maximum extent of a dim whose indices are listed
 
-/// What STRIDED_SLICE says of one dim of its operand.
+/// What STRIDED_SLICE does to one dim of its operand.
 struct Range {
   int64_t begin = 0, end = 0, step = 1;
-  bool gone = false;  ///< one element, whose dim goes
+  bool gone = false;  ///< takes one element and removes the dim
 };
 
-/// The specification of STRIDED_SLICE: an entry a dim of the operand, a new dim, or the dims that are not named.
+/// Reads the entries of STRIDED_SLICE: each is for a dim of the operand, a new dim, or an ellipsis.
 class SliceReader {
  public:
   explicit SliceReader(Node& node) : node_(node), o_(node.options<tflite_schema::StridedSliceOptions>()) {}
@@ -43,8 +43,8 @@ class SliceReader {
     return true;
   }
 
-  std::vector<Range> ranges;  ///< of the operand's dims
-  Ints shape;                 ///< of the result
+  std::vector<Range> ranges;  ///< one for each of the operand's dims
+  Ints shape;                 ///< shape of the result
 
  private:
   static bool bit(int32_t mask, size_t i) { return (mask >> i & 1) != 0; }
@@ -70,7 +70,7 @@ class SliceReader {
     }
     int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
     int64_t first = bit(o_.begin_mask(), i) ? (step > 0 ? low : high) : std::clamp(from_end(begin), low, high);
-    // With `offset`, the end is counted from the begin.
+    // With `offset`, the end is relative to the begin.
     int64_t until = o_.offset() ? first + end : from_end(end);
     int64_t last = bit(o_.end_mask(), i) ? (step > 0 ? high : low) : std::clamp(until, low, high);
     int64_t span = step > 0 ? last - first : first - last, by = std::abs(step);
@@ -83,7 +83,7 @@ class SliceReader {
   const tflite_schema::StridedSliceOptions& o_;
 };
 
-/// The elements of a range along an axis; backwards as a range forwards that is flipped.
+/// Returns the elements of a range along an axis; one with a negative step is sliced forwards and flipped.
 Value* ranged(Node& node, Value* x, int64_t axis, const Range& r, int64_t extent) {
   if (r.step > 0) {
     if (r.begin == 0 && r.end == extent && r.step == 1) return x;
@@ -104,7 +104,7 @@ Status strided_slice(Node& node) {
   return node.set(node.call("reshape", {x, node.shape(reader.shape)}));
 }
 
-/// Begins that the model computes are clamped so that the part lies inside.
+/// A size of -1 reaches to the end. A size that the model computes is assumed to be the declared output shape.
 Status slice(Node& node) {
   Value* x = node.input(0);
   Ints dims = node.dims(x);
@@ -168,7 +168,7 @@ Status split_v(Node& node) {
   return give_parts(node, x, axis, sizes);
 }
 
-/// Bytes of an operand of another scale, in the result's: in float32, to nearest.
+/// Converts an operand with another scale to the result's by a table, in float32, rounded to nearest.
 Value* in_scale_of_result(Node& node, Value* x, size_t i) {
   const Quantization &in = node.in(i).quantization, &out = node.out().quantization;
   if (in.scale == out.scale && in.zero_point == out.zero_point) return x;
@@ -225,7 +225,7 @@ Status unpack(Node& node) {
   return node.status();
 }
 
-/// Pads of all dims, beginnings first.
+/// Returns the padding of all dims: first the counts at the beginnings, then those at the ends.
 std::optional<Ints> read_pads(Node& node, int64_t rank) {
   Ints pairs = node.constant_ints(1, "the pads"), pads;
   if (!node.ok()) return std::nullopt;
@@ -250,7 +250,7 @@ Status pad(Node& node) {
   return node.set(y == x ? node.call("identity", {x}) : y);
 }
 
-/// Where a mirrored dim reads: the edge is repeated if it is symmetric.
+/// Takes indices that mirror a dim at its ends; SYMMETRIC repeats the edge.
 Status mirror_pad(Node& node) {
   bool symmetric = node.options<tflite_schema::MirrorPadOptions>().mode() == tflite_schema::MirrorPadMode::SYMMETRIC;
   Value* x = node.input(0);
@@ -282,7 +282,7 @@ Status gather(Node& node) {
   if (batch == 0) return node.set(node.call("take", {x, indices}, {{"axis", axis}}));
   if (batch < 0 || batch > axis || batch > node.rank(indices))
     return node.error(Kind::invalid_attribute, "{} batch dims before axis {}", o.batch_dims(), axis);
-  // The axis right behind the batch, then back to its place behind what lies between.
+  // Move the axis right after the batch dims; afterwards move the picked dims back behind those in between.
   Ints axes(static_cast<size_t>(node.rank(x)));
   std::iota(axes.begin(), axes.end(), 0);
   std::rotate(axes.begin() + batch, axes.begin() + axis, axes.begin() + axis + 1);
@@ -300,7 +300,7 @@ Status gather_nd(Node& node) {
   return node.set(node.call("gather_nd", {node.input(0), node.input(1)}));
 }
 
-/// Rows of a table, the first input being their numbers.
+/// Takes rows of a table (input 1) by their numbers (input 0).
 Status embedding_lookup(Node& node) {
   Value *rows = node.input(0), *table = node.input(1);
   if (!node.ok()) return node.status();
@@ -324,7 +324,7 @@ Status reverse(Node& node) {
   return node.set(node.call("flip", {x}, {{"axis", axes}}));
 }
 
-/// `update` in place of the part of x that begins at the given place, moved so that all of it lies inside.
+/// Writes `update` over the part of x that starts at `start`, which is clamped so that the part lies inside of x.
 Status dynamic_update_slice(Node& node) {
   Value *x = node.input(0), *update = node.input(1), *start = node.input(2);
   Ints dims = node.dims(x), part = node.dims(update), most;
@@ -336,7 +336,7 @@ Status dynamic_update_slice(Node& node) {
     if (dims[k] > kMostListed) return node.error(Kind::unsupported, "an update in a dim of {}", dims[k]);
     most.push_back(dims[k] - part[k]);
   }
-  // Every element of the result lies in the update or in x; both are read by clamped places.
+  // Each element of the result comes from `update` or x; `update` is read at clamped indices everywhere.
   start = node.i32(start);
   if (dims.empty()) return node.set(update);
   start = node.minimum(node.maximum(start, node.like(start, 0)), node.list(DType::i(32), most));

@@ -1,15 +1,15 @@
-// pool.cpp: maximum, average and L2 norm of windows.
+// pool.cpp: maximum, average and L2 pooling.
 //
-// Stored integers are pooled as they are, since operand and result have one scale. A quantized average is a sum of
-// window elements in int32, by a convolution with ones, over the number of elements that are not padding, to nearest
-// with ties away from zero.
+// Stored integers are pooled directly, since operand and result have one scale. A quantized average is an int32 sum
+// over the window, by a convolution with ones, divided by the number of elements that are not padding, rounded to
+// nearest with ties away from zero.
 #include "frontends/tflite/operators.h"
 #include "frontends/tflite/windows.h"
 
 namespace relaxc::tflite::pool_family {
 namespace {
 
-constexpr int64_t kMostListed = 1 << 22;  ///< of what is made here, a number each: ones of a window, counts
+constexpr int64_t kMostListed = 1 << 22;  ///< most elements of a list made at compile time: ones of a window, or counts
 
 struct Pool {
   Ints data;
@@ -60,7 +60,7 @@ Status max_pool(Node& node) {
   return node.set(activated(node, node.channels_last(y), *pool));
 }
 
-/// How many elements of each window along a dim are there.
+/// Returns, for each result along a dim, how many elements of its window are not padding.
 Ints counts_along(int64_t size, const WindowAxis& axis, const WindowPads& pads) {
   Ints counts;
   for (int64_t k = 0; k < pads.results; ++k) {
@@ -70,7 +70,7 @@ Ints counts_along(int64_t size, const WindowAxis& axis, const WindowPads& pads) 
   return counts;
 }
 
-/// The number of elements in each window, [1, rows, columns, 1]; a number if it is one.
+/// Returns the number of elements in each window, [1, rows, columns, 1]; a scalar if all are equal.
 Value* counts_of(Node& node, const Pool& pool) {
   Ints counts;
   for (int64_t rows : counts_along(pool.data[1], pool.rows, pool.row_pads))
@@ -107,7 +107,7 @@ Status average_pool(Node& node) {
   return node.set(node.as(mean, x->dtype()));
 }
 
-/// The root of the mean of squares.
+/// Computes the root of the mean of squares.
 Status l2_pool(Node& node) {
   Value* x = node.input(0);
   std::optional<Pool> pool = read_pool(node, x);

@@ -6,8 +6,8 @@
 namespace relaxc::tflite::product_family {
 namespace {
 
-/// x [rows, inputs] times a filter [outputs, inputs] of integers, as sums. Bytes have a product of their own; what is
-/// wider is a convolution with a window of one element.
+/// Returns the sums of x [rows, inputs] times an integer filter [outputs, inputs]. For bytes that is a matmul; wider
+/// types use a convolution with a window of one element.
 Value* integer_product(Node& node, Value* x, Value* filter, DType sums) {
   bool bytes = x != nullptr && filter != nullptr && x->dtype().bits == 8 && filter->dtype().bits == 8;
   filter = node.permute(filter, {1, 0});
@@ -21,7 +21,7 @@ Value* integer_product(Node& node, Value* x, Value* filter, DType sums) {
 }
 
 struct FullyConnected {
-  Ints rows;    ///< x as [rows, inputs]
+  Ints rows;    ///< shape of x as a matrix: [rows, inputs]
   Ints result;  ///< the output's dims
 };
 
@@ -79,7 +79,7 @@ Status fully_connected(Node& node) {
   return quantized_fully_connected(node, x, filter, *shapes);
 }
 
-/// The last two dims exchanged.
+/// Returns x with its last two dims exchanged.
 Value* transposed(Node& node, Value* x) {
   Ints axes(static_cast<size_t>(node.rank(x)));
   for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int64_t>(i);
@@ -87,7 +87,7 @@ Value* transposed(Node& node, Value* x) {
   return node.permute(x, axes);
 }
 
-/// Both operands are data, so zero points are taken off before the product: sums of products of 16-bit differences.
+/// Subtracts zero points before the product, since neither operand is a constant whose sums could be precomputed.
 Value* data_product(Node& node, Value* a, Value* b, DType sums) {
   auto less_zero = [&](Value* x, size_t i) {
     return node.add(node.as(x, sums), static_cast<double>(-node.zero_of(node.in(i))));

@@ -1,7 +1,7 @@
-// quantize.cpp: between real numbers and the integers that stand for them, and between types.
+// quantize.cpp: conversions between real numbers and stored integers, and between types.
 //
-// TFLite rounds quotients to nearest with ties away from zero. That is done by cutting and looking at what was cut off,
-// since adding a half first rounds twice.
+// TFLite rounds quotients to nearest with ties away from zero. That is done by truncating and looking at the remainder,
+// since adding 0.5 first would round twice.
 #include <cmath>
 
 #include "frontends/tflite/operators.h"
@@ -13,7 +13,7 @@ bool is_stored(TensorType type) {
   return type == TensorType::INT8 || type == TensorType::UINT8 || type == TensorType::INT16;
 }
 
-/// x to the nearest whole number, ties away from zero; float32.
+/// Returns x rounded to the nearest whole number, ties away from zero; float32.
 Value* rounded_away(Node& node, Value* x) {
   Value* whole = node.call("trunc", {x});
   Value* rest = node.call("abs", {node.subtract(x, whole)});
@@ -72,7 +72,7 @@ Status cast(Node& node) {
   return node.set(node.as(node.input(0), node.dtype_of(node.out())));
 }
 
-/// The float that a quantization and its inverse make of x, with a range that is moved so that 0 is exact.
+/// Quantizes and dequantizes x, over a range that is shifted so that 0 is represented exactly.
 Status fake_quant(Node& node) {
   const auto& o = node.options<tflite_schema::FakeQuantOptions>();
   int bits = o.num_bits();
@@ -87,7 +87,7 @@ Status fake_quant(Node& node) {
   return node.set(node.add(node.multiply(node.call("floor", {steps}), scale), least));
 }
 
-/// The bits of x seen as another type of as many bits.
+/// Reinterprets the bits of x as another type of the same width.
 Status bitcast(Node& node) {
   DType to = node.dtype_of(node.out());
   Value* x = node.input(0);

@@ -10,7 +10,7 @@ struct Reduction {
   Value* x = nullptr;
   Ints axes;
   bool keep = false;
-  int64_t count = 1;  ///< elements that become one
+  int64_t count = 1;  ///< number of elements that are reduced to one
 };
 
 Reduction read(Node& node) {
@@ -31,7 +31,7 @@ Status plain(Node& node) {
 }
 constexpr OpName kSum = "sum", kProd = "prod", kMax = "max", kMin = "min", kAny = "any", kAll = "all";
 
-/// The sum of stored differences, scaled by the quotient of the scales, divided by `count` if it is a mean.
+/// Sums stored - zero_point, rescaled by the quotient of the scales; for a mean, the multiplier is divided by `count`.
 Status quantized_sum(Node& node, const Reduction& r, bool mean) {
   Value* sum = node.reduce("sum", node.i32(r.x), r.axes, r.keep);
   double real = static_cast<double>(node.scale_of(node.in(0))) / static_cast<double>(node.scale_of(node.out()));

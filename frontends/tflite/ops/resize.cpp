@@ -1,8 +1,8 @@
-// resize.cpp: images of another size.
+// resize.cpp: resizing of images.
 //
-// Sizes are known, so which rows and columns are read, and by what shares, is computed here: nearest is a choice of
-// rows and columns, bilinear four choices and their shares. Stored integers are interpolated as TFLite does it: int8
-// and int16 in fixed point with 10 bits for a share, uint8 in float32.
+// Sizes are known, so this file computes which rows and columns are read, and with what weights: nearest takes rows and
+// columns, bilinear combines four takes by weights. Stored integers are interpolated as TFLite does: int8 and int16 in
+// fixed point with 10-bit weights, uint8 in float32.
 #include <cmath>
 
 #include "frontends/tflite/operators.h"
@@ -10,13 +10,13 @@
 namespace relaxc::tflite::resize_family {
 namespace {
 
-constexpr int64_t kMostPlaces = 1 << 20;  ///< rows or columns of a result
+constexpr int64_t kMostPlaces = 1 << 20;  ///< maximum rows or columns of a result
 
 struct Sampling {
   bool align_corners = false, half_pixel_centers = false;
 };
 
-/// Rows and columns of the result.
+/// Returns the rows and columns of the result.
 std::optional<Ints> read_sizes(Node& node, Value* x) {
   Ints sizes = node.constant_ints(1, "the size");
   if (!node.expect_rank(x, 4, "the data")) return std::nullopt;
@@ -59,7 +59,7 @@ Status nearest(Node& node) {
   return node.set(take(node, x, nearest_places(dims[2], (*sizes)[1], sampling), 2));
 }
 
-/// Between which two places each result is, and the share of the second.
+/// For each result, the two indices that it lies between, and the weight of the upper one.
 template <typename T>
 struct Between {
   Ints lower, upper;
@@ -81,7 +81,7 @@ Between<float> float_places(int64_t from, int64_t to, const Sampling& s) {
   return b;
 }
 
-/// In steps of 1/1024.
+/// Same, with weights in units of 1/1024.
 Between<int64_t> fixed_places(int64_t from, int64_t to, const Sampling& s) {
   Between<int64_t> b;
   int64_t step = ((int64_t{1} << 10) * from + to / 2) / to;
@@ -96,7 +96,7 @@ Between<int64_t> fixed_places(int64_t from, int64_t to, const Sampling& s) {
   return b;
 }
 
-/// x at the lower and the upper places along an axis.
+/// Returns x at the lower and at the upper indices along an axis.
 template <typename T>
 std::pair<Value*, Value*> ends(Node& node, Value* x, const Between<T>& b, int64_t axis) {
   return {take(node, x, b.lower, axis), take(node, x, b.upper, axis)};
@@ -118,7 +118,7 @@ Value* between_floats(Node& node, Value* x, const Between<float>& rows, const Be
   return node.add(sum, part(bottom_right, down, right));
 }
 
-/// The sum of four products with 20 bits below the point, to nearest with ties away from zero.
+/// Sums four products with 20 fractional bits, rounded to nearest with ties away from zero.
 Value* between_stored(Node& node, Value* x, const Between<int64_t>& rows, const Between<int64_t>& columns) {
   DType wide = DType::i(node.type() == TensorType::INT16 ? 64 : 32), stored = x->dtype();
   auto shares = [&](const Between<int64_t>& b, bool of_rows) {

@@ -1,4 +1,4 @@
-// shape.cpp: operators that move no numbers, or only where they are.
+// shape.cpp: operators that change the shape of a tensor, or only rearrange its elements.
 #include <numeric>
 
 #include "frontends/tflite/operators.h"
@@ -6,8 +6,8 @@
 namespace relaxc::tflite::shape_family {
 namespace {
 
-/// The new shape: of the second input if it is known, else of the options, else as the output is declared, which is
-/// what is left where the model computes it.
+/// Returns the new shape: that of the second input if it is known, else that of the options, else the declared shape of
+/// the output (which is also used if the model computes the second input).
 Ints new_shape(Node& node) {
   if (node.has(1)) {
     if (std::optional<Ints> known = node.known_ints(1)) return *known;
@@ -78,7 +78,7 @@ Status transpose(Node& node) {
   return node.set(node.permute(x, axes));
 }
 
-/// The extents that broadcasting two shapes gives.
+/// Returns the shape to which two shapes broadcast; nothing if they do not.
 std::optional<Ints> broadcast(const Ints& a, const Ints& b) {
   Ints out(std::max(a.size(), b.size()), 1);
   for (size_t i = 0; i < out.size(); ++i) {
@@ -98,7 +98,7 @@ Status broadcast_args(Node& node) {
   return node.set(node.list(node.dtype_of(node.out()), *both, {static_cast<int64_t>(both->size())}));
 }
 
-/// A shape that an input holds, or as the output is declared where the model computes it.
+/// Returns the shape that input i holds; the output's declared shape if the model computes it.
 Ints shape_in(Node& node, size_t i) {
   Ints dims = node.known_ints(i).value_or(node.out().shape);
   for (int64_t extent : dims)
@@ -121,7 +121,7 @@ Status zeros_like(Node& node) {
   return node.set(node.call("broadcast_to", {node.like(x, 0), node.shape(dims)}));
 }
 
-/// x [batch…, H, W, C] in blocks of rows and columns.
+/// Moves blocks of rows and columns of x [N, H, W, C] into channels.
 Status space_to_depth(Node& node) {
   int64_t block = node.options<tflite_schema::SpaceToDepthOptions>().block_size();
   Value* x = node.input(0);
@@ -146,7 +146,7 @@ Status depth_to_space(Node& node) {
   return node.set(node.reshape(x, {d[0], d[1] * block, d[2] * block, d[3] / (block * block)}));
 }
 
-/// Block sizes, and pads or crops in pairs, of the spatial dims.
+/// Block sizes, and pairs of pads or crops, of the spatial dims.
 struct Blocks {
   Ints sizes, borders;
 };

@@ -1,8 +1,8 @@
 // softmax.cpp: softmax of floats and of stored integers.
 //
-// Of bytes: exp of the distance to the row's largest is one of 256 numbers with 31 fractional bits, from a table that
-// is made here. Their sum keeps 12 integer bits; its reciprocal is found by Newton's method, and a product with it is
-// cut to the result. Of 16 bits: exp and the reciprocal are interpolated in tables of 513 numbers.
+// Bytes: exp of the distance to the row's maximum is one of 256 numbers with 31 fractional bits, from a table made
+// here. Their sum has 12 integer bits; its reciprocal is found by Newton's method, and the product with it is rounded
+// to the result. 16 bits: exp and the reciprocal are interpolated in tables of 513 entries.
 #include <cmath>
 
 #include "frontends/tflite/fixed_point.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kScaledBits = 5, kSumBits = 12;
 
-/// exp(-d * scale * beta) for each distance d of stored bytes, and 0 where TFLite leaves it out.
+/// Returns exp(-d * scale * beta) for each distance d of stored bytes, and 0 beyond TFLite's cutoff.
 Ints exp_table(double beta, double scale) {
   constexpr double kMost = 2147483647.0;
   Multiplier m = multiplier_of(std::min(beta * scale * (1 << (31 - kScaledBits)), kMost));
@@ -32,7 +32,7 @@ Status softmax_of_bytes(Node& node, Value* x, float beta) {
   Value* distance = node.subtract(node.i32(largest), node.i32(x));
   Value* table = node.list(DType::i(32), exp_table(beta, node.scale_of(node.in(0))));
   Value* exp = node.call("take", {table, node.as(distance, DType::u(8))}, {{"axis", int64_t{0}}});
-  // To nearest without overflow: half of what one bit less gives.
+  // Round to nearest without overflow: shift by one bit less, add 1, then halve.
   auto shifted = [&](Value* v, int64_t by) { return node.call("right_shift", {v, node.like(v, double(by))}); };
   Value* sum = node.reduce("sum", shifted(node.add(shifted(exp, kSumBits - 1), 1), 1), {-1});
   FixedPoint fixed(node);

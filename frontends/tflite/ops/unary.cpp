@@ -1,8 +1,8 @@
-// unary.cpp: operators of one element at a time.
+// unary.cpp: operators of one operand, element by element.
 //
-// What a function of a byte gives is one of 256 results, so it becomes a table, computed here as TFLite computes it: in
-// float32 where its kernels use such tables themselves, else in their fixed-point arithmetic. Functions of 16 bits are
-// interpolated between 513 results, or are fixed-point arithmetic that is emitted.
+// A function of a byte has 256 results, so it becomes a table, which is computed here as TFLite computes it: in float32
+// where its kernels use such tables, else in their fixed-point arithmetic. Functions of 16 bits are interpolated
+// between 513 entries, or are emitted as fixed-point arithmetic.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -18,7 +18,7 @@ bool is_byte(const Node& node) {
   return node.type() == TensorType::INT8 || node.type() == TensorType::UINT8;
 }
 
-/// A stored function by a table that TFLite computes in float32.
+/// Applies a function to stored integers by a table that TFLite computes in float32.
 Status float_table(Node& node, const Function& function) {
   Value* x = node.input(0);
   float in = node.scale_of(node.in(0)), out = node.scale_of(node.out());
@@ -33,8 +33,8 @@ Status float_table(Node& node, const Function& function) {
   return node.set(node.look_up(x, table_of_bytes(x->dtype(), in, in_zero, dtype, out, out_zero, function), dtype));
 }
 
-/// A stored function of bytes by a table of what `function` gives for (stored - zero point), cut to the result's range
-/// after the zero point is added.
+/// Applies a function to stored bytes by a table: function(stored - zero_point), plus the result's zero point, clamped
+/// to the result's range.
 Status integer_table(Node& node, const std::function<int64_t(int32_t)>& function) {
   Value* x = node.input(0);
   if (!node.ok()) return node.status();
@@ -82,8 +82,8 @@ Status gelu(Node& node) {
   return float_table(node, [](float v) { return v * (0.5F * std::erfc(-v * kRootOfHalf)); });
 }
 
-/// sigmoid(i / 24) of 16 fractional bits, by which TFLite's 16-bit kernels interpolate. An entry is moved by half of
-/// what interpolation is off in the middle of its interval; the last is 1.
+/// Returns sigmoid(i / 24) with 16 fractional bits, which TFLite's 16-bit kernels interpolate. An entry is moved by
+/// half of the interpolation error in the middle of its interval; the last entry is 1.
 Ints sigmoid_table() {
   auto sigmoid = [](double i) { return 65536.0 / (1.0 + std::exp(-i / 24.0)); };
   Ints table;
@@ -95,7 +95,7 @@ Ints sigmoid_table() {
   return table;
 }
 
-/// What brings 16-bit operands of sigmoid and tanh to steps of 1 / (3 * 4096).
+/// Brings 16-bit operands of sigmoid and tanh to units of 1 / (3 * 4096): x * multiplier >> shift.
 struct ToTable {
   int32_t multiplier = 0, shift = 0;
 };
@@ -113,7 +113,7 @@ ToTable to_table(Node& node, int most_shift) {
   return found;
 }
 
-/// |x| in steps of the table, looked up with `bits` bits between two entries; `beyond` where the table ends.
+/// x in the table's units, and the table interpolated at |x| with `bits` fractional bits, `beyond` past its end.
 struct TableResult {
   Value *steps = nullptr, *result = nullptr;
 };
@@ -136,7 +136,7 @@ TableResult from_table(Node& node, const ToTable& to, int bits, double beyond) {
   return {x, node.where(outside, node.like(inside, beyond), inside)};
 }
 
-/// (positive ? r + plus : -r + minus) >> bits, for the sign of `steps`.
+/// Returns (steps >= 0 ? result + plus : minus - result) >> bits.
 Value* by_sign(Node& node, const TableResult& r, double plus, double minus, int bits) {
   Value* positive = node.call("greater_equal", {r.steps, node.like(r.steps, 0)});
   Value* negated = node.subtract(node.like(r.result, minus), r.result);
@@ -158,7 +158,7 @@ Status tanh(Node& node) {
   return node.set(by_sign(node, r, -(1 << 23) + (1 << 7), (1 << 23) + (1 << 7) - 1, 8));
 }
 
-/// min, max and scale of a stored value: the relus.
+/// Rescales a stored value and clamps it to the bounds of the activation.
 Status relu(Node& node, Node::Activation activation) {
   Value* x = node.input(0);
   if (!node.quantized()) return node.set(node.activate(x, activation));
@@ -213,7 +213,7 @@ Status prelu(Node& node) {
   return node.set(node.saturate(y, node.dtype_of(node.out())));
 }
 
-/// The 16-bit multiplier that a 31-bit one is rounded to.
+/// Rounds a 31-bit mantissa to 16 bits.
 int16_t half_of(Multiplier m) {
   constexpr int64_t kMost = INT32_MAX - (1 << 15);
   return static_cast<int16_t>(m.mantissa >= kMost ? INT16_MAX : (int64_t{m.mantissa} + (1 << 15)) >> 16);
@@ -239,7 +239,7 @@ Status hard_swish(Node& node) {
     if (gate.shift > 0) g = saturated16(int64_t{g} * 2);
     if (gate.shift < 0) g = static_cast<int16_t>(divided_by_power(g, std::min(-gate.shift, 30)));
     g = static_cast<int16_t>((int32_t{g} + (1 << 15)) >> 1);
-    auto product = static_cast<int16_t>(int32_t{g} * at_output / (1 << 15));  // cut, which cancels biases from before
+    auto product = static_cast<int16_t>(int32_t{g} * at_output / (1 << 15));  // truncated, which cancels earlier biases
     return int64_t{divided_by_power(product, std::min(-out.shift, 30))};
   });
 }
@@ -254,7 +254,7 @@ Status abs(Node& node) {
       node.scale(distance, m, {.dtype = node.dtype_of(node.out()), .zero_point = node.zero_of(node.out())}));
 }
 
-/// 16-bit and 8-bit roots are computed in float32 and cut.
+/// Computes 16-bit and 8-bit roots in float32, truncated.
 Status sqrt(Node& node) {
   Value* x = node.input(0);
   if (!node.quantized()) return node.set(node.call("sqrt", {x}));
