@@ -1,7 +1,7 @@
-// bind.cpp: which part of a program a tensor of a file of weights stands for.
+// bind.cpp: binds tensors of a weights file to the constants and parameters of a program.
 //
-// A parameter becomes a constant as TVM's BindParams does it, with one addition: a symbol that stands in the dims of a
-// weight is known from then on, and the whole function is rewritten with its value.
+// A parameter becomes a constant as in TVM's BindParams, with one addition: a symbol in the dims of a weight is known
+// from then on, and is replaced by its value in the whole function.
 #include "frontends/weights/bind.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using relax::Value;
 
-/// "3", "relax.expr.Constant[3]".
+/// Returns the number in "3" or "relax.expr.Constant[3]".
 std::optional<int64_t> number_of(std::string_view name) {
   constexpr std::string_view kPrefix = "relax.expr.Constant[";
   if (name.starts_with(kPrefix) && name.ends_with("]")) {
@@ -29,13 +29,13 @@ std::optional<int64_t> number_of(std::string_view name) {
   return plain && std::to_string(number) == name ? std::optional(number) : std::nullopt;
 }
 
-/// The parameters of one function.
+/// Binds the parameters of one function.
 class FunctionBinder {
  public:
   FunctionBinder(relax::Module& module, relax::Function& function, const NamedConstants& named, Diagnostics& diag)
       : module_(module), function_(function), named_(named), diag_(diag) {}
 
-  /// Adds the names that were bound, and rewrites the function if all fits.
+  /// Adds the names of bound parameters to `bound`, and rewrites the function if all tensors fit.
   Status run(std::set<std::string>& bound) {
     Diagnostics& diag = diag_;
     inputs_ = function_.num_input;
@@ -78,7 +78,7 @@ class FunctionBinder {
 
   bool dim_fits(arith::Expr dim, int64_t extent) {
     if (dim.constant() != nullptr) return *dim.constant() == extent;
-    if (dim.as<arith::VarNode>() == nullptr) return true;  // n * 4: when all symbols are known
+    if (dim.as<arith::VarNode>() == nullptr) return true;  // n * 4: checked once all symbols are known
     arith::Range range = function_.facts.range_of(dim);
     if (extent < range.lower || extent > range.upper || extent % function_.facts.multiple_of(dim) != 0) return false;
     auto [known, is_new] = values_.emplace(dim, module_.context().imm(DType::index(), extent));
@@ -137,7 +137,7 @@ class FunctionBinder {
     if (!values_.empty()) substitute(body);
   }
 
-  /// Symbols by their values, in all that a region says. Regions nest as deep as the text's indentation at most.
+  /// Replaces symbols by their values in a region. Regions nest at most as deep as the text's indentation.
   void substitute(relax::Region& region) {
     auto renew = [&](Value* value) { value->info = relax::substitute(module_.context(), value->info, values_); };
     for (Value* argument : region.arguments) renew(argument);
@@ -160,7 +160,7 @@ class FunctionBinder {
   arith::Substitution values_;
 };
 
-/// Tensors that nothing of the module refers to were meant for something: a misspelt name, another program.
+/// Reports tensors that nothing in the module refers to: they may be misspelt, or belong to another program.
 Status check_all_used(const relax::Module& module, const NamedConstants& named, const std::set<std::string>& bound,
                       Diagnostics& diag) {
   std::set<const relax::ConstantData*> constants;

@@ -1,4 +1,4 @@
-// bind.h: which part of a program a tensor of a file of weights stands for.
+// bind.h: binds tensors of a weights file to the constants and parameters of a program.
 #pragma once
 
 #include <map>
@@ -10,14 +10,14 @@
 
 namespace relaxc::frontend {
 
-/// The tensors that stand for `metadata["relax.expr.Constant"][i]`, by i. Their names are `i` or
-/// `relax.expr.Constant[i]`; reports two for one i.
+/// Returns the tensors for `metadata["relax.expr.Constant"][i]`, by i. Their names are `i` or `relax.expr.Constant[i]`;
+/// reports an error if there are two for one i.
 Result<std::map<int64_t, relax::ConstantRef>> numbered_constants(const NamedConstants& named, Diagnostics& diag);
 
-/// Turns the parameters of public functions that have a name of `named` into constants. The symbols of their dims
-/// become what the tensors have there. Reports a tensor of another dtype or shape than its parameter; a parameter from
-/// `num_input` on (a function attribute) that no tensor is given for, and a tensor for one before it; and a tensor that
-/// is neither a parameter nor a constant of the module.
+/// Turns each parameter of a public function into a constant if `named` has its name. Symbols in its dims get the
+/// tensor's extents. Reports an error if a tensor's dtype or shape differs from its parameter's, if a parameter from
+/// index `num_input` (a function attribute) on has no tensor or one before it has, and if a tensor is neither for a
+/// parameter nor for a constant of the module.
 Status bind_parameters(relax::Module& module, const NamedConstants& named, Diagnostics& diag);
 
 }  // namespace relaxc::frontend

@@ -1,4 +1,4 @@
-// fault.h: how the readers complain about one file.
+// fault.h: errors about one file of weights.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 namespace relaxc::frontend {
 
-/// The file being read, and where messages about it go.
+/// The file that is read, and where its errors are reported.
 struct WeightsFile {
   std::shared_ptr<const relax::MappedFile> file;
   Location where = nullptr;
@@ -32,7 +32,7 @@ struct WeightsFile {
   }
 };
 
-/// The bytes of a tensor; nothing if a dim is negative or the product does not fit.
+/// Returns the size of a tensor in bytes; nothing if a dim is negative or the size overflows int64.
 inline std::optional<uint64_t> checked_size(const std::vector<int64_t>& shape, DType dtype) {
   int64_t size = dtype.bytes();
   for (int64_t dim : shape)

@@ -1,5 +1,5 @@
-// npy.cpp: the head of NumPy's .npy files: a magic, a version, a length, and a Python dict with 'descr',
-// 'fortran_order' and 'shape', which is read as strictly as NumPy writes it.
+// npy.cpp: reads the head of NumPy's .npy files: a magic, a version, a length, and a Python dict with 'descr',
+// 'fortran_order' and 'shape'. It accepts only the form that NumPy writes.
 #include "frontends/weights/npy.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 
-/// A cursor on the dict; every step says whether it succeeded.
+/// A cursor in the text of the dict; every step says whether it succeeded.
 class Dict {
  public:
   explicit Dict(std::string_view text) : text_(text) {}
@@ -40,10 +40,10 @@ class Dict {
     auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
     if (error != std::errc() || value < 0) return std::nullopt;
     text_.remove_prefix(static_cast<size_t>(end - text_.data()));
-    accept("L");  // written by Python 2
+    accept("L");  // Python 2 writes this suffix
     return value;
   }
-  /// (2, 3), (2,), ()
+  /// Parses (2, 3), (2,) or ().
   bool shape(std::vector<int64_t>& dims) {
     if (!accept("(")) return false;
     while (!accept(")")) {
@@ -95,7 +95,7 @@ bool read_dict(std::string_view text, NpyHead& head) {
     if (!key || !dict.accept(":")) return false;
     if (*key == "descr" && !has_dtype) {
       std::optional<std::string_view> descr = dict.string();
-      if (!descr || descr->size() < 3) return head.known_dtype = false, true;  // a list: a record
+      if (!descr || descr->size() < 3) return head.known_dtype = false, true;  // a list describes records
       std::optional<DType> dtype = dtype_of(descr->substr(1));
       head.swapped = descr->front() == '>';
       head.known_dtype = dtype && std::string_view("<>|=").find(descr->front()) != std::string_view::npos;
@@ -156,7 +156,7 @@ std::vector<std::byte> plain_elements(const NpyHead& head, std::vector<std::byte
       std::reverse(elements.begin() + static_cast<ptrdiff_t>(at), elements.begin() + static_cast<ptrdiff_t>(at + part));
   if (!head.column_major || head.shape.size() < 2) return elements;
   std::vector<std::byte> out(elements.size());
-  // Counts through the row-major order, and keeps the place of the same element in the other one.
+  // Go through the result in row-major order, and keep the index of the same element in column-major order.
   size_t rank = head.shape.size(), from = 0;
   std::vector<size_t> stride(rank, 1);
   for (size_t axis = 1; axis < rank; ++axis)

@@ -1,8 +1,8 @@
-// npz.cpp: NumPy's .npz: a zip archive with one .npy file per array.
+// npz.cpp: reads NumPy's .npz: a zip archive with one .npy file per array.
 //
-// An array that is stored as it is needed (np.savez, row-major, little-endian) is a slice of the mapped file. Any other
-// is read once now, to know that it is whole, and again when its bytes are wanted: so no more than one of them is in
-// memory at a time, however many there are.
+// An array that is stored as the program needs it (np.savez, row-major, little-endian) is a slice of the mapped file.
+// Any other array is decoded twice: now, to check it, and again when its bytes are used. So at most one such array is
+// in memory at a time, however many there are.
 #include "frontends/weights/npy.h"
 #include "frontends/weights/weights.h"
 #include "frontends/weights/zip.h"

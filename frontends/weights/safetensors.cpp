@@ -1,8 +1,8 @@
-// safetensors.cpp: the format of Hugging Face's safetensors: eight bytes of length, a JSON object that names each
-// tensor with dtype, shape and place, then the bytes of all tensors without a gap.
+// safetensors.cpp: reads Hugging Face's safetensors: eight bytes of length, a JSON object that gives each tensor's
+// name, dtype, shape and place, then the bytes of all tensors without a gap.
 //
-// The JSON is read in full before any tensor is believed; as the format demands, names occur once, and the tensors
-// cover the rest of the file exactly, so that two of them never share bytes.
+// The JSON is read in full before any tensor is used. As the format demands, names must be unique, and the tensors must
+// cover the rest of the file exactly, so two of them never share bytes.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -15,14 +15,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The bound that the format's own library has.
+/// The same limit as in the format's own library, in bytes.
 constexpr uint64_t kLargestHeader = 100'000'000;
 constexpr size_t kLengthBytes = 8;
-/// The header, a tensor's entry, and its lists of numbers; more would be read into memory without need.
+/// The levels are the header, a tensor's entry, and its lists of numbers; limits memory while parsing.
 constexpr int kDeepest = 3;
-constexpr size_t kMostNumbers = 64;  ///< dims of a tensor
+constexpr size_t kMostNumbers = 64;  ///< maximum dims of a tensor
 
-/// What is not believed before the header is read in full.
+/// Thrown while parsing, for a header that exceeds these limits.
 struct Implausible {
   std::string why;
 };
@@ -159,7 +159,7 @@ class SafetensorsReader {
   }
 
   const WeightsFile& source_;
-  uint64_t data_ = 0;  ///< where the bytes of the tensors begin
+  uint64_t data_ = 0;  ///< offset of the tensors' bytes in the file
   std::vector<Extent> extents_;
   NamedConstants constants_;
 };
@@ -187,7 +187,7 @@ std::string safetensors_head(const std::vector<std::pair<std::string, relax::Con
     header[name] = {{"dtype", std::string(known->name)}, {"shape", constant->shape()}, {"data_offsets", {at, end}}};
     at = end;
   }
-  // Blanks until the data begins at a multiple of eight, which readers that map the file are glad of.
+  // Pad with blanks so that the data starts at a multiple of eight, for readers that map the file.
   std::string text = header.dump();
   text.append((kLengthBytes - text.size() % kLengthBytes) % kLengthBytes, ' ');
   uint64_t length = text.size();

@@ -1,4 +1,4 @@
-// weights.cpp: which reader a file of weights gets, and what holds for the tensors of all of them.
+// weights.cpp: selects the reader for a file of weights, and checks what must hold for the tensors of every format.
 #include "frontends/weights/weights.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace relaxc::frontend {
 namespace {
 
-/// Everything else relies on it that a bool is 0 or 1.
+/// Reports a bool that is neither 0 nor 1: all other code relies on that.
 Status check_bools(const std::string& path, const NamedConstants& constants, Location where, Diagnostics& diag) {
   for (const auto& [name, constant] : constants) {
     if (!constant->dtype().is_bool()) continue;

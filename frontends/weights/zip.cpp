@@ -1,7 +1,7 @@
-// zip.cpp: the members of a zip archive, as PKWARE's APPNOTE describes it.
+// zip.cpp: reads the members of a zip archive, as PKWARE's APPNOTE describes it.
 //
-// The directory at the end is what counts; of a member's own header only its length is used, since writers that stream
-// leave sizes out there. zlib inflates.
+// The directory at the end is authoritative. Of a member's own header only its length is used, since streaming writers
+// leave out sizes there. zlib inflates.
 #include "frontends/weights/zip.h"
 
 #include <zlib.h>
@@ -17,7 +17,7 @@ constexpr uint64_t kEndBytes = 22, kLocatorBytes = 20, kEnd64Bytes = 56, kEntryB
 constexpr uint32_t kEndMark = 0x06054b50, kLocatorMark = 0x07064b50, kEnd64Mark = 0x06064b50;
 constexpr uint32_t kEntryMark = 0x02014b50, kLocalMark = 0x04034b50;
 constexpr uint32_t kElsewhere32 = 0xffffffff;
-constexpr uint64_t kInflatedAtLeast = uint64_t{1} << 28, kInflatedTimes = 64;  // bytes, and times the file's size
+constexpr uint64_t kInflatedAtLeast = uint64_t{1} << 28, kInflatedTimes = 64;  // bytes; multiple of the file's size
 constexpr uint16_t kEncrypted = 1, kZip64 = 1, kStored = 0, kDeflated = 8;
 
 class ZipReader {
@@ -45,7 +45,7 @@ class ZipReader {
     return value;
   }
 
-  /// The end record is the last thing in the file but for a comment, whose length it tells.
+  /// The end record is the last thing in the file except for a comment, whose length it contains.
   Status find_directory() {
     uint64_t size = source_.bytes().size();
     if (size < kEndBytes) return bad("it is too short");
@@ -65,7 +65,7 @@ class ZipReader {
 
   Status find_directory64(uint64_t end) {
     if (end < kLocatorBytes || read<uint32_t>(end - kLocatorBytes) != kLocatorMark)
-      return Done{};  // just large numbers
+      return Done{};  // no 64-bit directory: the numbers just look like it
     uint64_t at = read<uint64_t>(end - kLocatorBytes + 8);
     if (!source_.holds(at, kEnd64Bytes) || read<uint32_t>(at) != kEnd64Mark)
       return bad("its 64-bit directory is outside of it");
@@ -75,7 +75,7 @@ class ZipReader {
     return Done{};
   }
 
-  /// Where the next entry begins. The fixed part is known to lie in the directory.
+  /// Reads an entry and returns the offset of the next. Its fixed part is known to lie in the directory.
   Result<uint64_t> entry(uint64_t at) {
     if (read<uint32_t>(at) != kEntryMark) return bad("entry {} of its directory is invalid", members_.size());
     uint64_t name_bytes = read<uint16_t>(at + 28), extra_bytes = read<uint16_t>(at + 30);
@@ -101,7 +101,7 @@ class ZipReader {
     return next;
   }
 
-  /// Fields that are 0xffffffff stand in the extra field of id 1, in this order.
+  /// Reads fields that are 0xffffffff from the extra field with id 1, which has their 64-bit values in this order.
   bool wide_fields(uint64_t at, uint64_t bytes, std::array<uint64_t*, 3> fields) const {
     bool wanted = std::any_of(fields.begin(), fields.end(), [](const uint64_t* f) { return *f == kElsewhere32; });
     for (uint64_t end = at + bytes; wanted && end - at >= 4;) {
@@ -130,7 +130,7 @@ class ZipReader {
     return Done{};
   }
 
-  /// Members that share bytes make a small archive that is inflated to any size.
+  /// Members that share bytes could make a small archive inflate to any size.
   Status check_disjoint() {
     std::vector<const ZipMember*> sorted;
     for (const ZipMember& member : members_)
@@ -167,7 +167,7 @@ class ZipReader {
   std::vector<ZipMember> members_;
 };
 
-/// Ends zlib's state on every way out.
+/// Frees zlib's state when it goes out of scope.
 struct Inflation {
   z_stream stream{};
   ~Inflation() { inflateEnd(&stream); }
@@ -182,7 +182,7 @@ Result<std::vector<ZipMember>> zip_members(const WeightsFile& source) {
 bool inflate_pieces(std::span<const std::byte> packed, uint64_t size,
                     const std::function<void(std::span<const std::byte>)>& piece) {
   constexpr size_t kPiece = 1 << 16;
-  constexpr int kRaw = -MAX_WBITS;  // no header of zlib's or gzip's
+  constexpr int kRaw = -MAX_WBITS;  // raw deflate, without a header of zlib or gzip
   Inflation inflation;
   z_stream& stream = inflation.stream;
   if (inflateInit2(&stream, kRaw) != Z_OK) throw std::bad_alloc();
