@@ -1,4 +1,4 @@
-// import.cpp: the door of the Relay frontend.
+// import.cpp: the entry points of the Relay frontend.
 #include "frontends/relay/import.h"
 
 #include <filesystem>
@@ -22,7 +22,7 @@ frontend::TextConstants parse(SourceText& source, ast::Tree& tree) {
   return said;
 }
 
-/// Nothing that is read has effects, so passes that work on pure blocks may work on all.
+/// Marks all blocks as dataflow: no operator of Relay has effects, so passes for pure blocks may work on all of them.
 void mark_pure(relax::Module& module) {
   for (relax::Function* function : module.functions())
     for (relax::Op* op : relax::ops_of(function->body(), true)) op->block->dataflow = true;

@@ -1,4 +1,4 @@
-// operators.cpp: a call of an operator by its row.
+// operators.cpp: reads a call of an operator by the operator's row.
 #include "frontends/relay/operators.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// operators.h: Relay's operators, a row each.
+// operators.h: the table of Relay's operators, one row each.
 //
-// A row says what Relay calls an operator's operands and attributes, in its order and with its defaults, since TVM
-// prints only attributes that have other values. Most operators are an operator of relaxc's text language under other
-// names: `target`. What Relay means otherwise has a function that makes it of operators of relaxc.
+// A row lists the names of an operator's operands and attributes in Relay, in its order and with its defaults, since
+// TVM prints only attributes that have other values. Most operators only have other names in relaxc's text language:
+// `target`. An operator with another meaning has a function, `read`, that expresses it by operators of relaxc.
 #pragma once
 
 #include <span>
@@ -21,19 +21,19 @@ using arith::Expr;
 
 struct Row {
   std::string_view name;
-  /// "data:x, axis=-1": Relay's `data` is what the target calls x, and `axis` is -1 where it is not given.
+  /// "data:x, axis=-1" means: Relay's `data` is the target's `x`, and `axis` is -1 if it is absent.
   std::string_view params;
   std::string_view target = {};
-  Result<Term> (*read)(TvmCall&) = nullptr;  ///< null: the target
-  std::string_view note = {};                ///< limits, for docs/relay-support.md
+  Result<Term> (*read)(TvmCall&) = nullptr;  ///< reads the call; null: the target's reader does
+  std::string_view note = {};                ///< limitations, for docs/relay-support.md
 };
 
-/// All rows, found by name. The families are listed by CMake.
+/// All rows, found by name. CMake lists the families.
 class OperatorTable {
  public:
   explicit OperatorTable(std::vector<std::span<const Row>> families);
   const Row* find(std::string_view name) const;
-  /// In order of their names.
+  /// Returns the rows in order of their names.
   const std::vector<const Row*>& all() const { return rows_; }
 
  private:
@@ -42,12 +42,12 @@ class OperatorTable {
 
 OperatorTable operator_table();
 
-/// Reads calls by the table.
+/// Tells the text frontend to read calls by this table.
 extern const frontend::Dialect kDialect;
 
 }  // namespace relaxc::relay
 
-/// Ends a file frontends/relay/ops/<family>.cpp: publishes its rows under the name that the generated list calls.
+/// Ends a file frontends/relay/ops/<family>.cpp: defines the function by which the generated table finds its rows.
 #define RELAXC_RELAY_OPERATORS(family, table) \
   namespace relaxc::relay {                   \
   std::span<const Row> family##_operators();  \

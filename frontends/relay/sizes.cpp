@@ -1,4 +1,4 @@
-// sizes.cpp: what is known of the elements of integer tensors, from the operators that made them.
+// sizes.cpp: finds the elements of integer tensors as expressions, from the operators that computed them.
 #include "frontends/relay/sizes.h"
 
 #include <map>
@@ -9,13 +9,13 @@ namespace relaxc::relay {
 namespace {
 
 constexpr size_t kMostElements = 64;
-constexpr int kDeepest = 16;  ///< operators behind each other; a shape that is known begins anew
+constexpr int kDeepest = 16;  ///< maximum length of a chain of operators; shapes that are known end a chain
 
 class Elements {
  public:
   explicit Elements(arith::Context& context) : context_(context) {}
 
-  /// Of each tensor once: values may be used twice by each of a chain.
+  /// Visits each tensor once: in a chain, each operator may use the value before it twice.
   std::optional<Exprs> of(const Value* tensor, int depth) {
     auto [known, fresh] = known_.emplace(tensor, std::nullopt);
     if (fresh && depth < kDeepest) known->second = read(tensor, depth);

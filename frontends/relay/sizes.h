@@ -1,8 +1,8 @@
-// sizes.h: integer tensors that hold sizes.
+// sizes.h: finds the values of integer tensors that hold sizes.
 //
-// Relay computes shapes as tensors: shape_of, take, concatenate, and then dyn.reshape. What is known of such a tensor
-// when compiling is a list of expressions; a shape made of them keeps dims that are known, where one that is read from
-// the tensor would have new symbols.
+// Relay computes shapes as tensors: shape_of, take, concatenate, and then dyn.reshape. If the elements of such a tensor
+// are known at compile time as expressions, a shape made from these keeps known dims; a shape read from the tensor
+// would only have new symbols.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@
 
 namespace relaxc::relay {
 
-/// The elements of an integer tensor of few of them, in row-major order, if all are known as expressions.
+/// Returns the elements of a small integer tensor in row-major order, if all are known as expressions.
 std::optional<Exprs> known_elements(arith::Context& context, const Value* tensor);
-/// A tensor of sizes as a shape value.
+/// Converts a tensor of sizes to a shape value, of known dims if possible; a shape value is returned as it is.
 Result<Value*> shape_from(TvmCall& c, Value* tensor);
-/// The argument as integers, known when compiling.
+/// Returns the argument as integers; reports an error unless they are known at compile time.
 Result<Ints> known_integers(TvmCall& c, std::string_view param);
-/// The one element of a constant.
+/// Returns the element of a constant with one element, else nothing.
 std::optional<double> known_number(const Value* tensor);
 
 }  // namespace relaxc::relay

@@ -1,16 +1,16 @@
-// elementwise.cpp: operators of one element, or of elements of two tensors that broadcast.
+// elementwise.cpp: elementwise operators of one tensor, or of two that broadcast.
 #include "frontends/relay/operators.h"
 
 namespace relaxc::relay::elementwise_family {
 namespace {
 
-/// x itself: what passes of TVM mark, and what is about devices.
+/// Returns x itself: for annotations of TVM's passes, and for operators about devices.
 Result<Term> same(TvmCall& c) {
   RELAXC_TRY(Value * x, c.value("x"));
   return Term::of(x);
 }
 
-/// Halves go away from zero.
+/// Rounds to the nearest integer, ties away from zero.
 Result<Term> round_away(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("x"));
   RELAXC_TRY(Value * whole, c.op("trunc", {x}));
@@ -47,7 +47,7 @@ Result<Term> clip(TvmCall& c) {
   return Term::of(x);
 }
 
-/// fixed_point_multiply(data, multiplier, shift): round(x * multiplier * 2^(shift - 31)), halves up.
+/// fixed_point_multiply(data, multiplier, shift): x * multiplier * 2^(shift - 31), rounded to nearest, ties up.
 Result<Term> fixed_point_multiply(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("x"));
   RELAXC_TRY(int64_t multiplier, c.integer("multiplier", 0));

@@ -1,4 +1,4 @@
-// image.cpp: operators of images and of regions in them.
+// image.cpp: operators on images and on regions of interest.
 #include <cmath>
 
 #include "frontends/relax/tvm/tvm_layout.h"
@@ -7,7 +7,7 @@
 namespace relaxc::relay::image_family {
 namespace {
 
-/// The extent that `scale` makes of a dim; a symbol is multiplied by an integer.
+/// Returns a dim's extent times the attribute `param`, rounded; a symbolic extent needs an integer scale.
 Result<Expr> scaled(TvmCall& c, std::string_view param, Expr extent) {
   RELAXC_TRY(double scale, c.real(param, 1));
   if (!(scale > 0 && scale < 65536)) return c.error(param, Kind::invalid_attribute, "a scale of {}", scale);
@@ -18,7 +18,7 @@ Result<Expr> scaled(TvmCall& c, std::string_view param, Expr extent) {
 }
 
 /// upsampling(data, scale_h, scale_w, layout, method, align_corners), and upsampling3d with scale_d and
-/// coordinate_transformation_mode. The nearest element is the one before.
+/// coordinate_transformation_mode. Without align_corners, nearest_neighbor rounds coordinates down.
 Result<Term> upsample(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   std::string first = frontend::channels_first(c);

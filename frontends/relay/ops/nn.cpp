@@ -8,7 +8,7 @@
 namespace relaxc::relay::nn_family {
 namespace {
 
-/// An axis of a tensor of `rank` dims, counted from 0.
+/// Returns the attribute `param` as an axis of a tensor of `rank` dims, counted from 0.
 Result<size_t> axis_of(TvmCall& c, std::string_view param, int64_t fallback, size_t rank) {
   RELAXC_TRY(int64_t axis, c.integer(param, fallback));
   auto dims = static_cast<int64_t>(rank);
@@ -29,7 +29,7 @@ Result<Term> bias_add(TvmCall& c) {
   return c.term(c.op("add", {x, bias}));
 }
 
-/// The product of matrices, each of which may be transposed, in `out_dtype`.
+/// Multiplies matrices, each of which may be transposed, and returns the result in `out_dtype`.
 Result<Term> product(TvmCall& c, Value* a, Value* b, bool transpose_a, bool transpose_b) {
   RELAXC_TRY(DType dtype, c.dtype("out_dtype", a->dtype()));
   for (auto [x, transposed] : {std::pair{&a, transpose_a}, std::pair{&b, transpose_b}}) {
@@ -65,14 +65,14 @@ Result<Term> matmul(TvmCall& c) {
   return product(c, a, b, transpose_a, transpose_b);
 }
 
-/// dropout(data, rate): the data, and a mask.
+/// dropout(data, rate): returns the data and a mask of ones.
 Result<Term> dropout(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * mask, c.op("ones", {c.build().shape(x->shape())}, {{"dtype", x->dtype()}}));
   return Term::sequence({Term::of(x), Term::of(mask)});
 }
 
-/// lrn(data, size, axis, bias, alpha, beta): alpha is divided by the size.
+/// lrn(data, size, axis, bias, alpha, beta): alpha is divided by the size, as in relaxc's operator.
 Result<Term> lrn(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("x"));
   RELAXC_TRY(int64_t size, c.integer("size", 5));
@@ -110,7 +110,7 @@ Result<Term> global_pool(TvmCall& c) {
   return c.term(c.op(average ? OpName("mean") : OpName("max"), {x}, std::move(attrs)));
 }
 
-/// adaptive_max_pool2d(data, output_size, layout): to one element, or by windows of one size.
+/// adaptive_max_pool2d(data, output_size, layout): supported if all windows have one size.
 Result<Term> adaptive_max_pool(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Ints axes, frontend::layout(c, "layout", "NC", frontend::channels_first(c)));
@@ -134,7 +134,7 @@ Result<Term> adaptive_max_pool(TvmCall& c) {
   return c.term(c.permute(x, frontend::inverse(axes)));
 }
 
-/// pad(data, pad_value, pad_width, pad_mode), with the widths an axis.
+/// pad(data, pad_value, pad_width, pad_mode), with a pair of widths for each axis.
 Result<Term> pad(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(std::string mode, c.text("pad_mode", "constant"));
@@ -159,7 +159,7 @@ Result<Term> pad(TvmCall& c) {
   return c.term(c.op("pad", std::move(operands), {{"mode", mode}}));
 }
 
-/// One side of an axis, the last element first, to be put beside it.
+/// Returns the elements `from` to `to` of an axis in reverse order, to be concatenated with x.
 Result<Value*> mirrored(TvmCall& c, Value* x, int64_t axis, Expr from, Expr to) {
   relax::GraphBuilder& b = c.build();
   RELAXC_TRY(Value * part, c.op("strided_slice", {x, b.shape({from}), b.shape({to})}, {{"axes", Ints{axis}}}));
@@ -195,7 +195,7 @@ Result<Term> mirror_pad(TvmCall& c) {
   return Term::of(x);
 }
 
-/// layer_norm(data, gamma, beta, axis, epsilon, center, scale): gamma and beta are along the axis, whichever it is.
+/// layer_norm(data, gamma, beta, axis, epsilon, center, scale): gamma and beta are along `axis`, not the last axis.
 Result<Term> layer_norm(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(size_t axis, axis_of(c, "axes", -1, x->shape().size()));
@@ -225,7 +225,7 @@ Result<Term> sub_pixel(TvmCall& c) {
   return c.term(c.permute(x, frontend::inverse(axes)));
 }
 
-/// dilate(data, strides, dilation_value): elements put between those of x.
+/// dilate(data, strides, dilation_value): inserts strides - 1 copies of the value between elements of x.
 Result<Term> dilate(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Ints strides, c.ints("strides", {}));

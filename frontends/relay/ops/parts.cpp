@@ -1,4 +1,4 @@
-// parts.cpp: operators that read, write and move parts of tensors.
+// parts.cpp: operators that gather, scatter and slice.
 #include <algorithm>
 #include <limits>
 
@@ -7,7 +7,7 @@
 namespace relaxc::relay::parts_family {
 namespace {
 
-/// The first axis last: where Relay has the index tuples of gather_nd and scatter_nd, and where relaxc has them.
+/// Moves the first axis to the end: Relay has the index tuples of gather_nd and scatter_nd there, relaxc at the end.
 Result<Value*> first_axis_last(TvmCall& c, Value* indices) {
   Ints axes;
   for (size_t i = 1; i < indices->shape().size(); ++i) axes.push_back(static_cast<int64_t>(i));
@@ -15,7 +15,7 @@ Result<Value*> first_axis_last(TvmCall& c, Value* indices) {
   return c.permute(indices, axes);
 }
 
-/// take(data, indices, batch_dims, axis, mode): of all elements where there is no axis; indices are clipped.
+/// take(data, indices, batch_dims, axis, mode): without an axis, data is flattened; by default, indices are clipped.
 Result<Term> take(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * indices, c.tensor("indices"));
@@ -49,7 +49,7 @@ Result<Term> scatter_nd(TvmCall& c) {
   return c.term(c.op("scatter_nd", {x, indices, updates}, {{"reduction", mode}}));
 }
 
-/// adv_index((data, indices, …)): data[i, j, …], with indices that broadcast.
+/// adv_index((data, indices, …)): data[i, j, …], where the indices broadcast.
 Result<Term> adv_index(TvmCall& c) {
   RELAXC_TRY(std::vector<Value*> inputs, c.values("inputs"));
   if (inputs.size() < 2) return c.error("inputs", Kind::wrong_arity, "{} takes a tensor and indices", c.spelled);
@@ -68,7 +68,7 @@ Result<Term> adv_index(TvmCall& c) {
   return c.term(c.op("gather_nd", {x, indices}));
 }
 
-/// The bounds of a slice along its axes.
+/// The bounds of a slice, one for each of its axes.
 struct Bounds {
   Ints begin, end, strides, axes;
 };
@@ -95,7 +95,7 @@ Result<Bounds> read_bounds(TvmCall& c, size_t rank) {
   return b;
 }
 
-/// strided_slice(data, begin, end, strides, slice_mode, axes): with "size", `end` is how many, -1 for all.
+/// strided_slice(data, begin, end, strides, slice_mode, axes): with mode "size", `end` is a count, or -1 for the rest.
 Result<Term> slice(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Bounds bounds, read_bounds(c, x->shape().size()));
@@ -138,7 +138,7 @@ Result<Term> dynamic_slice(TvmCall& c) {
   return c.term(c.op("strided_slice", std::move(operands), {{"axes", axes}}));
 }
 
-/// slice_like(data, shape_like, axes): the beginning of data, as long as shape_like.
+/// slice_like(data, shape_like, axes): the first elements of data, as many along each axis as shape_like has.
 Result<Term> slice_like(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * like, c.tensor("shape_like"));
@@ -157,7 +157,7 @@ Result<Term> slice_like(TvmCall& c) {
   return c.term(c.op("strided_slice", {x, b.shape(std::move(begin)), b.shape(std::move(end))}, {{"axes", axes}}));
 }
 
-/// one_hot(indices, on_value, off_value, depth, axis, dtype), dyn.one_hot with the depth as a tensor.
+/// one_hot(indices, on_value, off_value, depth, axis, dtype), and dyn.one_hot, whose depth is a tensor.
 Result<Term> one_hot(TvmCall& c) {
   RELAXC_TRY(Value * indices, c.tensor("indices"));
   RELAXC_TRY(Value * on, c.tensor("on_value"));
@@ -177,7 +177,7 @@ Result<Term> one_hot(TvmCall& c) {
   return c.term(c.op("one_hot", {indices, on, off, depth}, {{"axis", axis}}));
 }
 
-/// argwhere(condition): the subscripts of what is not zero, a row each.
+/// argwhere(condition): the indices of all elements that are not zero, one row for each element.
 Result<Term> argwhere(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("x"));
   RELAXC_TRY(Value * places, c.op("nonzero", {x}));
@@ -185,7 +185,7 @@ Result<Term> argwhere(TvmCall& c) {
   return c.term(c.cast(places, DType::i(32)));
 }
 
-/// unravel_index(data, shape): the subscripts of positions, an axis of the shape each.
+/// unravel_index(data, shape): converts flat positions to indices, one row for each axis of the shape.
 Result<Term> unravel_index(TvmCall& c) {
   RELAXC_TRY(Value * rest, c.tensor("data"));
   RELAXC_TRY(Ints dims, known_integers(c, "shape"));

@@ -1,7 +1,7 @@
-// qnn.cpp: operators of quantized tensors.
+// qnn.cpp: operators on quantized tensors.
 //
-// Sums of products are integers, as in Relay. All others are what they mean: the operator between a dequantization and
-// a quantization, where TVM has fixed-point arithmetic for some; results differ by one at most, next to a tie.
+// Convolutions and matrix products return int32 sums, as in Relay. All others are expanded to dequantization, the
+// operator and quantization; TVM has fixed-point arithmetic for some, so results next to a tie may differ by one.
 #include <algorithm>
 
 #include "frontends/relax/tvm/tvm_layout.h"
@@ -10,7 +10,7 @@
 namespace relaxc::relay::qnn_family {
 namespace {
 
-/// A scale or zero point that broadcasts with a tensor of `rank` dims: one number, or a list along an axis.
+/// Reshapes a scale or zero point, a scalar or a vector along `axis`, to broadcast with a tensor of `rank` dims.
 Result<Value*> spread(TvmCall& c, Value* parameter, size_t rank, int64_t axis) {
   const Exprs& dims = parameter->shape();
   if (dims.empty()) return parameter;
@@ -35,7 +35,7 @@ Result<Value*> dequantized(TvmCall& c, Value* x, Value* scale, Value* zero, int6
   return c.op("multiply", {x, scale});
 }
 
-/// round(x / scale) + zero, clamped to what `stored` holds.
+/// Returns round(x / scale) + zero, clamped to the range of `stored`.
 Result<Value*> quantized(TvmCall& c, Value* x, Value* scale, Value* zero, int64_t axis, DType stored) {
   size_t rank = x->shape().size();
   RELAXC_TRY(scale, spread(c, scale, rank, axis));
@@ -48,10 +48,10 @@ Result<Value*> quantized(TvmCall& c, Value* x, Value* scale, Value* zero, int64_
   RELAXC_TRY(x, c.op("round", {x}));
   RELAXC_TRY(zero, c.cast(zero, DType::f(32)));
   RELAXC_TRY(x, c.op("add", {x, zero}));
-  return c.cast(x, stored);  // which saturates
+  return c.cast(x, stored);  // casting saturates
 }
 
-/// A dequantized operand: the tensor, its scale and its zero point by the names of three parameters.
+/// Returns the dequantized operand whose tensor, scale and zero point are the parameters of the given names.
 Result<Value*> real_operand(TvmCall& c, std::string_view data, std::string_view scale, std::string_view zero,
                             int64_t axis) {
   RELAXC_TRY(Value * x, c.tensor(data));
@@ -60,7 +60,7 @@ Result<Value*> real_operand(TvmCall& c, std::string_view data, std::string_view 
   return dequantized(c, x, by, from, axis);
 }
 
-/// The result in the quantization of the output, which is stored like the first operand.
+/// Quantizes the result with the output's scale and zero point, in the dtype `stored`.
 Result<Term> stored_result(TvmCall& c, Value* y, DType stored, int64_t axis = -1) {
   RELAXC_TRY(Value * scale, c.tensor("output_scale"));
   RELAXC_TRY(Value * zero, c.tensor("output_zero_point"));
@@ -90,8 +90,8 @@ Result<Term> requantize(TvmCall& c) {
   return stored_result(c, y, stored, axis);
 }
 
-/// A tensor in int32 without its zero point, which may be a list along an axis. What moves elements is in front of it:
-/// passes find products of bytes by operands of this form.
+/// Returns x in int32 minus its zero point, which may be a vector along an axis. Operators that move elements must come
+/// before it, since passes recognize products of bytes by operands of this form.
 Result<Value*> centered(TvmCall& c, Value* x, std::string_view zero, int64_t axis) {
   RELAXC_TRY(Value * from, c.tensor(zero));
   RELAXC_TRY(from, spread(c, from, x->shape().size(), axis));
@@ -100,7 +100,7 @@ Result<Value*> centered(TvmCall& c, Value* x, std::string_view zero, int64_t axi
   return c.op("subtract", {x, from});
 }
 
-/// An operand of a convolution with its dims in the order `wanted`, in int32 without its zero point.
+/// Replaces an operand of a convolution by itself with its dims in the order `wanted`, in int32 minus its zero point.
 Status ordered_operand(TvmCall& c, std::string_view data, std::string_view order, const std::string& wanted,
                        std::string_view zero, int64_t axis) {
   RELAXC_TRY(Value * x, c.tensor(data));
@@ -117,7 +117,7 @@ Status ordered_operand(TvmCall& c, std::string_view data, std::string_view order
   return Done{};
 }
 
-/// conv2d(data, weight, input_zero_point, kernel_zero_point, input_scale, kernel_scale, …): sums of products.
+/// conv2d(data, weight, input_zero_point, kernel_zero_point, input_scale, kernel_scale, …): returns the int32 sums.
 Result<Term> conv(TvmCall& c) {
   bool transposed = c.name == "nn.conv2d_transpose";
   RELAXC_TRY(std::string given, c.text("data_layout", "NCHW"));
@@ -158,7 +158,7 @@ Result<Term> binary(TvmCall& c) {
   return stored_result(c, y, stored->dtype());
 }
 
-/// tanh(data, input_scale, input_zero_point, output_scale, output_zero_point) and its like
+/// tanh(data, input_scale, input_zero_point, output_scale, output_zero_point), and other operators of one tensor
 Result<Term> unary(TvmCall& c) {
   RELAXC_TRY(Value * stored, c.tensor("data"));
   RELAXC_TRY(Value * x, real_operand(c, "data", "input_scale", "input_zero_point", -1));

@@ -1,4 +1,4 @@
-// reduce.cpp: reductions, running sums, and orders.
+// reduce.cpp: reductions, cumulative sums, sorting.
 #include <algorithm>
 
 #include "frontends/relay/sizes.h"
@@ -6,7 +6,7 @@
 namespace relaxc::relay::reduce_family {
 namespace {
 
-/// The axes that are reduced: those given, all others with `exclude`, all where none is given.
+/// Returns the axes to reduce: the given ones, with `exclude` all others, and all axes if none is given.
 Result<Ints> reduced_axes(TvmCall& c, size_t dims) {
   RELAXC_TRY(Ints axes, c.ints("axis", {}));
   RELAXC_TRY(bool exclude, c.flag("exclude", false));
@@ -23,7 +23,7 @@ Result<Ints> reduced_axes(TvmCall& c, size_t dims) {
   return others;
 }
 
-/// sum(data, axis, keepdims, exclude) and its like
+/// sum(data, axis, keepdims, exclude), and other reductions
 Result<Term> reduce(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("x"));
   RELAXC_TRY(Ints axes, reduced_axes(c, x->shape().size()));
@@ -32,7 +32,7 @@ Result<Term> reduce(TvmCall& c) {
   return c.term(c.op(c.own_name(), {x}, {{"axis", axes}, {"keepdims", keepdims}}));
 }
 
-/// argmax(data, axis, keepdims, exclude, select_last_index), argmin: int32; over several axes by their joined order.
+/// argmax(data, axis, keepdims, exclude, select_last_index), argmin: int32; several axes are flattened to one first.
 Result<Term> arg_reduce(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("x"));
   size_t rank = x->shape().size();
@@ -81,7 +81,7 @@ Result<Term> variance(TvmCall& c) {
   return c.term(c.op("divide", {sum, divisor}));
 }
 
-/// topk(data, k, axis, ret_type, is_ascend, dtype), dyn.topk: the k smallest with is_ascend.
+/// topk(data, k, axis, ret_type, is_ascend, dtype), dyn.topk: with is_ascend, the k smallest.
 Result<Term> topk(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(int64_t axis, c.integer("axis", -1));
@@ -117,7 +117,7 @@ Result<Term> sort(TvmCall& c) {
   return c.term(places ? c.cast(x, dtype) : Result<Value*>(x));
 }
 
-/// sequence_mask(data, valid_length, mask_value, axis): what is behind a sequence's length, along axis 0 or 1.
+/// sequence_mask(data, valid_length, mask_value, axis): masks elements after each length, along axis 0 or 1.
 Result<Term> sequence_mask(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * lengths, c.tensor("valid_length"));

@@ -1,4 +1,4 @@
-// shape.cpp: operators that give a tensor another shape, and tensors that are made of sizes.
+// shape.cpp: operators that change a tensor's shape, and tensors made from sizes.
 #include <algorithm>
 #include <cmath>
 
@@ -8,14 +8,14 @@
 namespace relaxc::relay::shape_family {
 namespace {
 
-/// Reads the numbers of `newshape`, some of which are orders: 0 copies a dim, -1 is what is left, -2 copies all that
-/// are left, -3 joins two, -4 splits one into the two that follow.
+/// Reads the numbers of `newshape`, of which some are codes: 0 copies a dim, -1 is inferred, -2 copies all remaining
+/// dims, -3 joins two dims, -4 splits one into the two numbers that follow.
 class NewShape {
  public:
   NewShape(TvmCall& c, const Exprs& from, const Ints& numbers, bool allow_zero)
       : c_(c), from_(from), numbers_(numbers), allow_zero_(allow_zero) {}
 
-  /// The dims; one may be -1.
+  /// Returns the dims; one of them may be -1.
   Result<Exprs> read() {
     for (size_t i = 0; i < numbers_.size(); ++i) {
       int64_t number = numbers_[i];
@@ -67,10 +67,10 @@ class NewShape {
   const Ints& numbers_;
   bool allow_zero_;
   Exprs dims_;
-  size_t at_ = 0;  ///< the dim of the tensor that is next
+  size_t at_ = 0;  ///< the next dim of the tensor
 };
 
-/// reshape(data, newshape, allowzero), contrib_reverse_reshape, which counts from the end.
+/// reshape(data, newshape, allowzero), and contrib_reverse_reshape, which reads the codes from the end.
 Result<Term> reshape(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Ints numbers, c.ints("newshape", {}));
@@ -109,7 +109,7 @@ Result<Term> reshape_like(TvmCall& c) {
   return c.term(c.reshape(x, std::move(dims)));
 }
 
-/// dyn.reshape(data, newshape, allowzero): 0 copies a dim where the shape is known when compiling.
+/// dyn.reshape(data, newshape, allowzero): a 0 copies a dim if the shape is known at compile time.
 Result<Term> dynamic_reshape(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * wanted, c.tensor("newshape"));
@@ -180,7 +180,7 @@ Result<Term> broadcast(TvmCall& c) {
   return c.term(c.op("broadcast_to", {x, shape}));
 }
 
-/// full(fill_value, shape, dtype), full_like, zeros(shape, dtype), ones, zeros_like, and the same with dyn.
+/// full(fill_value, shape, dtype), full_like, zeros(shape, dtype), ones, zeros_like, ones_like, and their dyn. forms.
 Result<Term> filled(TvmCall& c) {
   Value* shape = nullptr;
   DType fallback = DType::f(32);
@@ -205,7 +205,7 @@ Result<Term> filled(TvmCall& c) {
   return c.term(c.op("full", {shape, value}));
 }
 
-/// arange(start, stop, step, dtype), of tensors of one element.
+/// arange(start, stop, step, dtype): the three are tensors of one element.
 Result<Term> arange(TvmCall& c) {
   Value* bounds[3] = {};
   std::optional<double> numbers[3];
@@ -250,7 +250,7 @@ Result<Term> transpose(TvmCall& c) {
   return c.term(c.op("permute_dims", {x}, {{"axes", axes}}));
 }
 
-/// layout_transform(data, src_layout, dst_layout): the same letters in another order, with blocks.
+/// layout_transform(data, src_layout, dst_layout): permutes axes named by letters, and joins and splits blocks.
 Result<Term> layout_transform(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(std::string from, c.text("src_layout", ""));
@@ -299,7 +299,7 @@ Result<Term> tile(TvmCall& c) {
   return c.term(c.op("tile", {x, repeats}));
 }
 
-/// meshgrid(data, indexing): "xy" has the first two axes the other way round.
+/// meshgrid(data, indexing): "xy" exchanges the first two axes.
 Result<Term> meshgrid(TvmCall& c) {
   RELAXC_TRY(std::vector<Value*> tensors, c.values("tensors"));
   RELAXC_TRY(std::string indexing, c.text("indexing", "ij"));

@@ -1,8 +1,8 @@
-// vision.cpp: suppression of boxes that overlap better ones.
+// vision.cpp: non-maximum suppression.
 //
 // Relay's operator takes [images, boxes, fields]: a field is a class, a score or a corner. By default a box suppresses
-// boxes of its own class only. relaxc's operator takes boxes and scores, so boxes get an offset by class that is larger
-// than any box, and boxes of two classes never overlap.
+// only boxes of its own class. relaxc's operator takes boxes and scores, so corners are shifted by the class times more
+// than the range of all corners; then boxes of two classes never overlap.
 #include "frontends/relay/sizes.h"
 
 namespace relaxc::relay::vision_family {
@@ -36,7 +36,7 @@ class Suppression {
     return Done{};
   }
 
-  /// Fields `from` to `to` of all boxes.
+  /// Returns the fields `from` to `to` of all boxes.
   Result<Value*> fields(int64_t from, int64_t to) {
     Value *begin = build().shape({index(from)}), *end = build().shape({index(to)});
     return c_.op("strided_slice", {data_, begin, end}, {{"axes", Ints{2}}});
@@ -47,12 +47,12 @@ class Suppression {
     return c_.reshape(part, {images_, boxes_});
   }
 
-  /// 0, 1, … of int32.
+  /// Returns 0, 1, … up to `extent` - 1.
   Result<Value*> count_to(Expr extent, DType dtype) {
     return c_.op("range_of", {build().scalar(dtype, 0), build().scalar(dtype, 1), build().shape({extent})});
   }
 
-  /// Scores, -1 where a box does not count, and boxes with their classes apart.
+  /// Computes scores, -1 for boxes that do not count, and corners shifted by class.
   Status prepare() {
     DType real = data_->dtype();
     RELAXC_TRY(Value * counts, c_.tensor("valid_count"));
@@ -87,7 +87,7 @@ class Suppression {
     return Done{};
   }
 
-  /// The boxes that are kept, as pairs of image and box, the best of an image first.
+  /// Computes the kept boxes as pairs of image and box, the best of each image first.
   Status suppress() {
     RELAXC_TRY(Value * limit, c_.tensor("max_output_size"));
     RELAXC_TRY(Value * overlap, c_.tensor("iou_threshold"));
@@ -111,7 +111,7 @@ class Suppression {
     return Done{};
   }
 
-  /// `values` of what is kept at the beginning of each image's list, and -1 behind them.
+  /// Returns the `values` of kept boxes at the front of each image's list, with -1 after them.
   Result<Value*> at_front(Value* values, Exprs shape) {
     RELAXC_TRY(Value * images, count_to(images_, DType::i(64)));
     RELAXC_TRY(first_, c_.op("search_sorted", {image_, images}));
@@ -142,7 +142,7 @@ class Suppression {
     return c_.term(at_front(rows, data_->shape()));
   }
 
-  /// All boxes that count, the best first; of those that are suppressed, score and class are -1.
+  /// Returns all valid boxes, the best first; suppressed ones have -1 as score and class.
   Result<Term> boxes_in_order() {
     DType real = data_->dtype();
     Exprs list{images_, boxes_, index(1)};
@@ -170,11 +170,11 @@ class Suppression {
 
   TvmCall& c_;
   Value* data_ = nullptr;
-  int64_t score_ = 1, class_ = 0;  ///< fields
+  int64_t score_ = 1, class_ = 0;  ///< indices of these fields
   Expr images_, boxes_, kept_;
   Value *scores_ = nullptr, *order_ = nullptr, *corners_ = nullptr;
-  Value *image_ = nullptr, *places_ = nullptr;  ///< of what is kept: the image; image and box
-  Value* first_ = nullptr;                      ///< how many are kept of all images before
+  Value *image_ = nullptr, *places_ = nullptr;  ///< of each kept box: its image; image and box
+  Value* first_ = nullptr;                      ///< for each image, the number of kept boxes of the images before it
 };
 
 Result<Term> suppress(TvmCall& c) {

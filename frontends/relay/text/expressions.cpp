@@ -1,4 +1,4 @@
-// expressions.cpp: Relay's expressions.
+// expressions.cpp: the grammar of Relay's expressions.
 #include <algorithm>
 #include <optional>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr int kDeepestNesting = 100;
 constexpr uint32_t kDeepestTree = 200;
 
-/// Operators between expressions, by precedence.
+/// Infix operators; a higher precedence binds more tightly.
 struct Infix {
   std::string_view text, op;
   int precedence;
@@ -26,7 +26,7 @@ constexpr Infix kInfix[] = {
     {"*", "multiply", 4}, {"/", "divide", 4},
 };
 
-/// What Relay has and relaxc does not.
+/// Keywords of Relay that relaxc does not support.
 struct Foreign {
   std::string_view keyword, what;
 };
@@ -42,7 +42,7 @@ constexpr Foreign kForeign[] = {
 
 }  // namespace
 
-/// Bindings, and the value behind them.
+/// Parses bindings, and the value after them.
 Grammar::Expr Grammar::expression() {
   if (nesting_ >= kDeepestNesting)
     return refuse(peek().place, Kind::syntax, "nested more than {} levels deep", kDeepestNesting);
@@ -64,7 +64,7 @@ Grammar::Expr Grammar::expression() {
   return value;
 }
 
-/// `let %x: T = value;` A function knows its own name.
+/// Parses `let %x: T = value;`. A function is declared before its body, so that it may call itself.
 bool Grammar::let() {
   take();
   Token variable = take();
@@ -85,7 +85,7 @@ bool Grammar::let() {
   return value != nullptr && expect(";", "behind a binding");
 }
 
-/// `%3 = value;`
+/// Parses `%3 = value;`.
 bool Grammar::numbered_binding() {
   Token variable = take();
   take();
@@ -111,7 +111,7 @@ Grammar::Expr Grammar::infix(int least) {
   return left;
 }
 
-/// Calls and parts of tuples behind an expression.
+/// Parses calls and tuple fields after an expression.
 Grammar::Expr Grammar::postfix() {
   Expr value = atom();
   while (value != nullptr) {
@@ -163,7 +163,7 @@ Grammar::Expr Grammar::name_atom() {
   return make(ExprKind::kAttribute, op.place, {name(op.place, "relay")}, op.text);
 }
 
-/// `f(a, b, key=value)`, behind f.
+/// Parses `f(a, b, key=value)` after f.
 Grammar::Expr Grammar::call(Expr callee) {
   Place begin = callee->place;
   take();
@@ -197,7 +197,7 @@ Grammar::Expr Grammar::call(Expr callee) {
   return &made;
 }
 
-/// `.0`, or `.0.1`, which is one token behind the dot.
+/// Parses `.0`, or `.0.1`, which is one token after the dot.
 Grammar::Expr Grammar::part(Expr tuple) {
   take();
   Token number = take();
@@ -217,7 +217,7 @@ Grammar::Expr Grammar::part(Expr tuple) {
   return tuple;
 }
 
-/// `()`, `(x,)`, `(x, y)`, or an expression in parentheses.
+/// Parses `()`, `(x,)`, `(x, y)`, or an expression in parentheses.
 Grammar::Expr Grammar::tuple() {
   Place begin = take().place;
   std::vector<Expr> fields;
@@ -236,7 +236,7 @@ Grammar::Expr Grammar::tuple() {
   return make(ExprKind::kTuple, whole, std::move(fields));
 }
 
-/// `if (c) { a } else { b }`: both sides bind one name, or return where the branch is the last of a function.
+/// Parses `if (c) { a } else { b }`. Both sides bind one name, or return if the branch ends a function (`last`).
 Grammar::Expr Grammar::branch(bool last) {
   Place place = take().place;
   if (!expect("(", "behind 'if'")) return nullptr;
@@ -268,7 +268,7 @@ Grammar::Expr Grammar::branch_value(Suite& side, bool last, const std::string& r
   return value;
 }
 
-/// `fn (%x: T) -> T { … }`
+/// Parses `fn (%x: T) -> T { … }`.
 Grammar::Expr Grammar::closure(const std::string& called) {
   Place place = take().place;
   Suite* outer = suite_;
@@ -285,7 +285,7 @@ Grammar::Expr Grammar::too_deep(Place place) {
 }
 
 Grammar::Expr Grammar::local(const Token& token) {
-  // %x.0.1 is a name, or parts of a shorter one.
+  // %x.0.1 may be a whole name, or a tuple field of a shorter one.
   for (size_t end = token.text.size(); end != std::string::npos && end > 0; end = token.text.rfind('.', end - 1)) {
     std::string variable = token.text.substr(0, end);
     auto knows = [&](const Scope& scope) { return scope.locals.count(variable) != 0; };
@@ -315,10 +315,10 @@ Grammar::Expr Grammar::numbered(const Token& token) {
   return refuse(token.place, Kind::unbound_name, "the value '%{}' is not defined above", token.text);
 }
 
-/// Defines a value, and those that it needs, in the innermost scope again; false if it was not defined at all.
+/// Defines a value, and those that it needs, in the innermost scope again; returns false if it was never defined.
 bool Grammar::define_again(const std::string& number, Place place) {
   if (numbered_at_.count(number) == 0) return false;
-  std::map<size_t, std::string> wanted;  // in the order of the text
+  std::map<size_t, std::string> wanted;  // by position, so in the order of the text
   std::vector<std::string> open{number};
   auto visible = [&](const std::string& value) {
     return std::any_of(scopes_.begin(), scopes_.end(), [&](const Scope& s) { return s.numbered.count(value) != 0; });
@@ -345,7 +345,7 @@ bool Grammar::define_again(const std::string& number, Place place) {
   return ok;
 }
 
-/// `1f`, `2`, `3i64`, `True`: a tensor of no dims.
+/// Parses `1f`, `2`, `3i64` or `True`: a tensor without dims.
 Grammar::Expr Grammar::constant() {
   Token token = take();
   std::string dtype = "bool";
@@ -368,7 +368,7 @@ Grammar::Expr Grammar::constant() {
   return relax_call(token.place, "const", {value, make(ExprKind::kString, token.place, {}, dtype)});
 }
 
-/// `meta[relay.Constant][0]`
+/// Parses `meta[relay.Constant][0]`.
 Grammar::Expr Grammar::stored_constant() {
   Token token = take();
   if (token.text != "relay.Constant")
@@ -380,7 +380,7 @@ Grammar::Expr Grammar::stored_constant() {
               {list, make(ExprKind::kInt, token.place, {}, std::to_string(token.number))});
 }
 
-/// A number as it is written in Python, without its suffix.
+/// Makes a number as Python writes it, without the suffix for the dtype.
 Grammar::Expr Grammar::attribute_number(const Token& token) {
   bool negative = token.text.starts_with('-');
   std::string digits = token.text.substr(negative ? 1 : 0);
@@ -396,15 +396,15 @@ Grammar::Expr Grammar::attribute_number(const Token& token) {
   return negative ? make(ExprKind::kUnary, token.place, {value}, "-") : value;
 }
 
-/// An attribute of a call. TVM prints some operands a second time as attributes, and devices as parts of the metadata;
-/// both are nothing here.
+/// Parses an attribute of a call. TVM repeats some operands as attributes, and prints devices as references to the
+/// metadata; both are ignored here.
 Grammar::Expr Grammar::named_attribute() {
   TokenKind kind = peek().kind;
   bool repeated = kind == TokenKind::kMeta || kind == TokenKind::kLocal || kind == TokenKind::kGraph;
   return repeated ? make(ExprKind::kNone, take().place) : attribute_value();
 }
 
-/// A number, a bool, a string, None, or a list of them.
+/// Parses a number, a bool, a string, None, or a list, tuple or map of them (of a map only the values).
 Grammar::Expr Grammar::attribute_value() {
   Token token = take();
   if (token.kind == TokenKind::kNumber) return attribute_number(token);

@@ -1,4 +1,4 @@
-// grammar.cpp: the definitions of a file, and functions.
+// grammar.cpp: the grammar of files and functions.
 #include "frontends/relay/text/grammar.h"
 
 namespace relaxc::relay {
@@ -8,7 +8,7 @@ using ast::StmtKind;
 
 namespace {
 
-/// Names that readers of Relax functions look up.
+/// Names with a meaning for the readers of Relax functions; no variable may have them.
 constexpr const char* kReserved[] = {"R",        "T",   "I",     "relay", "relax", "tir",
                                      "metadata", "cls", "float", "max",   "min",   "_"};
 
@@ -29,7 +29,7 @@ void Grammar::file() {
     if (wanted.count(function) != 0) global_function(functions_[function], has_main && function != "main");
 }
 
-/// Where the functions are, which others they mention, and which types there are: order means nothing in a module.
+/// Records where functions are, which others they mention, and all types, since a module's order has no meaning.
 void Grammar::find_definitions() {
   size_t at = 0;
   while (tokens_[at].kind != TokenKind::kEnd) {
@@ -53,7 +53,7 @@ void Grammar::find_definitions() {
   }
 }
 
-/// The next `def` or `type` outside of braces, or where one is at the beginning of a line.
+/// Returns the next `def` or `type` that is outside of braces or at the start of a line.
 size_t Grammar::end_of_definition(size_t begin) const {
   int open = 0;
   for (size_t i = begin; tokens_[i].kind != TokenKind::kEnd; ++i) {
@@ -67,7 +67,7 @@ size_t Grammar::end_of_definition(size_t begin) const {
   return tokens_.size() - 1;
 }
 
-/// `type List[A] { Cons(A, List[A]), Nil, }`
+/// Records the names in `type List[A] { Cons(A, List[A]), Nil, }`.
 void Grammar::declare_type(size_t begin, size_t end) {
   types_.insert(tokens_[begin + 1].text);
   int open = 0;
@@ -121,7 +121,7 @@ void Grammar::global_function(const Definition& definition, bool is_private) {
   }
 }
 
-/// A text without functions: `free_var %x: …;` and an expression, as TVM prints expressions that are no functions.
+/// Parses a text without functions: `free_var %x: …;` and an expression, as TVM prints a plain expression.
 void Grammar::free_expression() {
   if (peek().kind == TokenKind::kEnd) return;
   InScope scope(*this);
@@ -147,10 +147,10 @@ bool Grammar::parameter(ast::Stmt& function) {
     unexpected("a parameter such as %x");
     return false;
   }
-  if (accept("{")) {  // where it lives
+  if (accept("{")) {  // the device of the parameter
     if (!function_attributes() || !expect("}", "behind the device of a parameter")) return false;
   }
-  for (const ast::Parameter& earlier : function.params)  // their names may have got a number, what is written has none
+  for (const ast::Parameter& earlier : function.params)  // compare spellings: a parameter's name may have got a number
     if (written(earlier.place) == written(variable.place)) {
       (void)source_.error(variable.place, Kind::redefinition, "two parameters are named '%{}'", variable.text);
       return false;
@@ -167,8 +167,8 @@ bool Grammar::parameter(ast::Stmt& function) {
   return function.params.back().annotation != nullptr;
 }
 
-/// `Primitive=1, hash="…"`: what passes of TVM note, which changes no value. `kept` receives, as keys and values of a
-/// dict, those that set a function apart for a library, by their names in Relax.
+/// Parses `Primitive=1, hash="…"`: notes of TVM's passes, which change no value. Appends to `kept`, as keys and values
+/// of a dict, the attributes that offload a function to a library, by their names in Relax.
 bool Grammar::function_attributes(std::vector<Expr>* kept) {
   while (peek().kind == TokenKind::kName && peek(1).is("=")) {
     const Token key = take();
@@ -187,7 +187,7 @@ bool Grammar::function_attributes(std::vector<Expr>* kept) {
   return true;
 }
 
-/// `(%x: T, %y: T, Primitive=1) -> T`
+/// Parses `(%x: T, %y: T, Primitive=1) -> T`.
 bool Grammar::function_head(ast::Stmt& function, std::vector<Expr>& attributes_kept) {
   if (peek().is("[")) return refuse(peek().place, Kind::unsupported, "functions of types are not supported") != nullptr;
   if (!expect("(", "in front of parameters")) return false;

@@ -1,13 +1,13 @@
-// grammar.h: Relay's tokens to the tree that the readers of Relax functions know.
+// grammar.h: parses Relay's tokens into the tree of a Relax program.
 //
 // Relay and Relax agree on what a function is: values that are bound to names, calls, tuples, branches, closures. So
-// the grammar writes a Relay function as the statements of a Relax one, at the places where they are in the text, and
-// all that follows, inference, loops, captures and messages, is the same for both. Calls of operators keep Relay's
-// names below the root `relay`; operators.h has what they mean.
+// the grammar writes a Relay function as the statements of a Relax one, with their places in the Relay text; inference,
+// loops, captures and messages are the same for both. Calls of operators keep Relay's names under the root `relay`;
+// operators.h gives their meaning.
 //
 // Relay is an expression language, so a branch becomes an `if` whose sides bind one name, and an expression in braces
-// the statements in front of its last value. A numbered value (%3) belongs to no scope: the printer writes it where it
-// first meets it, and may use it outside of the branch where that was. It is then computed again where it is used.
+// becomes the statements before its last value. A numbered value (%3) belongs to no scope: TVM prints it at its first
+// use, and may use it outside of the branch of that use. It is then computed again.
 #pragma once
 
 #include <map>
@@ -23,24 +23,24 @@ namespace ast = frontend::ast;
 class Grammar {
  public:
   Grammar(SourceText& source, ast::Tree& tree, Tokens tokens);
-  /// All functions that @main reaches; all that there are, if none has that name. Reports what is not Relay, once a
-  /// function.
+  /// Parses all functions that @main reaches, or all functions if there is no @main. Reports at most one syntax error
+  /// for each function.
   void file();
 
  private:
-  using Expr = const ast::Expr*;  ///< null: reported
+  using Expr = const ast::Expr*;  ///< null if an error was reported
   using Suite = std::vector<const ast::Stmt*>;
 
-  /// A function of the module, or a declaration of a type.
+  /// Where a function of the module is in the text.
   struct Definition {
-    size_t begin = 0, end = 0;  ///< tokens
+    size_t begin = 0, end = 0;  ///< indices of tokens
     std::set<std::string> mentions;
   };
   struct Scope {
-    std::map<std::string, std::string> locals;  ///< what a variable is called in the tree
+    std::map<std::string, std::string> locals;  ///< a variable's name in the tree
     std::map<std::string, Expr> numbered;
   };
-  /// What is parsed while it lives has names of its own.
+  /// While an object of this class lives, names are declared in a new innermost scope.
   class InScope {
    public:
     explicit InScope(Grammar& grammar) : grammar_(grammar) { grammar.scopes_.emplace_back(); }
@@ -51,7 +51,7 @@ class Grammar {
     Grammar& grammar_;
   };
 
-  // grammar.cpp: the file and its functions
+  // grammar.cpp: files and functions
   void find_definitions();
   size_t end_of_definition(size_t begin) const;
   void declare_type(size_t begin, size_t end);
@@ -61,13 +61,13 @@ class Grammar {
   bool function_head(ast::Stmt& function, std::vector<Expr>& attributes_kept);
   bool parameter(ast::Stmt& function);
   bool function_attributes(std::vector<Expr>* kept = nullptr);
-  /// The statements of a function from its parameters on.
+  /// Parses a function from its parameters on into statements.
   bool function(ast::Stmt& function);
   ast::Stmt* make_function(const std::string& name, Place place, bool is_private);
-  /// What is between braces: the last value, and the statements in front of it in `into`. `last`: it is what the
-  /// function gives, and a branch returns it itself, so that calls stay the last thing that a function does.
+  /// Parses an expression in braces: returns its last value, and puts the statements before it into `into`. If `last`,
+  /// the value is the function's result, and a branch returns it in both sides, so that tail calls stay tail calls.
   Expr block(Suite& into, bool last);
-  /// Ends a function, or a branch that ends one.
+  /// Emits the return of a function, unless the branch that ends it has returned.
   void give(Expr value);
 
   // expressions.cpp
@@ -95,7 +95,7 @@ class Grammar {
   Expr attribute_number(const Token& token);
 
   // types.cpp
-  /// `?`: whether unknown dims become symbols, as in parameters, or leave the rank alone.
+  /// Whether an unknown dim, `?`, becomes a symbol, as in parameters, or only the rank is kept.
   enum class Unknown : uint8_t { kSymbols, kRank };
   Expr type(Unknown unknown, const std::string& name);
   Expr tensor_type(Unknown unknown, const std::string& name, Place begin);
@@ -103,7 +103,7 @@ class Grammar {
   Expr dim(Unknown unknown, const std::string& name, bool& known);
   Expr tensor_info(Place place, Expr shape, const std::string& dtype, size_t rank);
 
-  // tree.cpp: nodes of the tree, tokens
+  // tree.cpp: nodes of the tree, tokens, names
   const Token& peek(size_t ahead = 0) const;
   Token take();
   bool accept(std::string_view text);
@@ -113,7 +113,7 @@ class Grammar {
   Expr name(Place place, std::string text);
   Expr relax_call(Place place, std::string_view function, std::vector<Expr> arguments);
   ast::Stmt* emit(ast::StmtKind kind, Place place);
-  /// Binds a name to a value that has none.
+  /// Binds a value to a new name, unless it is a name itself; returns the name.
   Expr named(Expr value, const std::string& wanted, Place place);
   std::string unique(const std::string& wanted);
   std::string declare(const std::string& variable);
@@ -129,14 +129,14 @@ class Grammar {
   size_t at_ = 0;
   int nesting_ = 0;
   std::map<std::string, Definition> functions_;
-  std::vector<std::string> order_;              ///< of the functions in the text
-  std::set<std::string> types_, constructors_;  ///< algebraic data types, and what makes values of them
-  std::set<std::string> used_;                  ///< names in the tree
+  std::vector<std::string> order_;              ///< functions in the order of the text
+  std::set<std::string> types_, constructors_;  ///< algebraic data types, and their constructors
+  std::set<std::string> used_;                  ///< names that the tree uses
   std::vector<Scope> scopes_;
-  std::map<std::string, size_t> numbered_at_;  ///< of the function that is read: the token behind `%3 =`
-  Suite* suite_ = nullptr;                     ///< where statements go
-  bool last_ = false;                          ///< what is read is what the function gives
-  const ast::Expr returned_;                   ///< stands for values that statements returned
+  std::map<std::string, size_t> numbered_at_;  ///< in the current function, the token after `%3 =`
+  Suite* suite_ = nullptr;                     ///< the suite to which statements are appended
+  bool last_ = false;                          ///< whether the current expression is the function's result
+  const ast::Expr returned_;                   ///< stands for a value that branches have already returned
 };
 
 }  // namespace relaxc::relay

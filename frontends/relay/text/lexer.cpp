@@ -1,4 +1,4 @@
-// lexer.cpp: Relay's text to tokens.
+// lexer.cpp: splits Relay's text into tokens.
 #include "frontends/relay/text/lexer.h"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ class Lexer {
   Tokens tokens_;
 };
 
-/// One token; false at the end, and where what follows cannot be told apart.
+/// Reads one token; false at the end, or if the rest of the text cannot be split.
 bool Lexer::next() {
   take([](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; });
   if (at_ >= text_.size()) return false;
@@ -77,7 +77,7 @@ bool Lexer::next() {
   return punctuation();
 }
 
-/// Comments may be inside of each other.
+/// Skips a comment; comments nest.
 bool Lexer::comment() {
   size_t begin = at_;
   if (peek(1) == '/') return take([](char c) { return c != '\n'; }), true;
@@ -96,7 +96,7 @@ bool Lexer::comment() {
   return false;
 }
 
-/// `ty=int64` in a comment behind a number without a suffix.
+/// Adds the type from a comment `ty=int64` to the number before it, if that has no suffix.
 void Lexer::type_of_number(std::string_view comment) {
   comment.remove_prefix(std::min(comment.find_first_not_of(' '), comment.size()));
   if (!comment.starts_with("ty=") || tokens_.list.empty()) return;
@@ -112,7 +112,7 @@ void Lexer::type_of_number(std::string_view comment) {
   }
 }
 
-/// #[version = "0.0.5"], #[metadata] and the JSON behind it.
+/// Skips #[version = "0.0.5"]; at #[metadata], records the place of the JSON after it and stops.
 bool Lexer::attribute() {
   size_t begin = at_;
   std::string written = take([](char c) { return c != ']' && c != '\n'; });
@@ -130,7 +130,7 @@ bool Lexer::attribute() {
   return true;
 }
 
-/// Dots belong to a variable's name where something of a name is behind them.
+/// A dot belongs to a variable's name if a letter or digit follows it.
 void Lexer::variable() {
   size_t begin = at_++;
   if (is_digit(peek())) {
@@ -168,7 +168,7 @@ void Lexer::name() {
   add(TokenKind::kName, begin, std::move(name));
 }
 
-/// meta[relay.Constant][0]
+/// Reads meta[relay.Constant][0].
 bool Lexer::meta() {
   if (!rest().starts_with("meta[")) return false;
   size_t begin = at_;
@@ -189,7 +189,7 @@ bool Lexer::meta() {
   return true;
 }
 
-/// Digits, a fraction, an exponent and a suffix: 1, -1.5f, 1e-05f, 2i64, inff, nanf16.
+/// Reads digits, a fraction, an exponent and a suffix: 1, -1.5f, 1e-05f, 2i64, inff, nanf16.
 bool Lexer::number() {
   size_t begin = at_;
   size_t sign = peek() == '-' ? 1 : 0;
@@ -244,7 +244,7 @@ bool Lexer::punctuation() {
     add(TokenKind::kPunctuation, begin, text_.substr(begin, 1));
     return true;
   }
-  // A character of several bytes is one mistake.
+  // Report a character of several bytes once.
   do ++at_;
   while (at_ < text_.size() && (static_cast<uint8_t>(text_[at_]) & 0xC0) == 0x80);
   (void)source_.error(from(begin), Kind::syntax, "unexpected character");

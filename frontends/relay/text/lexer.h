@@ -1,9 +1,9 @@
-// lexer.h: Relay's text to tokens.
+// lexer.h: splits Relay's text into tokens.
 //
-// A name with dots (nn.conv2d) is one token, and so is a variable with its sign: %x, %3, @main. The names of variables
-// may have dots too (%input.1, as PyTorch calls them), and %x.0 is also how a part of a tuple is written; which of the
-// two it is, only the grammar knows. Comments are passed over, but for the type of a number: TVM 0.8 prints an int64 as
-// `1 /* ty=int64 */`, which is the token 1i64.
+// A name with dots (nn.conv2d) is one token, and so is a variable with its sign: %x, %3, @main. Names of variables may
+// have dots too (%input.1, as PyTorch has them), but %x.0 may also be a field of a tuple; only the grammar knows which
+// of the two it is. Comments are skipped, except for the type of a number: TVM 0.8 prints an int64 as `1 /* ty=int64
+// */`, which becomes the token 1i64.
 #pragma once
 
 #include <string>
@@ -40,10 +40,10 @@ struct Token {
 
 struct Tokens {
   std::vector<Token> list;  ///< ends with a kEnd
-  Place metadata;           ///< the JSON behind #[metadata]; empty: there is none
+  Place metadata;           ///< place of the JSON after #[metadata]; empty if there is none
 };
 
-/// Reports what is no token. The list is whole in any case.
+/// Splits the text; reports what is no token. The list is usable even then.
 Tokens read_tokens(SourceText& source);
 
 }  // namespace relaxc::relay

@@ -1,7 +1,7 @@
-// tree.cpp: the nodes that the grammar makes, and the names in them.
+// tree.cpp: makes the nodes of the tree, and the names in them.
 //
-// Relay's variables keep their names; one that means something to the readers of Relax, or that hides another, gets a
-// number.
+// Relay's variables keep their names, but get a number if the name has a meaning for the readers of Relax or hides
+// another variable.
 #include <algorithm>
 
 #include "frontends/relay/text/grammar.h"
@@ -54,7 +54,7 @@ Grammar::Expr Grammar::name(Place place, std::string text) {
   return make(ExprKind::kName, place, {}, std::move(text));
 }
 
-/// R.function(arguments)
+/// Makes the call R.function(arguments).
 Grammar::Expr Grammar::relax_call(Place place, std::string_view function, std::vector<Expr> arguments) {
   arguments.insert(arguments.begin(), make(ExprKind::kAttribute, place, {name(place, "R")}, std::string(function)));
   return make(ExprKind::kCall, place, std::move(arguments));

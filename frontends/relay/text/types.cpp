@@ -1,7 +1,7 @@
-// types.cpp: Relay's types as Relax's.
+// types.cpp: converts Relay's types to Relax's.
 //
-// A dim `?` of a parameter is a symbol of its own, which is called after the parameter and the axis. In what a function
-// gives it leaves the tensor's rank; what the body says is more precise.
+// A dim `?` of a parameter becomes a new symbol named after the parameter and the axis. In the type of a result, it
+// leaves only the tensor's rank; the function's body tells more.
 #include "compiler/support/dtype.h"
 #include "frontends/relay/text/grammar.h"
 
@@ -11,7 +11,7 @@ using ast::ExprKind;
 
 namespace {
 
-/// A dtype without a width has 32 bits.
+/// Adds the width of 32 bits to a dtype without a width.
 std::string full_dtype(const std::string& written) {
   return written == "int" || written == "uint" || written == "float" ? written + "32" : written;
 }
@@ -29,7 +29,7 @@ Grammar::Expr Grammar::tensor_info(Place place, Expr shape, const std::string& w
   return &made;
 }
 
-/// A number, or `?`; `known` becomes false where that stays unknown.
+/// Parses a number or `?`; sets `known` to false if the dim stays unknown.
 Grammar::Expr Grammar::dim(Unknown unknown, const std::string& symbol, bool& known) {
   Token token = take();
   if (token.is("?") || token.is_name("Any")) {
@@ -42,7 +42,7 @@ Grammar::Expr Grammar::dim(Unknown unknown, const std::string& symbol, bool& kno
   return unexpected("a dim");
 }
 
-/// `Tensor[(1, ?, 4), float32]`, behind the name.
+/// Parses `Tensor[(1, ?, 4), float32]` after the name.
 Grammar::Expr Grammar::tensor_type(Unknown unknown, const std::string& called, Place begin) {
   if (!expect("[", "behind Tensor") || !expect("(", "in front of dims")) return nullptr;
   std::vector<Expr> dims;
@@ -61,7 +61,7 @@ Grammar::Expr Grammar::tensor_type(Unknown unknown, const std::string& called, P
   return tensor_info(whole, known ? make(ExprKind::kTuple, whole, std::move(dims)) : nullptr, dtype.text, rank);
 }
 
-/// `fn (T, T) -> T`, behind `fn`.
+/// Parses `fn (T, T) -> T` after `fn`.
 Grammar::Expr Grammar::callable_type(Unknown unknown, const std::string& called, Place begin) {
   if (!expect("(", "in front of the types of parameters")) return nullptr;
   std::vector<Expr> params;
@@ -78,7 +78,7 @@ Grammar::Expr Grammar::callable_type(Unknown unknown, const std::string& called,
   return relax_call(begin, "Callable", {make(ExprKind::kTuple, begin, std::move(params)), result});
 }
 
-/// A tensor, a scalar such as float32, a tuple in parentheses or a function.
+/// Parses a tensor, a scalar such as float32, a tuple in parentheses or a function.
 Grammar::Expr Grammar::type(Unknown unknown, const std::string& called) {
   constexpr int kDeepest = 100;
   Token token = take();
