@@ -1,6 +1,6 @@
-// board.cpp: a machine that the user describes in a file.
+// board.cpp: reads a machine that the user describes in a JSON file.
 //
-// A field that is not read would be ignored silently, so unknown ones are errors.
+// Unknown fields are errors, since a misspelt one would be ignored silently.
 #include <bit>
 #include <nlohmann/json.hpp>
 
@@ -60,7 +60,7 @@ class Reader {
         key, names);
   }
 
-  /// A number of the model.
+  /// Reads a field of the machine model.
   Status number(const ModelField& field, const Json& value) {
     const double found = value.is_number() ? value.get<double>() : 0;
     const bool fits = value.is_number() && found >= field.least && found <= field.most;

@@ -1,4 +1,4 @@
-// byte_tile.h: loops of sums of products of bytes that are better written than left to LLVM.
+// byte_tile.h: which machines need hand-written inner loops for sums of products of bytes.
 #pragma once
 
 #include "targets/target.h"
@@ -7,12 +7,12 @@ namespace relaxc {
 
 /// The instructions of such a loop.
 enum class ByteTileForm : uint8_t {
-  kNone,   ///< those of LLVM
-  kThumb,  ///< Thumb's first version: up to four sums, in registers beyond the eight that it multiplies in
-  kRiscv,  ///< RISC-V of 32 bits: up to sixteen sums
+  kNone,   ///< LLVM's code is good enough
+  kThumb,  ///< Thumb of Cortex-M0 and M23: up to four sums, kept in high registers, which cannot be multiplied in
+  kRiscv,  ///< 32-bit RISC-V: up to sixteen sums
 };
 
-/// The form for a machine; those with vectors have none. (isa_features.cpp reads what a triple says.)
+/// Returns the form for a machine; one with vectors has none. Defined in isa_features.cpp, which reads triples.
 ByteTileForm byte_tile_form(const Target& target);
 
 }  // namespace relaxc

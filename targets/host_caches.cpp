@@ -1,6 +1,6 @@
-// host_caches.cpp: Linux describes each cache in a folder: index0/level "1", type "Data", size "48K".
+// host_caches.cpp: reads Linux's description, one folder for each cache: index0/level "1", type "Data", size "48K".
 //
-// Rejected: CPUID, which is of x86 alone and counts in a way of its own for each vendor.
+// Rejected: CPUID, which only x86 has and which each vendor encodes differently.
 #include "targets/host_caches.h"
 
 #include <fstream>
@@ -15,7 +15,7 @@ T read(const std::string& path) {
   return value;
 }
 
-/// "48K", "1024K", "32M"; 0 if it is none.
+/// Returns the bytes in "48K", "1024K" or "32M"; 0 if the file has no number.
 int64_t bytes_of(const std::string& path) {
   std::ifstream in(path);
   int64_t count = 0;
@@ -30,7 +30,7 @@ std::optional<HostCache> host_cache(int level, const std::string& folder) {
   for (int index = 0;; ++index) {
     std::string cache = folder + "/index" + std::to_string(index);
     int found = read<int>(cache + "/level");
-    if (found == 0) return std::nullopt;  // there are no more
+    if (found == 0) return std::nullopt;  // there are no further caches
     if (found != level || read<std::string>(cache + "/type") == "Instruction") continue;
     const HostCache described{bytes_of(cache + "/size"), read<int64_t>(cache + "/ways_of_associativity"),
                               read<int64_t>(cache + "/coherency_line_size")};

@@ -1,6 +1,6 @@
-// isa_features.cpp: see isa_features.h. A Target keeps what LLVM knows of a machine as a triple and a list of features,
-// and those decide here: the triples of ARM name the float ABI and the version of Thumb, the features of RISC-V its
-// extensions.
+// isa_features.cpp: see isa_features.h. A Target has LLVM's description of a machine, a triple and a list of features,
+// which answers these questions: ARM's triples contain the float ABI and the version of Thumb, RISC-V's features are
+// its extensions.
 #include "targets/isa_features.h"
 
 #include <algorithm>
@@ -15,12 +15,12 @@ bool begins(std::string_view text, std::string_view with) {
   return text.substr(0, with.size()) == with;
 }
 
-/// Of 32 bits.
+/// Returns whether the machine is a 32-bit ARM.
 bool is_arm(const Target& target) {
   return begins(target.triple, "thumb") || begins(target.triple, "arm");
 }
 
-/// Whether the last word on a feature in the list is that the machine has it.
+/// Returns whether the list has the feature; the last "+name" or "-name" decides.
 bool has_feature(const Target& target, std::string_view name) {
   bool has = false;
   const std::string_view all = target.features;

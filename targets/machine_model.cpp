@@ -1,9 +1,9 @@
-// machine_model.cpp: what the numbers of a machine are, and where they come from.
+// machine_model.cpp: the fields of the machine model, with ranges, meanings and sources.
 //
-// Most values were constants of the rules before they were fields. "Kept" marks those whose measurement is not on
-// record: they are what the rules were tuned with as a whole, on the machine of docs/performance.md (Zen 5), and how
-// good the whole is, `bench/` tells. A value that holds for some machines only says so; rules use it for all until a
-// named machine or a description gives another. HC24: "Next Generation Zen 5 Core", Hot Chips 2024, slides 4 and 5.
+// Most values were constants of the rules before they were fields. "Kept" marks those without a recorded measurement:
+// they were tuned together, on the machine of docs/performance.md (Zen 5), and `bench/` measures the result as a whole.
+// A value that holds only for some machines says so; it is the default until a named machine or a description gives
+// another. HC24: "Next Generation Zen 5 Core", Hot Chips 2024, slides 4 and 5.
 #include "targets/machine_model.h"
 
 namespace relaxc {

@@ -1,11 +1,11 @@
-// machine_model.h: the numbers of a machine that schedules count with.
+// machine_model.h: the numbers of a machine that schedules compute costs with.
 //
-// The problem: a tile, a copy or a task pays on one machine and not on another, and what decides is a few dozen
-// numbers. Where they are in the rules, a second machine needs a second rule.
+// The problem: a tile, a copy or a task pays on one machine and not on another, depending on a few dozen numbers. If
+// these are written into the rules, a second machine needs a second set of rules.
 //
-// The method: one struct, and one table of its fields. The table is what descriptions in files are read by, what their
-// messages come from, and what the documentation and the tests go through, so a new number takes a member and a row.
-// Heuristics that are not properties of a machine (how often an element must be read for a copy to pay) stay with their
+// The method: one struct, and one table of its fields. The reader of description files, its messages, the
+// documentation and the tests all use the table, so a new number takes only a member and a row. Heuristics that
+// are not properties of a machine (how often an element must be read for a copy to pay) stay with their
 // strategy.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace relaxc {
 
-/// The numbers of a machine that its instruction set does not imply. The values here are those of an unknown machine;
+/// The numbers of a machine that its instruction set does not imply, with defaults for an unknown machine.
 /// model_fields() has the meaning, the unit and the source of each.
 struct MachineModel {
   int64_t l1_bytes = 32 * 1024, l2_bytes = 512 * 1024;
@@ -43,23 +43,23 @@ struct MachineModel {
   double task_start_nanoseconds = 600;
 };
 
-/// A member of MachineModel, as descriptions name it.
+/// A member of MachineModel, as description files name it.
 struct ModelField {
   std::string_view name;
   std::variant<int64_t MachineModel::*, double MachineModel::*> member;
-  double least, most;       ///< what a description may say
-  bool power_of_two;        ///< other numbers are errors
-  std::string_view what;    ///< with its unit
-  std::string_view source;  ///< of the value that a MachineModel begins with
+  double least, most;       ///< range of values in a description
+  bool power_of_two;        ///< whether other numbers are errors
+  std::string_view what;    ///< meaning and unit
+  std::string_view source;  ///< source of the default value
 
   bool is_whole() const { return member.index() == 0; }
   double get(const MachineModel& model) const;
   void set(MachineModel& model, double value) const;
 };
 
-/// All members, in order.
+/// Returns all fields, in the order of the table.
 std::span<const ModelField> model_fields();
-/// Null if there is no field of this name.
+/// Returns null if there is no field of this name.
 const ModelField* find_model_field(std::string_view name);
 
 }  // namespace relaxc

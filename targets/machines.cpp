@@ -1,11 +1,11 @@
-// machines.cpp: the machines that have names.
+// machines.cpp: the table of named machines.
 //
-// Sizes of caches are round numbers for the cores that a name stands for, which differ: 64 KB is what a Cortex-A76 has
-// (TRM 100798, A6.1), 1 MB what a Zen 4 has (Hot Chips 2024, "Next Generation Zen 5 Core"). A Cortex-M7, M52, M55, M85,
-// R5 and R52 have up to 64 KB of data cache, or up to 32 (their TRMs: DDI 0489, 102776, 101051, 101924, DDI 0460,
-// 100026); 16 KB is what chips with an M7 or M85 have (STM32F7, RA8M1), 32 what those with an R5 or R52 have
-// (TMS570LC43, S32Z2). Boards without caches have one memory, and a small number keeps copies small. All other numbers
-// are those that a MachineModel begins with.
+// A name stands for cores with different caches, so sizes are round numbers: 64 KB is what a Cortex-A76 has (TRM
+// 100798, A6.1), 1 MB what a Zen 4 has (Hot Chips 2024, "Next Generation Zen 5 Core"). A Cortex-M7, M52, M55, M85, R5
+// and R52 have up to 64 KB of data cache, or up to 32 (their TRMs: DDI 0489, 102776, 101051, 101924, DDI 0460, 100026);
+// 16 KB is what chips with an M7 or M85 have (STM32F7, RA8M1), 32 what those with an R5 or R52 have (TMS570LC43,
+// S32Z2). Boards without caches have one memory; a small number keeps copies small. All other numbers are
+// MachineModel's defaults.
 #include <algorithm>
 
 #include "targets/machine.h"
@@ -13,7 +13,7 @@
 namespace relaxc {
 namespace {
 
-/// The model that rules begin with, except for the sizes of two caches, in kilobytes.
+/// Returns the default model with other sizes of its two caches, in kilobytes.
 constexpr MachineModel caches(int64_t l1, int64_t l2) {
   return {.l1_bytes = 1024 * l1, .l2_bytes = 1024 * l2};
 }
