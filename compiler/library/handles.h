@@ -1,4 +1,4 @@
-// handles.h: what the opaque types of relaxc.h point to.
+// handles.h: the structs that the opaque types of relaxc.h point to.
 #pragma once
 
 #include <relaxc.h>
@@ -11,7 +11,7 @@
 
 struct relaxc_request {
   std::vector<std::string> inputs;
-  std::vector<std::string> arguments;  ///< options as the command line has them
+  std::vector<std::string> arguments;  ///< options in the form of the command line
   relaxc::relax::MemoryFiles memory;
   relaxc_watcher watcher = nullptr;
   void* user = nullptr;
@@ -20,7 +20,7 @@ struct relaxc_request {
 
 namespace relaxc::library {
 
-/// A message that owns its texts.
+/// A message with copies of its texts.
 struct Message {
   int32_t severity = RELAXC_ERROR;
   uint32_t line = 0, column = 0;
@@ -40,5 +40,5 @@ struct relaxc_result {
   int status = RELAXC_INTERNAL;
   std::vector<relaxc::library::File> files;
   std::vector<relaxc::library::Message> messages;
-  std::string text;  ///< errors and warnings, rendered
+  std::string text;  ///< errors and warnings as the program prints them
 };

@@ -1,4 +1,4 @@
-// library.cpp: the functions of relaxc.h. No exception leaves any of them, and no argument is taken on trust.
+// library.cpp: the functions of relaxc.h. None lets an exception escape, and all check their arguments.
 #include <algorithm>
 #include <cctype>
 #include <cstring>
@@ -13,7 +13,7 @@ namespace {
 using relaxc::api::Outputs;
 using relaxc::library::Message;
 
-/// Runs `change`; memory that is missing is a status.
+/// Runs `change`, which can only fail for lack of memory, and returns a status.
 template <typename F>
 int guarded(F change) noexcept {
   try {
@@ -24,13 +24,13 @@ int guarded(F change) noexcept {
   }
 }
 
-/// Whether a flag may be called so; nothing else could get into an argument and be taken for two.
+/// Returns whether `name` can be a flag; other characters could make one argument look like two.
 bool is_option_name(const char* name) {
   auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
   return *name != '\0' && *name != '-' && std::all_of(name, name + std::strlen(name), fits);
 }
 
-/// Copies as much of a record as the caller knows of; its first field stays.
+/// Copies as many bytes of a record as the caller knows of, except for the first field.
 template <typename Record>
 int fill(const Record& record, Record* given) {
   if (given == nullptr || given->struct_bytes < sizeof(size_t)) return RELAXC_BAD_ARGUMENT;

@@ -1,4 +1,4 @@
-// run.cpp: a request as a call of compile(), and what the call reports as messages that own their texts.
+// run.cpp: runs compile() for a request, and copies what it reports into messages that own their texts.
 #include "compiler/library/run.h"
 
 #include <algorithm>
@@ -111,7 +111,7 @@ class Run {
     return Done{};
   }
 
-  /// Is asked by every thread that compiles; the watcher is called in the caller's alone.
+  /// Called by all threads that compile; the watcher is only called in the caller's thread.
   bool stops() {
     if (cancelled_ || request_.cancelled) return true;
     if (request_.watcher == nullptr || std::this_thread::get_id() != caller_) return false;
@@ -129,7 +129,7 @@ class Run {
   std::vector<std::string> remarks_;
   std::string now_ = "reading";
   std::thread::id caller_ = std::this_thread::get_id();
-  std::atomic<bool> cancelled_{false};  ///< by the watcher
+  std::atomic<bool> cancelled_{false};  ///< set when the watcher cancels
 };
 
 }  // namespace
@@ -149,7 +149,7 @@ void note_fault(relaxc_result& result) noexcept {
     Message& message = result.messages.emplace_back();
     message.kind = fault.kind == Fault::kInternal ? "internal" : "io";
     message.text = std::move(fault.text);
-  } catch (...) {  // there is no memory for words
+  } catch (...) {  // there is no memory for the message either
   }
 }
 
