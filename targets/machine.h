@@ -17,7 +17,7 @@
 
 namespace relaxc {
 
-/// A machine as a user describes it, before LLVM completes it to a Target. Empty or absent fields get defaults.
+/// A machine as a user describes it, before LLVM completes it to a Target. Empty or absent fields follow from the rest.
 struct Machine {
   std::string triple;     ///< in LLVM's form
   std::string cpu;        ///< LLVM's name, or "native"

@@ -1,4 +1,4 @@
-// frames.cpp: the claims, one kind after another.
+// frames.cpp: makes the claims of frames.h, one kind after another.
 #include "compiler/proof/frames.h"
 
 #include <fmt/format.h>
@@ -17,17 +17,17 @@ namespace {
 using arith::Expr;
 using tir::BufferRef;
 
-/// Bytes from `begin` on, up to `end`, in one memory.
+/// The bytes from `begin` up to `end` (exclusive) of one memory.
 struct Span {
   Expr begin, end;
 };
 
-/// A tensor's name; buffers that passes make have none.
+/// Returns a tensor's name for messages; buffers that passes make have none.
 std::string named(const Tensor& tensor) {
   return tensor.buffer->name.empty() ? "unnamed" : tensor.buffer->name;
 }
 
-/// Whether a branch or loop of the function checks sizes. The facts do not have what such a check excludes.
+/// Returns whether a branch or loop of the function checks sizes. The facts do not contain such conditions.
 bool checks_in_branches(const tir::PrimFunc& function) {
   bool found = false;
   tir::for_each_stmt(function.body, [&](tir::Stmt s) {
@@ -72,14 +72,14 @@ class Frame {
 
   Expr bytes_of(BufferRef buffer) const { return tir::byte_size(context(), *buffer); }
 
-  /// Where a tensor lies, from the begin of its memory or, if it is rounded up, from the first multiple behind that.
+  /// Returns where a tensor lies: from its memory's start or, if it is rounded up, from the first multiple after that.
   static Span span_of(const Tensor& tensor) {
     const Address& at = *tensor.place;
     Expr begin = at.round_up != 0 ? at.offset + at.beyond : at.offset;
     return {begin, begin + tensor.bytes};
   }
 
-  /// How far the first multiple of `round_up` may lie behind the begin of `memory`.
+  /// Returns how many bytes the first multiple of `round_up` may lie after the start of the memory.
   static int64_t most_padding(const Address& at) {
     const auto natural = static_cast<int64_t>(at.memory->dtype.bytes());
     const int64_t aligned = at.memory->alignment != 0 ? at.memory->alignment : natural;
@@ -92,7 +92,7 @@ class Frame {
     settle(verdict, claim, why);
   }
 
-  /// A counterexample that a check in a branch may exclude refutes nothing.
+  /// A counterexample does not refute the claim if a check in a branch may exclude it.
   void settle(Verdict verdict, const std::string& claim, const std::string& why) {
     if (verdict == Verdict::kRefuted && checks_in_branches_)
       return claims_.add(Verdict::kUndecided, claim + ": wrong " + why + " unless a check in a branch excludes that");
@@ -114,7 +114,7 @@ class Frame {
   }
 
   void prove_disjoint(const Tensor& a, const Tensor& b) {
-    if (a.parameter && b.parameter) return;  // memory of the caller, who keeps it apart
+    if (a.parameter && b.parameter) return;  // the caller keeps its buffers apart
     auto memory = [](const Tensor& tensor) {
       return tensor.parameter ? tensor.buffer : tensor.place ? tensor.place->memory : nullptr;
     };

@@ -1,4 +1,4 @@
-// host_facts.cpp: read off the object's entries and the guards that run before them.
+// host_facts.cpp: reads conditions from the object's entries and from the guards that run before them.
 #include "compiler/proof/host_facts.h"
 
 #include "compiler/arith/visit.h"
@@ -17,7 +17,7 @@ void add_declared(const interface::Symbol& symbol, arith::Var var, std::vector<E
   if (symbol.multiple_of > 1) conditions.push_back(arith::eq(arith::floormod(var, symbol.multiple_of), 0));
 }
 
-/// Guards that always run: those in no branch and no loop.
+/// Adds the conditions of guards that always run: those outside of branches and loops.
 void add_guards(tir::Stmt s, arith::Substitution values, std::vector<Expr>& conditions) {
   while (s) {
     if (const auto* seq = s.as<tir::Seq>()) {

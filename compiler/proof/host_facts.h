@@ -1,4 +1,4 @@
-// host_facts.h: what is taken for granted of a host function's parameters.
+// host_facts.h: what may be assumed about a host function's parameters.
 #pragma once
 
 #include <set>
@@ -11,7 +11,7 @@
 
 namespace relaxc::proof {
 
-/// The entry whose call `host` is; null: a private function.
+/// Returns the entry whose call `host` is; null for a private function.
 const interface::Entry* entry_of(const interface::Object& object, const tir::PrimFunc& host);
 
 std::vector<arith::Var> scalars_of(const tir::PrimFunc& function);
@@ -21,11 +21,11 @@ std::set<uint32_t> scalar_ids(const tir::PrimFunc& function);
 /// run before it, but for those that keep sizes from overflowing. Of another function: they are dims, and not negative.
 std::vector<arith::Expr> conditions_of(const tir::PrimFunc& host, const interface::Object& object,
                                        const tir::FindFunction& find);
-/// The same as facts.
+/// Returns the same conditions as facts.
 arith::Facts facts_of(const tir::PrimFunc& host, const interface::Object& object, const tir::FindFunction& find);
 
-/// Results of an entry whose memory is theirs alone and of a known size are idle until they are written (docs/abi.md);
-/// a result that carries a state may be its input's memory.
+/// Returns which buffer parameters are scratch or idle. A result of an entry is idle until it is written if it has
+/// memory of its own and a known size (docs/abi.md); a result that carries a state may share its input's memory.
 Parameters parameters_of(const tir::PrimFunc& host, const interface::Object& object);
 
 }  // namespace relaxc::proof

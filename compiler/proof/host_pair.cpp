@@ -1,12 +1,12 @@
-// host_pair.cpp: two bodies side by side.
+// host_pair.cpp: compares the bodies of a host function before and after memory planning.
 //
-// Planning replaces allocations by views of memory that the function is given; everything else stays, in its order. So
-// the body from before says which tensors there are, which buffers are parts of which, and what is done with them, and
-// the body from after says where each buffer lies. Both are flattened to lists: an Alloc, a View or a Let reaches to
-// the end of its suite. What is left must agree statement by statement in what it calls and which buffers it names. Two
-// things may differ: offsets get names at the begin, and a copy between two buffers of one place is left out.
+// Planning replaces allocations by views of memory that the function gets; everything else stays, in its order. So the
+// unplanned body tells which tensors there are, which buffers are parts of which, and how they are used, and the
+// planned body tells where each buffer lies. Both are flattened to lists, in which an Alloc, a View or a Let is valid
+// to the end of its suite. The other statements must agree one by one in what they call and which buffers they name.
+// Two differences are allowed: offsets get names at the start, and a copy between buffers at one address is omitted.
 //
-// Rejected: the planned body alone, where nothing says whether two buffers of one place are one tensor by intention.
+// Rejected: the planned body alone, which does not tell whether two buffers at one address are meant to be one tensor.
 #include "compiler/proof/host_pair.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ namespace {
 using tir::BufferRef;
 using tir::Stmt;
 
-/// The statements of a suite in order, each Alloc, View and Let before what it is around.
+/// Returns the statements of a suite in order, with each Alloc, View and Let before its body.
 std::vector<Stmt> flat(Stmt s) {
   std::vector<Stmt> list;
   while (s) {
@@ -48,7 +48,7 @@ std::vector<Stmt> flat(Stmt s) {
   return list;
 }
 
-/// Buffers that the statement's own expressions read, by id.
+/// Returns the buffers that the statement's own expressions read, by id.
 std::map<uint32_t, BufferRef> loaded(Stmt s) {
   std::map<uint32_t, BufferRef> buffers;
   for (Expr e : tir::expressions(s))
@@ -89,11 +89,11 @@ class Walk {
  private:
   struct Part {
     size_t tensor = 0;
-    Expr offset;  ///< bytes from its begin
+    Expr offset;  ///< in bytes, from the tensor's start
   };
   struct Loop {
     size_t head = 0;
-    std::vector<size_t> leaves;  ///< steps that end it
+    std::vector<size_t> leaves;  ///< steps that break out of the loop
   };
 
   Expr zero() const { return context().index(0); }
@@ -107,7 +107,7 @@ class Walk {
     return pair_.tensors.size() - 1;
   }
 
-  /// A step that follows those at which the walk has ended so far.
+  /// Adds a step after all steps at which the walk has ended so far, and returns its number.
   size_t add(Step step) {
     const size_t id = pair_.steps.size();
     pair_.steps.push_back(std::move(step));
@@ -141,7 +141,7 @@ class Walk {
     if (at != is.size()) differs(is[at]);
   }
 
-  /// Whether `s` says what a buffer of the unplanned body is.
+  /// Returns whether `s` defines a buffer of the unplanned body; records what the buffer is.
   bool declare(Stmt s) {
     if (const auto* alloc = s.as<tir::Alloc>()) {
       if (alloc->buffer->scope != tir::Scope::kGlobal) return true;
@@ -157,8 +157,8 @@ class Walk {
     return true;
   }
 
-  /// Whether `s` of the planned body only says where something lies: a View, or a name for an offset. `beside` is what
-  /// comes next in the other body.
+  /// Returns whether `s`, of the planned body, only tells where something lies: a View, or a name for an offset.
+  /// `beside` is the next statement of the unplanned body.
   bool place(Stmt s, Stmt beside) {
     if (const auto* view = s.as<tir::View>()) {
       place_view(*view);
@@ -174,7 +174,7 @@ class Walk {
 
   void place_view(const tir::View& view) {
     auto base = view.base == nullptr ? places_.end() : places_.find(view.base->id);
-    if (base == places_.end()) return;  // the heap's
+    if (base == places_.end()) return;  // memory from the heap, which is not planned
     Address at = base->second;
     const Expr offset = resolved(view.byte_offset);
     (at.round_up != 0 ? at.beyond : at.offset) = (at.round_up != 0 ? at.beyond : at.offset) + offset;
@@ -182,13 +182,13 @@ class Walk {
       claims_.add(Verdict::kUndecided, fmt::format("'{}' has one place: it is rounded up twice", view.buffer->name));
     if (view.round_up != 0) at.round_up = view.round_up;
     auto [known, fresh] = places_.emplace(view.buffer->id, at);
-    // Within a loop or a branch an offset may have other variables than before it: use() compares them.
+    // An offset in a loop or a branch may have other variables than before it: use() must compare them again.
     if (!fresh && !(known->second.offset == at.offset && known->second.beyond == at.beyond))
       checked_.erase(view.buffer->id);
     known->second = at;
   }
 
-  /// Whether both do the same with the same buffers.
+  /// Returns whether both statements do the same with the same buffers.
   bool alike(Stmt a, Stmt b) const {
     if (a->kind != b->kind || !same_keys(loaded(a), loaded(b))) return false;
     if (const auto* let = a.as<tir::Let>()) return let->var == b.as<tir::Let>()->var;
@@ -197,7 +197,7 @@ class Walk {
     const auto* invoke = a.as<tir::Invoke>();
     return invoke == nullptr || alike(*invoke, *b.as<tir::Invoke>());
   }
-  /// A callee's own memory is another buffer once its size is known.
+  /// The buffer for a callee's frame may differ: planning replaces it once its size is known.
   bool alike(const tir::Invoke& a, const tir::Invoke& b) const {
     if (a.callee != b.callee || a.args.size() != b.args.size()) return false;
     const tir::PrimFunc* callee = find_(a.callee);
@@ -250,7 +250,7 @@ class Walk {
 
   void loop(Stmt was, Stmt is, arith::Facts facts, Step step) {
     const auto* counted = was.as<tir::For>();
-    // What a For reads, it reads before the first iteration; a While does so before each.
+    // A For evaluates its bounds once, before the first iteration; a While evaluates its condition before each.
     if (counted != nullptr) add(std::exchange(step, {}));
     const size_t head = add(std::move(step));
     loops_.push_back({head, {}});
@@ -276,10 +276,10 @@ class Walk {
     ends_.clear();
   }
 
-  /// `step` touches the tensor that `was` is a part of, which lies where `is` does.
+  /// Records that `step` uses the tensor of which `was` is a part, and checks that it lies where `is` does.
   void use(BufferRef was, BufferRef is, Step& step) {
     auto part = parts_.find(was->id);
-    if (part == parts_.end()) return;  // the heap's
+    if (part == parts_.end()) return;  // memory from the heap, which is not planned
     Tensor& tensor = pair_.tensors[part->second.tensor];
     if (std::find(step.touches.begin(), step.touches.end(), part->second.tensor) == step.touches.end())
       step.touches.push_back(part->second.tensor);
@@ -321,8 +321,8 @@ class Walk {
     made.frame = bytes_of(std::get<BufferRef>(is.args.at(*callee->host.arena)));
   }
 
-  /// The operands that the callee may overwrite by its result: those that it gets only as parameters which it says may
-  /// be so, and only where they begin where its result does.
+  /// Finds operands that the callee may overwrite by its result: those that it only gets as parameters for which it
+  /// allows this, and only if they start at the result's address.
   void allow_in_place(const tir::Invoke& was, const tir::Invoke& is, const tir::PrimFunc& callee, Step& step) {
     std::vector<size_t> buffers;
     for (size_t i = 0; i < callee.params.size(); ++i)
@@ -332,7 +332,7 @@ class Walk {
     const size_t result = buffers[buffers.size() - 1 - callee.memory.scratch];
     const Part* made = part_of(was, result);
     if (made == nullptr) return;
-    std::map<size_t, bool> operands;  // tensors, and whether every parameter that they are allows it
+    std::map<size_t, bool> operands;  // whether every parameter that gets this tensor allows it
     for (size_t i : buffers) {
       const Part* part = i == result ? nullptr : part_of(was, i);
       if (part == nullptr || part->tensor == made->tensor) continue;
@@ -361,7 +361,7 @@ class Walk {
     return x != places_.end() && y != places_.end() && same(x->second, y->second);
   }
 
-  /// Whether `s` is a copy that the planned body may do without.
+  /// Returns whether `s` is a copy that planning may have omitted; if so, both operands must have one address.
   bool leave_out(Stmt s) {
     const auto* invoke = s.as<tir::Invoke>();
     const tir::PrimFunc* callee = invoke == nullptr ? nullptr : find_(invoke->callee);
@@ -399,12 +399,12 @@ class Walk {
   Claims& claims_;
   HostPair pair_;
   bool agrees_ = true;
-  std::unordered_map<uint32_t, Part> parts_;      ///< of the unplanned body, by id
-  std::unordered_map<uint32_t, Address> places_;  ///< of the planned body, by id
-  std::set<uint32_t> checked_;                    ///< buffers that use() has compared, by id
-  arith::Substitution values_;                    ///< what a Let without loads binds
-  std::vector<std::pair<Part, Part>> left_out_;   ///< operands of copies
-  std::vector<size_t> ends_;                      ///< steps that the next one follows
+  std::unordered_map<uint32_t, Part> parts_;      ///< parts of the unplanned body, by id
+  std::unordered_map<uint32_t, Address> places_;  ///< addresses in the planned body, by id
+  std::set<uint32_t> checked_;                    ///< ids of buffers that use() has compared
+  arith::Substitution values_;                    ///< values of Lets without loads
+  std::vector<std::pair<Part, Part>> left_out_;   ///< operands of omitted copies
+  std::vector<size_t> ends_;                      ///< steps before the next one
   std::vector<Loop> loops_;
 };
 

@@ -1,4 +1,4 @@
-// host_pair.h: a host function as it was before its memory was planned, beside what it has become.
+// host_pair.h: reads a host function's bodies before and after memory planning together.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace relaxc::proof {
 
-/// `offset` bytes from the begin of a parameter's memory; where `round_up` is not 0, from there on to the next multiple
-/// of it, and `beyond` bytes further.
+/// An address: `offset` bytes from the start of a parameter's memory; if `round_up` is not 0, this is rounded up to the
+/// next multiple of it, and `beyond` bytes are added.
 struct Address {
   tir::BufferRef memory = nullptr;
   Expr offset;
@@ -22,41 +22,41 @@ struct Address {
   Expr beyond;
 };
 
-/// Memory that the function had by one name before it was planned: an allocation, or a parameter.
+/// A piece of memory in the unplanned function: an allocation, or a parameter.
 struct Tensor {
   tir::BufferRef buffer = nullptr;
   bool parameter = false;
-  std::optional<Address> place;  ///< of an allocation that something touches
-  /// Of an allocation: its size in bytes, in terms of the parameters where it can be.
+  std::optional<Address> place;  ///< of an allocation that is used
+  /// Size of an allocation in bytes, in terms of the parameters if possible.
   Expr bytes;
 };
 
 /// A call of another host function.
 struct HostCall {
-  const tir::Invoke* call = nullptr;  ///< as planned
-  arith::Facts facts;                 ///< that hold there
-  std::vector<Expr> scalars;          ///< the callee's scalar parameters, in order
-  Expr frame;                         ///< bytes of the memory that the callee gets
+  const tir::Invoke* call = nullptr;  ///< in the planned body
+  arith::Facts facts;                 ///< facts that hold at the call
+  std::vector<Expr> scalars;          ///< values of the callee's scalar parameters, in order
+  Expr frame;                         ///< size in bytes of the memory for the callee's frame
 };
 
-/// What the two bodies say together.
+/// The result of reading both bodies.
 struct HostPair {
   std::vector<Tensor> tensors;
   std::vector<Step> steps;
   std::vector<HostCall> calls;
 };
 
-/// What is known of buffer parameters, by their ids.
+/// What is known about buffer parameters, by their ids.
 struct Parameters {
   std::set<uint32_t>
-      scratch;              ///< memory for allocations, which holds nothing at first and need not hold anything later
-  std::set<uint32_t> idle;  ///< results that the caller reads, and whose contents at first count for nothing
+      scratch;              ///< memory for allocations: it holds nothing at first, and its final contents do not matter
+  std::set<uint32_t> idle;  ///< results for the caller, whose contents at the start do not matter
 };
 
-/// Walks both bodies in step. Says in `claims` of each use of a part of a tensor whether it lies in its tensor's place,
-/// and of each copy that was left out whether its operands are one memory. Where the bodies differ otherwise, an
-/// undecided claim says so, and what is given ends there.
-/// \param facts  what is known of the function's scalar parameters, and `known` answers about it
+/// Walks both bodies in step. Adds to `claims`, for each use of a part of a tensor, whether it has the address that the
+/// tensor's place implies, and for each omitted copy, whether its operands have one address. At any other difference it
+/// adds an undecided claim and stops; the result is then incomplete.
+/// \param facts what is known about the function's scalar parameters; `known` answers questions under them
 HostPair read_pair(tir::Stmt unplanned, const tir::PrimFunc& planned, const Parameters& parameters,
                    const arith::Facts& facts, Inequalities& known, const tir::FindFunction& find, Claims& claims);
 

@@ -1,14 +1,14 @@
-// inequalities.cpp: by cases of the choices in the expressions, and by arith's prover in each.
+// inequalities.cpp: splits cases by the conditions in the expressions, and asks arith's prover in each.
 //
-// A plan may choose by the sizes of a run between two layouts: its offsets are selects of one condition. What holds in
-// either layout holds for a reason of its own, so the condition is assumed, and then its opposite, and every select of
-// it becomes one of its arms before anything is asked. Where the prover does not find a proof, values are tried at
-// which all alternatives fail: small ones, large ones and mixtures. A value counts if it meets all facts.
+// A plan may choose between two layouts by the sizes of a run: its offsets are selects with one condition. Each layout
+// is right for a reason of its own, so the condition is assumed, and then its opposite, and every select on it is
+// replaced by one of its arms before the prover is asked. If it finds no proof, values are tried at which all
+// alternatives fail: small ones, large ones and mixtures. A counterexample must meet all facts.
 //
-// Offsets are sums of the largest of sums. The prover bounds how many maxima it takes apart, since it is asked all the
-// time while compiling; where it gives up, they are taken apart here, and it is asked about what is left.
+// Offsets are sums of maxima of sums. The prover bounds how many maxima it splits, since it is called all the time
+// while compiling; if it gives up, they are split here, and it is asked about the rest.
 //
-// Rejected: asking the prover about the selects themselves, which looks at both arms of each one by one and so at
+// Rejected: asking the prover about the selects themselves. It looks at both arms of each select separately, and so at
 // combinations that no run has.
 #include "compiler/proof/inequalities.h"
 
@@ -23,10 +23,10 @@
 namespace relaxc::proof {
 namespace {
 
-constexpr int kDeepest = 6;      ///< choices within choices
-constexpr int kMostTries = 400;  ///< maxima that are taken apart for one inequality
+constexpr int kDeepest = 6;      ///< maximum nesting of cases
+constexpr int kMostTries = 400;  ///< maximum number of splits of maxima for one inequality
 
-/// The condition of some select; null if there is none.
+/// Returns the condition of some select; null if there is none.
 Expr choice_in(const std::vector<Inequality>& alternatives) {
   Expr condition;
   auto look = [&](Expr e) {
@@ -48,7 +48,7 @@ Expr with_choice(Expr e, Expr condition, bool holds) {
   });
 }
 
-/// `a` - `b` over the greatest common divisor of its coefficients, with the same sign; nothing on overflow.
+/// Returns `a` - `b` over the gcd of its coefficients, with the same sign; nothing on overflow or if it is 0.
 std::optional<arith::Polynomial> direction(arith::Canonical& canonical, Expr a, Expr b) {
   const arith::Polynomial first = canonical.poly(a);
   auto difference = arith::sum(first, canonical.poly(b), -1);
@@ -58,8 +58,8 @@ std::optional<arith::Polynomial> direction(arith::Canonical& canonical, Expr a, 
   return turned ? arith::sum({}, reduced, -1) : reduced;
 }
 
-/// `e` where the smaller of two sizes is known, since the condition compares the same two: a plan is chosen because it
-/// is the smaller one.
+/// Replaces minima in `e` whose operands the condition compares by the smaller operand: a plan is often chosen because
+/// it is the smaller one.
 Expr with_smaller(arith::Canonical& canonical, Expr e, Expr condition, bool holds) {
   if (condition->kind != arith::ExprKind::kLe && condition->kind != arith::ExprKind::kLt) return e;
   const auto& compared = static_cast<const arith::Binary&>(*condition.node());
@@ -76,8 +76,8 @@ Expr with_smaller(arith::Canonical& canonical, Expr e, Expr condition, bool hold
   });
 }
 
-/// A minimum or maximum that is a term of its own. `both`: either operand in its place must give a proof, else one of
-/// them is enough.
+/// A minimum or maximum that is a term of a sum. If `both`, each operand in its place must give a proof; otherwise one
+/// of them is enough.
 struct Extreme {
   const arith::Monomial* monomial = nullptr;
   int64_t coefficient = 0;
@@ -94,7 +94,7 @@ struct Extreme {
   }
 };
 
-/// Whether p <= 0.
+/// Returns whether p <= 0 was proved.
 bool nonpositive(arith::Canonical& canonical, const arith::Polynomial& p, int& tries) {
   if (--tries < 0) return false;
   const Extreme extreme(p);
@@ -110,13 +110,13 @@ bool nonpositive(arith::Canonical& canonical, const arith::Polynomial& p, int& t
   return extreme.both ? holds(of.a) && holds(of.b) : holds(of.a) || holds(of.b);
 }
 
-/// Values of variables, one set after another, that fit their ranges and residue classes.
+/// Generates sets of values of variables that fit the variables' ranges and residue classes.
 class Samples {
  public:
   Samples(std::vector<arith::Var> vars, const arith::Facts& facts) : vars_(std::move(vars)), facts_(facts) {}
   static constexpr size_t kMany = 400;
 
-  using Values = std::map<uint32_t, std::pair<arith::Var, int64_t>>;  ///< by id
+  using Values = std::map<uint32_t, std::pair<arith::Var, int64_t>>;  ///< by the variable's id
   Values at(size_t place) {
     constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 64, 100, 255, 256, 1000, 4096};
     Values values;
@@ -152,14 +152,14 @@ bool has_loads(Expr e) {
   return found;
 }
 
-/// What is known once the choices on the way to it are made.
+/// The facts and caches of one case: what is known after assuming some conditions.
 struct Inequalities::Case {
   Case(Context& context, arith::Facts known)
       : facts(std::move(known)), prover(context, facts), canonical(context, facts, arith::Equalities::kSubstitute) {}
   arith::Facts facts;
   arith::Prover prover;
   arith::Canonical canonical;
-  std::map<std::pair<uint32_t, bool>, std::unique_ptr<Case>> further;  ///< by the condition's id and its value
+  std::map<std::pair<uint32_t, bool>, std::unique_ptr<Case>> further;  ///< by condition id and value
 };
 
 Inequalities::Inequalities(Context& context, const arith::Facts& facts, std::set<uint32_t> inputs)
@@ -173,7 +173,7 @@ bool Inequalities::equal(Expr a, Expr b) {
   return a == b || root_->prover.proves_equal(a, b);
 }
 
-/// Conditions that say the same become the same.
+/// Simplifies conditions of selects, so that equivalent ones become equal.
 Expr Inequalities::with_canonical_choices(Expr e) {
   auto [known, fresh] = canonical_choices_.emplace(e, e);
   if (!fresh) return known->second;
@@ -220,7 +220,7 @@ bool Inequalities::proved_by_cases(Case& known, const std::vector<Inequality>& a
       facts.assume(holds ? condition : arith::logical_not(condition));
       next = std::make_unique<Case>(context_, std::move(facts));
     }
-    if (!next->facts.conflict().empty()) continue;  // no values lead here
+    if (!next->facts.conflict().empty()) continue;  // no values lead to this case
     std::vector<Inequality> arms;
     auto chosen = [&](Expr e) {
       return with_smaller(known.canonical, with_choice(e, condition, holds), condition, holds);
@@ -231,7 +231,7 @@ bool Inequalities::proved_by_cases(Case& known, const std::vector<Inequality>& a
   return true;
 }
 
-/// "n=3, m=1" at which no alternative holds; empty if none was found.
+/// Returns values such as "n=3, m=1" at which no alternative holds; empty if none were found.
 std::string Inequalities::counterexample(const std::vector<Inequality>& alternatives) {
   const arith::Facts& facts = root_->facts;
   std::map<uint32_t, arith::Var> all;

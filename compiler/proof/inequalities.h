@@ -1,4 +1,4 @@
-// inequalities.h: whether one of several inequalities holds, for all values that the facts admit.
+// inequalities.h: proves that one of several inequalities holds for all values that the facts admit.
 #pragma once
 
 #include <map>
@@ -17,23 +17,23 @@ namespace relaxc::proof {
 using arith::Context;
 using arith::Expr;
 
-/// Whether the value depends on memory.
+/// Returns whether the expression reads memory.
 bool has_loads(Expr e);
 
-/// a <= b, over index expressions without loads.
+/// The claim a <= b about index expressions without loads.
 struct Inequality {
   Expr a, b;
 };
 
-/// Answers questions under the same facts.
+/// Answers questions under one set of facts, and caches what it derives.
 class Inequalities {
  public:
-  /// \param inputs  variables that take all values that the facts admit; a counterexample has no others
+  /// \param inputs ids of variables that can have any values that the facts admit; counterexamples use only these
   Inequalities(Context& context, const arith::Facts& facts, std::set<uint32_t> inputs);
   ~Inequalities();
 
-  /// Whether for all admitted values at least one of `alternatives` holds; which one may differ from value to value.
-  /// `why` gets the values at which none does, or says that none were found.
+  /// Returns whether for all admitted values at least one of `alternatives` holds; which one may depend on the values.
+  /// Sets `why` to values at which none does, or to a sentence that none were found.
   Verdict any_of(const std::vector<Inequality>& alternatives, std::string& why);
   bool equal(Expr a, Expr b);
   Context& context() const { return context_; }
@@ -46,10 +46,10 @@ class Inequalities {
   std::string counterexample(const std::vector<Inequality>& alternatives);
 
   Context& context_;
-  std::set<uint32_t> inputs_;  ///< by id
+  std::set<uint32_t> inputs_;  ///< ids of variables
   std::unique_ptr<Case> root_;
   arith::Simplifier simplifier_;
-  std::unordered_map<Expr, Expr> canonical_choices_;  ///< what with_canonical_choices() has made
+  std::unordered_map<Expr, Expr> canonical_choices_;  ///< results of with_canonical_choices()
 };
 
 }  // namespace relaxc::proof

@@ -1,9 +1,9 @@
-// occupancy.cpp: data flow over the steps, forwards for what was touched and backwards for what will be.
+// occupancy.cpp: data-flow analysis over steps, forwards for uses before a step and backwards for uses after it.
 //
-// The tensors at a step are a set; sets only grow until nothing changes, which takes as many rounds as loops nest.
+// The state at a step is a set of tensors. Sets only grow, until nothing changes; that takes a round per nested loop.
 //
-// Rejected: intervals over the text. They are what a planner makes, and a loop or a branch that it misjudged would be
-// misjudged here as well.
+// Rejected: intervals of statement numbers. A planner uses these, and a loop or a branch that it handles wrongly could
+// be handled wrongly here as well.
 #include "compiler/proof/occupancy.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using Set = std::vector<bool>;
 
-/// Adds `more` to `set`; whether that changed it.
+/// Adds `more` to `set`; returns whether that changed it.
 bool unite(Set& set, const Set& more) {
   bool changed = false;
   for (size_t i = 0; i < set.size(); ++i)
@@ -38,7 +38,7 @@ class Flow {
     }
   }
 
-  /// What was touched on some way to the step, itself left out; what will be on some way from it.
+  /// Return whether a path to the step uses the tensor before it, and whether a path from the step uses it after it.
   bool touched_before(size_t step, size_t tensor) const { return before_[step][tensor]; }
   bool needed_after(size_t step, size_t tensor) const { return after_[step][tensor]; }
 

@@ -1,4 +1,4 @@
-// occupancy.h: which tensors hold contents at one time.
+// occupancy.h: computes which tensors hold contents at the same time.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +8,25 @@
 
 namespace relaxc::proof {
 
-/// One step of a function, and what may follow it.
+/// A step of a function, and its successors.
 struct Step {
   std::vector<size_t> touches;  ///< tensors that it reads or writes
-  std::vector<size_t> begins;   ///< tensors that come into being here, with unspecified contents, before it touches any
-  std::vector<size_t> next;     ///< steps
-  /// Tensors of which the first may be overwritten by the second while this step reads it, since the program says so.
+  std::vector<size_t> begins;   ///< tensors that are created here, with unspecified contents, before `touches`
+  std::vector<size_t> next;     ///< numbers of the steps that may follow
+  /// Pairs of tensors of which the second may overwrite the first during this step, as the program allows.
   std::vector<std::pair<size_t, size_t>> in_place;
 };
 
 struct Occupancy {
-  /// Each two tensors that hold contents at one time, the smaller number first. Not among them: the two of an
-  /// `in_place`, where the first is not needed after the step and the second was not touched before it, unless they
-  /// hold contents together at another step.
+  /// All pairs of tensors that hold contents at the same time, the smaller number first. A pair of `in_place` is not
+  /// among them if the first tensor is not needed after the step and the second is not used before it, unless both hold
+  /// contents at some other step, too.
   std::set<std::pair<size_t, size_t>> together;
-  std::set<std::pair<size_t, size_t>> shared;  ///< those of `in_place` that were left out so, as they were given
+  std::set<std::pair<size_t, size_t>> shared;  ///< pairs of `in_place` left out for this reason, as given there
 };
 
-/// A tensor holds contents at a step that touches it, and at every step that lies on a way from one that touches it to
-/// another, unless the tensor begins anew in between.
+/// Computes the pairs. A tensor holds contents at a step that uses it, and at every step on a path from one use to
+/// another, unless the tensor is created again in between.
 Occupancy occupancy(const std::vector<Step>& steps, size_t tensors);
 
 }  // namespace relaxc::proof

@@ -1,4 +1,4 @@
-// verdict.h: what became of the claims about one function.
+// verdict.h: the results of checking claims about a function.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace relaxc::proof {
 
-/// kRefuted: there are values of the symbols for which the claim is wrong. kUndecided: neither was found.
+/// kRefuted: values of the symbols were found for which the claim is wrong. kUndecided: nothing was found.
 enum class Verdict : uint8_t { kProved, kRefuted, kUndecided };
 
-/// The claims about one function, each counted once.
+/// The claims about one function and what was found for each.
 struct Claims {
   std::string function;
   size_t proved = 0;
-  std::vector<std::string> refuted, undecided;  ///< what was claimed, and why it is not proved
+  std::vector<std::string> refuted, undecided;  ///< the claim, and why it is not proved
 
   void add(Verdict verdict, std::string text) {
     if (verdict == Verdict::kProved)

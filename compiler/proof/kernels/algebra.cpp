@@ -1,4 +1,4 @@
-// algebra.cpp: which operation an instruction is, and operations of floats.
+// algebra.cpp: dispatches instructions, and operations on floats.
 #include "compiler/proof/kernels/algebra.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ struct Fraction {
   int64_t above = 0, below = 1;
 };
 
-/// The fraction of few digits that is rounded to `value` in its dtype; else the value itself, if it is one of int64.
+/// Returns the fraction with the smallest terms that is rounded to `value` in its dtype; nothing if they are too large.
 std::optional<Fraction> fraction_of(double value) {
   constexpr double kLargest = 0x1p52;
   constexpr int64_t kDenominator = 1024;
@@ -163,7 +163,7 @@ Term Algebra::extreme(bool largest, bool is_real, const Term& a, const Term& b) 
   Term result;
   result.kind = kind;
   result.x = residues_.add_x(one.x, other.x), result.y = residues_.add_y(one.y, other.y);
-  if (is_real) {  // of constants the decisive one, so that it does not matter how often one is an operand
+  if (is_real) {  // keep the extreme constant, so that it does not matter how often a constant is an operand
     result.low = std::max(one.low, other.low), result.high = std::min(one.high, other.high);
     return result;
   }
@@ -191,7 +191,7 @@ Term Algebra::call(const std::string& name, std::span<const Term> args, DType dt
   const bool exponential = meaning_ == Meaning::kExponential && name == "exp";
   uint64_t what = kCalled;
   for (const char c : name) what = what * 1099511628211 + static_cast<unsigned char>(c);
-  if (meaning_ != Meaning::kExact && name == "rsqrt") {  // as its definition (arith/math.cpp) has it
+  if (meaning_ != Meaning::kExact && name == "rsqrt") {  // as arith/math.cpp defines it
     const Term root = real(of(Op::kSqrtF), args[0]);
     return quotient(of(Op::kDivF), constant(1), root);
   }
@@ -202,7 +202,7 @@ Term Algebra::call(const std::string& name, std::span<const Term> args, DType dt
   return all;
 }
 
-/// Operations whose operands or results are floats.
+/// Applies operations whose operands or results are floats.
 Term Algebra::of_reals(const Instruction& n, const Term& a, const Term& b, const Term& c) {
   switch (n.op) {
     case Op::kAddF:

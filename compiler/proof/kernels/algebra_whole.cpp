@@ -1,4 +1,4 @@
-// algebra_whole.cpp: operations of integers that depend on data.
+// algebra_whole.cpp: operations on integers that depend on data.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -63,8 +63,8 @@ Term Algebra::whole(uint64_t what, const Term& a, const Term& b, double low, dou
   return result;
 }
 
-/// An operand whose note of wrapping is narrower than the operation becomes a value of its own; that of one at least as
-/// wide is the result's.
+/// An operand that was wrapped to fewer bits than the operation has becomes a hashed value of its own. If it was
+/// wrapped to at least as many bits, its residues are used as they are, and the result is marked as wrapped instead.
 Term Algebra::operand(const Term& t, uint8_t bits) {
   if (t.kind == TermKind::kWhole && t.wrap_bits >= bits) {
     Term open = t;
@@ -122,7 +122,7 @@ Term Algebra::wrap(const Term& t, DType dtype) {
   return result;
 }
 
-/// Quotients and remainders, towards zero or down. A shift to the right is a quotient, a mask of low bits a remainder.
+/// Quotients and remainders, rounded towards zero or down. A right shift is a quotient, a mask of low bits a remainder.
 Term Algebra::divided(const Term& a, const Term& b, bool remainder, bool down) {
   const bool positive = b.low > 0 && b.low == b.high;
   if (positive && a.low >= 0) {
@@ -163,7 +163,7 @@ Term Algebra::shift(const Instruction& n, const Term& a, const Term& b) {
   return divided(a, power, false, true);
 }
 
-/// Bits of `a` that a constant selects.
+/// Returns the bits of `a` that a constant mask selects.
 Term Algebra::masked(const Term& a, const Term& b) {
   const int64_t mask = b.number();
   if (a.kind == TermKind::kSlice) {
@@ -182,7 +182,7 @@ Term Algebra::masked(const Term& a, const Term& b) {
   return whole(of(Op::kAndI), a, b, -0x1p63, 0x1p63);
 }
 
-/// And and or of bits, and of conditions, whose value is certain if one operand decides it.
+/// And and or of integers. For conditions, one operand may decide the result even if the other is not defined.
 Term Algebra::logical(bool conjunction, const Term& a, const Term& b) {
   if (b.is_number() && !a.is_number()) return logical(conjunction, b, a);
   if (a.is_number()) {

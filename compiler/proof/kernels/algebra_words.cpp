@@ -1,4 +1,4 @@
-// algebra_words.cpp: integers that several elements side by side in memory make, and their bytes.
+// algebra_words.cpp: integers that consist of several adjacent elements in memory, and their bytes.
 #include <cmath>
 
 #include "compiler/arith/float_bits.h"
@@ -25,7 +25,7 @@ Slice Algebra::slice_of(const Term& t) {
           ((t.y >> 24) & 1) != 0};
 }
 
-/// The value of a slice, which is that of an element if the slice is one.
+/// Returns the value of a slice; if it covers exactly one element, that is the element's value.
 Term Algebra::sliced(uint64_t word, Slice slice) {
   const Word& of = words_[word];
   const DType dtype = {slice.is_signed ? TypeCode::kInt : TypeCode::kUInt, static_cast<uint8_t>(slice.count * 8)};
@@ -73,7 +73,7 @@ Term Algebra::word(std::vector<Term> elements, int64_t element_bytes, bool is_si
   const DType dtype = {is_signed ? TypeCode::kInt : TypeCode::kUInt, static_cast<uint8_t>(bytes * 8)};
   if (numbers) return number_term(tir::interpreter::wrap(number, dtype));
   const Term& first = elements[0];
-  if (first.kind == TermKind::kSlice) {  // parts of one word, again together
+  if (first.kind == TermKind::kSlice) {  // all bytes of one word, joined again
     bool joined = true;
     const Slice begin = slice_of(first);
     for (size_t i = 0; i < elements.size(); ++i) {
@@ -86,7 +86,7 @@ Term Algebra::word(std::vector<Term> elements, int64_t element_bytes, bool is_si
   return sliced(interned(std::move(elements), element_bytes), {0, bytes, 0, is_signed});
 }
 
-/// The place of a word in `words_`; one for all that have the same elements.
+/// Returns the index of a word in `words_`; words with the same elements have one index.
 uint64_t Algebra::interned(std::vector<Term> elements, int64_t element_bytes) {
   Term all;
   all.x = all.y = static_cast<uint64_t>(element_bytes);
@@ -115,7 +115,7 @@ Term Algebra::bytes_of(const Term& t, int64_t bytes, int64_t begin, int64_t coun
   return sliced(interned({t}, bytes), {static_cast<int8_t>(begin), static_cast<uint8_t>(count), 0, is_signed});
 }
 
-/// A float from an integer of its bits.
+/// Returns the float whose bits an integer has.
 Term Algebra::from_bits(const Term& t, DType dtype) {
   if (t.kind == TermKind::kBits) {
     Term value = t;

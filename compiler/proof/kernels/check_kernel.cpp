@@ -1,8 +1,8 @@
 // check_kernel.cpp: see check_kernel.h.
 //
-// Inputs are open: each element is a term of its own. Where subscripts or conditions depend on integers of an input
-// (gathers, scatters, masks), these integers are chosen instead, several times and within what the definition takes;
-// and where conditions depend on floats and sums keep their order, all data.
+// Elements of inputs are symbolic: each is a term of its own. If subscripts or conditions depend on integers of an
+// input (gathers, scatters, masks), these integers are chosen instead, several times and within what the definition
+// accepts; if conditions depend on floats and sums keep their order, all data is chosen.
 #include "compiler/proof/kernels/check_kernel.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace relaxc::proof {
 
 namespace {
 
-/// Ranges of integers that are tried, until the definition takes them.
+/// Ranges of chosen integers, tried until the definition accepts one.
 constexpr ChosenData kChoices[] = {{-2, 6}, {0, 4}, {0, 2}, {0, 1}, {1, 1}};
 constexpr uint64_t kSeeds = 3;
 
@@ -77,7 +77,7 @@ class KernelCheck {
     }
   }
 
-  /// False: nothing more is to be found out.
+  /// Compares at one size; returns false if further sizes cannot change the verdict.
   bool at(const std::vector<int64_t>& sizes) {
     RunComparison found;
     if (!chosen_) found = runs_.compare(sizes, std::nullopt, options_);
@@ -135,7 +135,7 @@ class KernelCheck {
   const KernelCheckOptions& options_;
   const KernelRuns runs_;
   KernelVerdict verdict_;
-  bool chosen_ = false, floats_ = false;  ///< integers of inputs are chosen; floats, too
+  bool chosen_ = false, floats_ = false;  ///< integers of inputs are chosen; floats are, too
   size_t checked_ = 0;
   std::string last_, reason_;
 };

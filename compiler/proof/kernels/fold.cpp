@@ -17,7 +17,7 @@ struct OpShape {
   bool unary = false, ternary = false;
 };
 
-/// By the names of instructions, which end with the letter of what they take.
+/// Derives the operands from an instruction's name, whose last letter is that of the operands' type.
 constexpr OpShape shape_of(std::string_view name) {
   auto is_one_of = [&](std::initializer_list<std::string_view> names) {
     for (const std::string_view one : names)

@@ -1,4 +1,4 @@
-// fold.h: instructions whose operands are all known: the interpreter's own meaning of them.
+// fold.h: evaluates instructions whose operands are all known, as the interpreter does.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@ namespace relaxc::proof {
 
 class Algebra;
 
-/// What an instruction takes: integers, floats, doubles, or it makes one of another.
+/// The operands of an instruction: integers, floats or doubles; or it converts between these.
 enum class OperandKind : uint8_t { kWhole, kSingle, kDouble, kConversion };
 OperandKind operand_kind(tir::interpreter::Op op);
 bool is_unary(tir::interpreter::Op op);
 bool is_ternary(tir::interpreter::Op op);
 
-/// The result as a number or constant, if all operands are. Operands that the instruction has not are given as `a`.
+/// Returns the result if all operands are known, else nothing. For operands that the instruction lacks, pass `a`.
 std::optional<Term> folded(const Algebra& algebra, const tir::interpreter::Instruction& n, const Term& a, const Term& b,
                            const Term& c);
 

@@ -1,11 +1,11 @@
-// hash_names.h: the numbers that tell hashed functions apart.
+// hash_names.h: numbers that distinguish hashed functions.
 #pragma once
 
 #include "compiler/tir/interpreter_code.h"
 
 namespace relaxc::proof {
 
-/// Functions that are no instructions.
+/// Functions other than instructions.
 enum HashName : uint64_t {
   kInput = 1000,
   kConstant,
@@ -22,7 +22,7 @@ enum HashName : uint64_t {
   kQuotient,
 };
 
-/// The function of an instruction.
+/// Returns the function of an instruction.
 constexpr uint64_t of(tir::interpreter::Op op, DType dtype = {}) {
   return (uint64_t{dtype.bits} << 32 | static_cast<uint64_t>(dtype.code) << 24) + static_cast<uint64_t>(op) + 1;
 }

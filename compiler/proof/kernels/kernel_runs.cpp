@@ -16,10 +16,10 @@ namespace {
 
 constexpr tir::interpreter::CodeOptions kCode{.math_calls = true, .batches = false};
 
-/// Elements of a buffer whose size nothing says.
+/// Maximum elements of a buffer, also used if its size overflows.
 constexpr int64_t kUnbounded = INT64_MAX / 64;
 
-/// A number that depends on all three.
+/// Returns a hash of the three numbers.
 uint64_t mixed(uint64_t a, uint64_t b, uint64_t c) {
   uint64_t all = (a * 0x9E3779B97F4A7C15 ^ b) * 0xBF58476D1CE4E5B9;
   all = (all ^ (all >> 29) ^ c) * 0x94D049BB133111EB;
@@ -53,7 +53,7 @@ std::string subscripts(tir::BufferRef buffer, int64_t flat, const std::function<
 
 }  // namespace
 
-/// One form of the kernel while it runs, and its memory.
+/// A run of one form of the kernel, with its memory.
 struct KernelRuns::Run {
   explicit Run(Algebra& algebra) : memory(algebra), machine(algebra, memory) {}
   Memory memory;
@@ -121,7 +121,7 @@ std::string KernelRuns::difference(Algebra& algebra, Run& before, Run& after, co
   return {};
 }
 
-/// What a run that did not come to its end says of the kernel.
+/// Returns the outcome for a run that ended early.
 RunComparison KernelRuns::early_end(const RunResult& result, bool definition) {
   switch (result.end) {
     case RunEnd::kNeedsData:

@@ -1,4 +1,4 @@
-// kernel_runs.h: one run of each form of a kernel at one size, and their comparison.
+// kernel_runs.h: runs both forms of a kernel at one size and compares their results.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace relaxc::proof {
 
-/// Integers of inputs that are chosen, since subscripts or conditions depend on them: from `least` on, `span` different
-/// ones. With `floats`, elements of floats are such numbers, too, and no term is left.
+/// Integers chosen for inputs, because subscripts or conditions depend on them: random ones out of `span` values from
+/// `least` on. With `floats`, elements of float inputs are chosen so, too.
 struct ChosenData {
   int64_t least = 0, span = 1;
   bool floats = false;
   uint64_t seed = 0;
 };
 
-/// What came of one comparison.
+/// The result of one comparison.
 struct RunComparison {
   enum Outcome : uint8_t {
     kEqual,
@@ -32,33 +32,33 @@ struct RunComparison {
   int64_t instructions = 0;
 };
 
-/// Both forms of a kernel, as code.
+/// Both forms of a kernel, compiled to the interpreter's code.
 class KernelRuns {
  public:
   explicit KernelRuns(const ScheduledKernel& kernel);
 
-  /// The scalar parameters, then the symbols, in order.
+  /// Returns the scalar parameters, then the symbols, in order.
   const std::vector<arith::Var>& scalars() const { return scalars_; }
-  /// Sums may be rounded otherwise than in the definition.
+  /// Returns whether the schedule may round sums differently from the definition.
   bool changes_bits() const { return changes_bits_; }
-  /// \param values   of `scalars`
-  /// \param chosen   none: all inputs are open
+  /// \param values of `scalars`, in their order
+  /// \param chosen if absent, all inputs are symbolic
   RunComparison compare(const std::vector<int64_t>& values, const std::optional<ChosenData>& chosen,
                         const KernelCheckOptions& options) const;
 
  private:
   struct Run;
-  /// Of the elements of each parameter; nothing if a dim is negative.
+  /// Returns the number of elements of each buffer parameter; nothing if a dim is negative.
   std::optional<std::vector<int64_t>> counts(const std::vector<int64_t>& values) const;
   int64_t value_of(arith::Var var, const std::vector<int64_t>& values) const;
-  /// The memories of all parameters. False: a packed constant is too large.
+  /// Adds the memories of all parameters; returns false if a packed constant is too large.
   bool enter(Algebra& algebra, Run& before, Run& after, const std::vector<int64_t>& sizes,
              const std::optional<ChosenData>& chosen) const;
   static RunComparison early_end(const RunResult& result, bool definition);
-  /// The first element that differs; "": none does. Not suitable: the definition leaves it unwritten.
+  /// Describes the first element that differs; "" if none. `suitable` is false if the definition does not write it.
   std::string difference(Algebra& algebra, Run& before, Run& after, const std::vector<int64_t>& values,
                          bool& suitable) const;
-  /// Which parameter of the definition takes the place of parameter `i` of the scheduled kernel, and how it is packed.
+  /// Returns how parameter `i` of the scheduled kernel is packed; null if it is not.
   const schedule::PackedParam* packed(size_t i) const;
 
   const ScheduledKernel& kernel_;

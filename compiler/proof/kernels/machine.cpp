@@ -80,7 +80,7 @@ uint8_t Machine::wrapped_bits(size_t pc) const {
 
 bool Machine::compute(const Instruction& n, size_t pc) {
   Term& a = r_[n.a];
-  if (a.kind == TermKind::kAddress) {  // rounding up to an alignment, which all memory has
+  if (a.kind == TermKind::kAddress) {  // only rounding up to an alignment occurs, which all memory here has
     if (n.op != Op::kAndI || !r_[n.b].is_number()) return stop(RunEnd::kUnsupported, "arithmetic of an address");
     r_[n.dst] = address(a.x, a.y & r_[n.b].x);
     return true;
@@ -134,7 +134,7 @@ bool Machine::next(const Instruction& n, size_t& pc) {
   return stop(RunEnd::kOverLimit, "it takes more instructions than the limit");
 }
 
-/// Control flow and memory.
+/// Executes control flow and memory operations, and passes on the rest.
 bool Machine::control(const Instruction& n, size_t& pc) {
   switch (n.op) {
     case Op::kJump:
@@ -188,7 +188,7 @@ RunResult Machine::run(const Program& program, const std::vector<uint64_t>& buff
     const Term &a = r_[n.a], &b = r_[n.b];
     const bool numbers = a.is_number() && b.is_number();
     const bool reals = field && a.kind == TermKind::kReal && b.kind == TermKind::kReal;
-    // What inner loops do most is done here; the rest is the same, more slowly.
+    // The most frequent instructions of inner loops are handled here, for speed; control() would give the same.
     if (n.op == Op::kMove)
       r_[n.dst] = a;
     else if (n.op == Op::kAddI && numbers)

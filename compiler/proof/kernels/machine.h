@@ -1,8 +1,8 @@
 // machine.h: runs the interpreter's code (compiler/tir/interpreter_code.h) over terms.
 //
-// It is the same code that the interpreter runs over numbers, but for functions of the math library, which stay calls:
-// so what TIR means is said once. Subscripts, bounds and conditions have to be known numbers; a kernel in which they
-// depend on data is run with chosen integers as its inputs.
+// It is the code that the interpreter runs over numbers, except that functions of the math library stay calls, so the
+// meaning of TIR is defined only once. Subscripts, bounds and conditions must be known numbers; if they depend on data,
+// the kernel must be run with chosen integers as its inputs.
 #pragma once
 
 #include <map>
@@ -18,15 +18,15 @@ enum class RunEnd : uint8_t {
   kDone,
   kStatus,       ///< a guard failed
   kNeedsData,    ///< a subscript, bound or condition depends on data
-  kFault,        ///< an access beyond its buffer, or a race
-  kOverLimit,    ///< more instructions than the limit
-  kUnsupported,  ///< something that terms have no meaning for
+  kFault,        ///< an undefined value as subscript or condition, an access beyond its buffer, or a race
+  kOverLimit,    ///< it took more instructions than the limit
+  kUnsupported,  ///< it uses something that has no meaning over terms
 };
 
 struct RunResult {
   RunEnd end = RunEnd::kDone;
-  int32_t status = 0;  ///< of a guard
-  std::string text;    ///< what happened; "": nothing
+  int32_t status = 0;  ///< code of the guard that failed
+  std::string text;    ///< what happened; empty if nothing did
   int64_t instructions = 0;
 };
 
@@ -34,8 +34,8 @@ class Machine {
  public:
   Machine(Algebra& algebra, Memory& memory) : algebra_(algebra), memory_(memory) {}
 
-  /// \param buffers  memories of the buffer parameters, in order
-  /// \param scalars  of the scalar parameters and symbols, in order
+  /// \param buffers memories of the buffer parameters, in order (see Memory::add)
+  /// \param scalars values of the scalar parameters and symbols, in order
   RunResult run(const tir::interpreter::Program& program, const std::vector<uint64_t>& buffers,
                 const std::vector<Term>& scalars, int64_t limit);
 
@@ -48,7 +48,7 @@ class Machine {
   bool compute(const Instruction& n, size_t pc);
   bool call(const Instruction& n);
   bool guard(const Instruction& n);
-  /// The known integer of a register; false ends the run.
+  /// Checks that a register holds a known integer; if not, stops the run and returns false.
   bool known(uint32_t reg, const char* what);
   void enter_loop(const Instruction& n);
   bool next(const Instruction& n, size_t& pc);
@@ -62,10 +62,10 @@ class Machine {
   const tir::interpreter::Program* program_ = nullptr;
   std::vector<Term> r_;
   RunResult result_;
-  int64_t left_ = 0;  ///< instructions until the limit
+  int64_t left_ = 0;  ///< instructions left until the limit
   Task task_;
-  uint32_t last_task_ = 0;      ///< the highest number given so far
-  int64_t parallel_next_ = -1;  ///< where the parallel loop that runs goes on
+  uint32_t last_task_ = 0;      ///< highest number of a task so far
+  int64_t parallel_next_ = -1;  ///< index of the LoopNext of the running parallel loop; -1 if none runs
 };
 
 }  // namespace relaxc::proof

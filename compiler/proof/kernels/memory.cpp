@@ -56,7 +56,7 @@ void Memory::put(Piece& piece, int64_t index, const Term& value, Task task) {
   one.value = value;
 }
 
-/// Cells of `bytes` each, in place of larger ones.
+/// Splits the cells of a piece into cells of `bytes` each.
 void Memory::refine(Piece& piece, int64_t bytes) {
   const int64_t parts = piece.cell_bytes / bytes, count = piece.bytes / piece.cell_bytes;
   std::vector<Cell> cells(static_cast<size_t>(count * parts));

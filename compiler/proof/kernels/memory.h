@@ -1,7 +1,7 @@
-// memory.h: the memory of a run over terms: cells that hold a term each, and who wrote and read them.
+// memory.h: memory for runs over terms: each cell holds a term, and which iterations wrote and read it.
 //
-// A memory has cells as large as its elements. An access of another size joins cells to a word, or takes bytes of one.
-// Parameters have contents from outside until something is written there; other memory is unwritten.
+// The cells of a memory have the size of its elements. An access of another size joins cells to a word, or takes bytes
+// of one cell. Parameters have given contents until they are written; other memory is unwritten.
 #pragma once
 
 #include <functional>
@@ -13,42 +13,42 @@
 
 namespace relaxc::proof {
 
-/// The contents of a parameter at entry, by the number of the element.
+/// Returns the initial contents of a parameter's element, by its index.
 using Contents = std::function<Term(int64_t index)>;
 
-/// Which iteration of a parallel loop runs: numbers never repeat, and those of one run of a loop follow `loop`.
+/// The running iteration of a parallel loop. Numbers are unique, and those of one execution of a loop are above `loop`.
 struct Task {
-  uint32_t loop = 0, iteration = 0;  ///< 0: no parallel loop runs
+  uint32_t loop = 0, iteration = 0;  ///< 0 if no parallel loop runs
 };
 
 class Memory {
  public:
   explicit Memory(Algebra& algebra) : algebra_(algebra) {}
 
-  /// A parameter of `count` elements.
+  /// Adds a parameter of `count` elements, and returns its number.
   uint64_t add(DType dtype, int64_t count, Contents contents);
-  /// Memory of its own, which nothing has written.
+  /// Allocates unwritten memory, and returns its number.
   uint64_t allocate(int64_t bytes, Task task);
   void release(uint64_t memory) { all_[memory] = {}, free_.push_back(memory); }
 
-  /// The value of `dtype` at a byte. kOutside beyond the memory.
+  /// Loads a value of `dtype` from a byte offset; returns kOutside if that is beyond the memory.
   Term load(uint64_t memory, int64_t byte, DType dtype, Task task);
-  /// False: beyond the memory.
+  /// Stores a value at a byte offset; returns false if that is beyond the memory.
   bool store(uint64_t memory, int64_t byte, DType dtype, const Term& value, Task task);
-  /// Two iterations of a parallel loop that met in one element, of which one writes; "": none did.
+  /// Describes two iterations of a parallel loop that accessed one element, of which one wrote it; "" if none did.
   const std::string& race() const { return race_; }
-  /// Element `index` of a parameter as it is now.
+  /// Returns the current value of element `index` of a parameter.
   Term element(uint64_t memory, int64_t index);
   bool is_written(uint64_t memory) const { return all_[memory].written; }
 
  private:
   struct Cell {
     Term value;
-    uint32_t writer = 0, reader = 0;  ///< iterations; a reader that is Task::loop: several
+    uint32_t writer = 0, reader = 0;  ///< iterations; the reader is Task::loop if several iterations have read the cell
   };
   struct Piece {
-    int64_t cell_bytes = 0, bytes = 0;  ///< 0: no access has said yet
-    uint32_t maker = 0;                 ///< the iteration that allocated it
+    int64_t cell_bytes = 0, bytes = 0;  ///< in bytes; cell_bytes is 0 before the first store
+    uint32_t maker = 0;                 ///< iteration that allocated it
     bool written = false;
     Contents contents;
     std::vector<Cell> cells;
@@ -61,7 +61,7 @@ class Memory {
 
   Algebra& algebra_;
   std::vector<Piece> all_;
-  std::vector<uint64_t> free_;  ///< places in `all_` that memory has left
+  std::vector<uint64_t> free_;  ///< indices in `all_` that were released
   std::string race_;
 };
 

@@ -1,7 +1,7 @@
 // packed_contents.cpp: see packed_contents.h.
 //
-// Where elements go is asked of the packing itself: it packs their numbers, a few bytes of them at a time. Filters at
-// points are sums of three taps by the matrix of the transform (winograd_transform.h), whose numbers are fractions.
+// The packing itself tells where elements go: it is applied to their numbers, a few bytes at a time. Transformed
+// filters for Winograd are sums of three taps by the matrix of winograd_transform.h, whose numbers are fractions.
 #include "compiler/proof/kernels/packed_contents.h"
 
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 24;
 
-/// Of each element of the packed tensor (of each byte or half of its words): 1 + its number before; 0: padding.
+/// Returns, for each element of the packed tensor, 1 + its index in the original tensor; 0 for padding.
 std::vector<uint32_t> numbers_of(const schedule::Packing& packing, int64_t count, int64_t bytes) {
   const bool words = packing.words_axis >= 0;
   const int64_t plane_bytes = words && bytes < 4 ? bytes : 4;
@@ -36,7 +36,7 @@ std::vector<uint32_t> numbers_of(const schedule::Packing& packing, int64_t count
   return numbers;
 }
 
-/// [outer, 3, inner] of floats at the points of a transform, as schedule::at_points has them.
+/// Transforms filters of floats [outer, 3, inner] to the points of a Winograd transform, like schedule::at_points.
 std::vector<Term> at_points(Algebra& algebra, const schedule::WinogradTransform& by, const std::vector<Term>& taps,
                             size_t inner) {
   constexpr size_t kTaps = schedule::WinogradTransform::kTaps;

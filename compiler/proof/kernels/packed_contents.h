@@ -1,5 +1,5 @@
-// packed_contents.h: what a constant holds that the compiler has packed (compiler/schedule/packing.h), in terms of the
-// constant that it was.
+// packed_contents.h: the contents of a constant that the compiler has packed (compiler/schedule/packing.h), in terms of
+// the original constant's elements.
 #pragma once
 
 #include "compiler/proof/kernels/memory.h"
@@ -7,10 +7,10 @@
 
 namespace relaxc::proof {
 
-/// The elements of the packed tensor.
+/// Returns the elements of the packed tensor.
 ///
-/// \param source  the elements of the tensor as it was, of `dtype`
-/// \return  null: there are too many of them
+/// \param source returns the elements of the original tensor, which are of `dtype`
+/// \return null if there are too many elements
 Contents packed_contents(Algebra& algebra, const schedule::Packing& packing, DType dtype, const Contents& source);
 
 }  // namespace relaxc::proof

@@ -1,4 +1,4 @@
-// residues.h: arithmetic of the two fields in which expressions are evaluated, and the hash into them.
+// residues.h: arithmetic in the two fields over which expressions are evaluated, and hashes into them.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@ namespace relaxc::proof {
 
 __extension__ using uint128 = unsigned __int128;
 
-/// Which fields. By default both residues are modulo 2^61 - 1. For exponentials the second field has a subgroup whose
-/// order is the first field's size, so that exp(a + b) = exp(a) * exp(b) holds between them.
+/// The two fields. By default both are the residues modulo 2^61 - 1. For exponentials, the second field has a subgroup
+/// whose order is the first field's size, so that exp from the first to the second has exp(a + b) = exp(a) * exp(b).
 class Residues {
  public:
   static constexpr uint64_t kMersenne = (uint64_t{1} << 61) - 1;
-  static constexpr uint64_t kOrder = 2305843009213688669, kSafe = 2 * kOrder + 1;  ///< both are primes
+  static constexpr uint64_t kOrder = 2305843009213688669, kSafe = 2 * kOrder + 1;  ///< both are prime
 
   Residues(bool exponentials, uint64_t seed);
 
@@ -23,17 +23,17 @@ class Residues {
   uint64_t negated_y(uint64_t a) const { return a == 0 ? 0 : (exponentials_ ? kSafe : kMersenne) - a; }
   uint64_t multiply_x(uint64_t a, uint64_t b) const { return exponentials_ ? product(a, b, kOrder) : product(a, b); }
   uint64_t multiply_y(uint64_t a, uint64_t b) const { return exponentials_ ? product(a, b, kSafe) : product(a, b); }
-  /// 0 of 0.
+  /// The inverse of 0 is 0.
   uint64_t inverse_x(uint64_t a) const {
     return exponentials_ ? power(a, kOrder - 2, kOrder) : power(a, kMersenne - 2);
   }
   uint64_t inverse_y(uint64_t a) const { return exponentials_ ? power(a, kSafe - 2, kSafe) : power(a, kMersenne - 2); }
   uint64_t whole_x(int64_t value) const { return whole(value, exponentials_ ? kOrder : kMersenne); }
   uint64_t whole_y(int64_t value) const { return whole(value, exponentials_ ? kSafe : kMersenne); }
-  /// The image of exp(x) in the second field, for an element x of the first one.
+  /// Returns exp(x) in the second field for an element x of the first one.
   static uint64_t exponential(uint64_t x) { return power(4, x, kSafe); }
 
-  /// Random functions of the residues of operands; `what` tells functions apart.
+  /// Random functions of residues; `what` selects the function.
   uint64_t hash_x(uint64_t what, uint64_t a, uint64_t b, uint64_t c) const {
     return mixed(what, a, b, c, seeds_, exponentials_ ? kOrder : kMersenne);
   }

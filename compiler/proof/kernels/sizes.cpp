@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 47, 64, 65, 100, 129};
 constexpr int64_t kLargest = 1024;
 
-/// The admitted values for one scalar.
+/// Returns the admitted values to try for one scalar.
 std::vector<int64_t> values_of(arith::Var var, const arith::Facts& facts) {
   const arith::Range range = facts.range_of(var);
   const int64_t factor = std::max<int64_t>(facts.multiple_of(var), 1);

@@ -1,4 +1,4 @@
-// sizes.h: at which sizes a kernel with open dims is checked.
+// sizes.h: the sizes at which a kernel with open dims is checked.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace relaxc::proof {
 
-/// Values of all `scalars`, in their order: those up to 8, those around multiples of vectors and tiles, and the
-/// extremes of what `facts` admit, where these are not large. Of several scalars each takes all of them, at first all
-/// the same and then in turns.
+/// Returns lists of values for all `scalars`, in their order: those up to 9, those around multiples of vectors and
+/// tiles, and the extremes that `facts` admit, unless these are large. With several scalars, each takes all of its
+/// values, in lists of similar sizes and in lists of mixed sizes.
 std::vector<std::vector<int64_t>> sizes_to_check(const std::vector<arith::Var>& scalars, const arith::Facts& facts);
 
 }  // namespace relaxc::proof

@@ -1,8 +1,8 @@
-// term.h: what a cell of memory holds while a kernel runs over terms: a number, or the fingerprint of an expression.
+// term.h: the value of a cell while a kernel runs over terms: a number, or the fingerprint of an expression.
 //
 // A fingerprint is the value of the expression at a random point of two finite fields. Functions that are not
-// interpreted are random functions of their operands' values: hashes. So equal expressions have equal fingerprints
-// always, and expressions that differ have different ones but with a probability that algebra.h states.
+// interpreted are random functions of their operands' values: hashes. So equal expressions always have equal
+// fingerprints, and different ones have different fingerprints except with the probability that algebra.h states.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,28 @@
 
 namespace relaxc::proof {
 
-/// What a term stands for.
+/// The kinds of terms.
 enum class TermKind : uint8_t {
-  kReal,      ///< a float
-  kRealMax,   ///< the largest of several floats: the sum of their hashes, so that order does not matter
-  kRealMin,   ///< the smallest of several
-  kWhole,     ///< an integer or a bool that depends on data
-  kWholeMax,  ///< the largest of several integers
-  kWholeMin,  ///< the smallest of several
-  kNumber,    ///< an integer that is known: `x`
-  kBits,      ///< an integer of the bits of the float with these fingerprints
-  kSlice,     ///< an integer of neighbouring bytes of a word (algebra_words.cpp): `x` is the word, `y` says which bytes
-  kAddress,   ///< byte `y` of memory `x`
-  kUnwritten,  ///< what memory holds that nothing has written
-  kOutside,    ///< what a load beyond its buffer gives
+  kReal,       ///< a float
+  kRealMax,    ///< a maximum of several floats: the sum of their hashes, so that order does not matter
+  kRealMin,    ///< a minimum of several floats
+  kWhole,      ///< an integer or a bool that depends on data
+  kWholeMax,   ///< a maximum of several integers
+  kWholeMin,   ///< a minimum of several integers
+  kNumber,     ///< a known integer, in `x`
+  kBits,       ///< the bits, as an integer, of the float with these fingerprints
+  kSlice,      ///< adjacent bytes of a word as an integer (algebra_words.cpp): `x` is the word, `y` encodes the bytes
+  kAddress,    ///< byte `y` of memory `x`
+  kUnwritten,  ///< the contents of unwritten memory
+  kOutside,    ///< the result of a load beyond its buffer
 };
 
 struct Term {
   uint64_t x = 0, y = 0;
-  /// Bounds of an integer. Of a float: equal, if it is a constant of that value.
+  /// Inclusive bounds of an integer. For a float, they are equal if it is a constant with that value.
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
   TermKind kind = TermKind::kUnwritten;
-  /// An integer's value is (x, y) wrapped to this many bits; 0 if it is not wrapped.
+  /// If not 0, an integer's value is (x, y) wrapped to this many bits.
   uint8_t wrap_bits = 0;
   bool wrap_signed = false;
 
