@@ -1,4 +1,4 @@
-/* bind.c: the questions that a caller may ask before a run: which sizes, which memory?
+/* bind.c: the queries that a caller may make before a run: sizes of symbols and outputs, and bytes of memory.
  *
  * They work on symbols alone, so a program can plan its buffers once for the largest size and call many times. */
 #include "guard.h"

@@ -1,7 +1,7 @@
 /* context.c: what the caller provides for one call: the context record, the arena, pools, separate weights.
  *
- * The version is read first and alone: in a record of another version nothing else is where we would look for it, the
- * error pointer included. */
+ * The version is read first and alone: in a record of another version, other fields may be elsewhere, even the error
+ * pointer. */
 #include "guard.h"
 
 int32_t rlx_check_context(rlx_guard* guard) {
@@ -14,13 +14,13 @@ int32_t rlx_check_context(rlx_guard* guard) {
   return RLX_OK;
 }
 
-/* A number of bytes as an error record shows it: what int64 cannot hold becomes INT64_MAX. */
+/* Returns a number of bytes for an error record, which holds int64; larger numbers become INT64_MAX. */
 static int64_t shown(uint64_t bytes) {
   return bytes > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)bytes;
 }
 
-/* Memory that the caller says is `given` bytes long (`needed` of them are used), at an address that `alignment`
- * divides. */
+/* Checks memory of `given` bytes, of which `needed` are used, and that `alignment` divides its address. Sets `range` to
+ * the used bytes. */
 static int32_t check_memory(rlx_guard* guard, const void* data, uint64_t given, uint64_t needed, uint32_t alignment,
                             rlx_status size_code, rlx_status alignment_code, rlx_range* range) {
   const uintptr_t address = (uintptr_t)data;

@@ -1,10 +1,10 @@
-/* cpu_features.c: what this CPU can do, for objects that hold a kernel in several forms.
+/* cpu_features.c: finds the features of this CPU, for objects that contain a kernel in several versions.
  *
- * On x86 the CPU is asked, and the operating system too: a register that it does not save is not usable, however new
- * the CPU (XCR0). On 64-bit ARM under Linux the kernel says it (getauxval), if the C library is there: the reference is
- * weak. Elsewhere user code may not read the identification registers, so the answer is what the runtime itself was
- * compiled for; a program that knows better sets context.cpu_features itself. No result is kept: that would be a
- * global. */
+ * On x86, cpuid describes the CPU and XCR0 the operating system: a register that the system does not save is not
+ * usable, however new the CPU. On 64-bit ARM under Linux, the kernel tells (getauxval), if there is a C library: the
+ * reference is weak. Elsewhere user code may not read the identification registers, so the result is what the runtime
+ * was compiled for; a program that knows better sets context.cpu_features. The result is not cached, since that would
+ * need a global. */
 #include "relax_rt.h"
 
 #if defined(__x86_64__) || defined(__i386__)

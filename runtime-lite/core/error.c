@@ -1,7 +1,7 @@
-/* error.c: the life of one error record, from where a guard looks to what the caller reads.
+/* error.c: the error record of a call, from the check that fails to the caller's copy.
  *
- * The guard writes into its own record and copies at the end. Writing into the caller's at once was rejected: a caller
- * may keep one record for many calls and reads it as "the last thing that went wrong". */
+ * The guard writes into its own record and copies it at the end. Rejected: writing into the caller's record at once. A
+ * caller may keep one record for many calls and reads it as "the last error". */
 #include "guard.h"
 
 void rlx_guard_forget(rlx_guard* guard) {

@@ -1,9 +1,9 @@
 /* error_text.c: an error record as a sentence, for programs that print.
  *
- * A record says where by tables that the object has (nodes, tensors, dims) and what by its status and two numbers. The
- * text of a node is a whole sentence where it has a place for one of the numbers; else it is a place, and what is wrong
- * there stands below, by status; tests/bindings checks that each has a sentence. In a file of its own, since the
- * strings are larger than the guards. relax_rt.py has the same sentences. */
+ * A record tells the place by tables of the object (nodes, tensors, dims), and the fault by its status and two numbers.
+ * If the text of a node has a slot for one of the numbers, it is a whole sentence; otherwise it is only a place, and
+ * the sentence comes from the table below; tests/bindings checks that each status has one. This is a file of its own,
+ * since the strings are larger than the guards. relax_rt.py has the same sentences. */
 #include "relax_rt.h"
 
 typedef struct writer {
@@ -57,7 +57,7 @@ static const char* node_of(const writer* w) {
   return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-/* "input 'x'"; by its number if names were left out. */
+/* Writes "input 'x'", or the tensor's number if names were left out. */
 static void put_tensor(writer* w, uint32_t tensor) {
   const uint32_t inputs = w->function->num_inputs, index = tensor < inputs ? tensor : tensor - inputs;
   const rlx_tensor_spec* first = tensor < inputs ? w->function->inputs : w->function->outputs;
@@ -73,7 +73,7 @@ static void put_tensor(writer* w, uint32_t tensor) {
   put_number(w, index);
 }
 
-/* "dim 2" of a tensor; without one "dim 'n'". */
+/* Writes "dim 2" of a tensor, or "dim 'n'" if the record has no axis. */
 static void put_dim(writer* w) {
   const rlx_symbol* symbol = symbol_of(w);
   const char* name = symbol != NULL && symbol->name != NULL ? symbol->name : "";
@@ -93,7 +93,7 @@ static void put_symbol(writer* w) {
     put(w, "the same dim");
 }
 
-/* How a dim must be to its bound. */
+/* Writes the relation that a dim must have to its bound. */
 static void put_relation(writer* w) {
   const rlx_symbol* symbol = symbol_of(w);
   const int64_t actual = w->error->actual;
@@ -119,7 +119,7 @@ static void put_dtype(writer* w, int64_t dtype) {
   put_number(w, lanes);
 }
 
-/* Who shares memory with the tensor, or with what the caller lends. */
+/* Writes what shares memory with the tensor or with other memory of the caller. */
 static void put_other(writer* w) {
   const int64_t other = w->error->actual;
   if (has_tensor(w, other)) {
@@ -134,7 +134,7 @@ static void put_other(writer* w) {
   }
 }
 
-/* Puts in what `slot` stands for; 0 if it is none. */
+/* Writes the value of the slot with this name; returns 0 if there is no such slot. */
 static int fill(writer* w, const char* slot, size_t length) {
   static const char* const names[] = {"expected", "actual", "axis",          "dim",        "symbol",
                                       "relation", "other",  "expected_type", "actual_type"};
@@ -169,7 +169,7 @@ static int fill(writer* w, const char* slot, size_t length) {
   }
 }
 
-/* `text` with its slots filled. Whether there was one. */
+/* Writes `text` with its slots filled. Returns whether it had one. */
 static int expand(writer* w, const char* text) {
   int filled = 0;
   while (*text != '\0') {
@@ -186,7 +186,7 @@ static int expand(writer* w, const char* text) {
   return filled;
 }
 
-/* What is wrong, by status. */
+/* The sentence for each status. */
 static const char* const sentences[] = {
     [RLX_OK] = "nothing is wrong",
     [RLX_NULL_POINTER] = "a pointer that is needed is null",
@@ -231,7 +231,7 @@ static const char* const sentences[] = {
     [RLX_FILE_FORMAT] = "this is not a file of weights",
 };
 
-/* Some statuses say another thing where the record has no place, or has numbers. */
+/* Returns the sentence, which depends on the record for some statuses: whether it has a place or numbers. */
 static const char* sentence(const rlx_error* error) {
   const char* text =
       error->code >= 0 && (size_t)error->code < sizeof sentences / sizeof *sentences ? sentences[error->code] : NULL;
@@ -247,7 +247,7 @@ static const char* sentence(const rlx_error* error) {
   return text != NULL ? text : "unknown status";
 }
 
-/* Where, in front of the sentence. Done with 1 if that says all. */
+/* Writes the place in front of the sentence. Returns 1 if that is already a whole sentence. */
 static int put_place(writer* w) {
   const rlx_error* error = w->error;
   const char* node = node_of(w);

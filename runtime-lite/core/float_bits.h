@@ -1,4 +1,4 @@
-/* float_bits.h: doubles as integers. */
+/* float_bits.h: converts between doubles and their bits. */
 #ifndef RLX_FLOAT_BITS_H
 #define RLX_FLOAT_BITS_H
 

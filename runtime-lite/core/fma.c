@@ -1,8 +1,8 @@
-/* fma.c: x * y + z rounded once, for CPUs without the instruction.
+/* fma.c: x * y + z with one rounding, for CPUs without such an instruction.
  *
- * A libm would bring errno and rounding modes along. The product of two 53-bit numbers fits 106 bits; here it and the
- * addend are in 128 bits with the leading bit near the top, the smaller is shifted right and what falls off is kept
- * as one sticky bit. Nothing falls off when the two nearly cancel, so the result is exact up to the one rounding. */
+ * A libm would need errno and rounding modes. The product of two 53-bit numbers fits 106 bits; here it and the addend
+ * are 128-bit numbers with the leading bit near the top. The smaller one is shifted right, and bits that are lost are
+ * kept as one sticky bit. Nothing is lost if the two nearly cancel, so the result is exact up to the final rounding. */
 #include "float_bits.h"
 #include "rlx_internal.h"
 
@@ -79,7 +79,7 @@ static wide subtract(wide a, wide b) {
   return out;
 }
 
-/* The double nearest to x * 2^exponent, ties to even; x is not 0. */
+/* Returns the double nearest to x * 2^exponent, ties to even; x must not be 0. */
 static double round_once(wide x, int32_t exponent, uint32_t negative) {
   uint64_t top, mantissa, rest;
   const uint64_t sign = (uint64_t)negative << 63;
@@ -110,7 +110,7 @@ double rlx_fma(double x, double y, double z) {
   int32_t exponent, distance;
   uint32_t negative;
   if ((bits_of(x) & special) == special || (bits_of(y) & special) == special) return x * y + z;
-  if ((bits_of(z) & special) == special) return z; /* even where x * y would overflow */
+  if ((bits_of(z) & special) == special) return z; /* also if x * y would overflow */
   if (x == 0 || y == 0) return x * y + z;
   if (z == 0) return x * y;
   px = unpack(x);
@@ -134,7 +134,7 @@ double rlx_fma(double x, double y, double z) {
   return (product.high | product.low) == 0 ? 0.0 : round_once(product, exponent, negative);
 }
 
-/* The product is exact in double; where the sum is not, its last bit is made odd, so that the second rounding is right.
+/* The product is exact in double. If the sum is not, its last bit is made odd, so that the second rounding is right.
  */
 float rlx_fmaf(float x, float y, float z) {
   const double product = (double)x * (double)y, sum = product + (double)z;

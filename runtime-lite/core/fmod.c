@@ -1,7 +1,7 @@
-/* fmod.c: the remainder of a division of floats, exactly.
+/* fmod.c: the exact remainder of a division of floats.
  *
- * Long division in integers: the divisor is subtracted from the dividend's mantissa, one bit of the quotient a step.
- * The result is always representable, so a float's remainder is that of the same values as doubles. */
+ * Long division in integers: each step subtracts the divisor from the dividend's mantissa and gives one bit of the
+ * quotient. The result is always representable, so the remainder of floats is computed in double. */
 #include "rlx_internal.h"
 
 typedef union word {
@@ -11,7 +11,7 @@ typedef union word {
 
 static const uint64_t kSign = UINT64_C(1) << 63;
 
-/* Mantissa with its leading bit at 52, and the biased exponent that belongs to it (below 1 for subnormals). */
+/* Returns the mantissa with its leading bit at 52, and sets the biased exponent for it (below 1 for subnormals). */
 static uint64_t normalize(uint64_t bits, int32_t* exponent) {
   uint64_t mantissa = bits & 0xfffffffffffffu;
   *exponent = (int32_t)(bits >> 52);

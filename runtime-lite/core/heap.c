@@ -1,15 +1,15 @@
-/* heap.c: memory for what cannot be planned before the run, out of chunks that context->alloc gives.
+/* heap.c: memory for sizes that cannot be planned before the run, in chunks from context->alloc.
  *
- * The problem: a few sizes are known only while running and have no bound. The context can allocate but never free,
- * since the caller's allocator owns everything until it is reset; so what a run no longer needs must serve it again.
+ * The problem: a few sizes are known only during the run and have no bound. The context can allocate but not free,
+ * since the caller's allocator owns everything until it is reset; so the run must reuse memory that it no longer needs.
  *
  * The method: blocks of 64 << k bytes, a free list for each k (Knuth, TAOCP 2.5), and a chunk from which new blocks are
- * cut; chunks double in size, so a run asks the allocator a logarithmic number of times. Blocks may be released in any
- * order: what a loop carries, what a callee leaves to its caller and what a recursion stacks up are the same to it.
+ * cut; chunks double in size, so a run calls the allocator a logarithmic number of times. Blocks may be released in any
+ * order, so loop-carried values, results of callees and frames of a recursion need no special treatment.
  *
- * Rejected: a stack with marks (a callee's result outlives its temporaries, which are below), and headers inside the
- * blocks (the owner of a block knows its size anyway: it is beside the address). Rounding to powers of two costs up
- * to half of a block; in return growing by a little at a time seldom moves anything.
+ * Rejected: a stack with marks (a callee's result outlives its temporaries, which are below it), and headers inside the
+ * blocks (the owner of a block has its size beside the address). Rounding to powers of two wastes up to half of a
+ * block; in return, a block that grows in small steps is seldom moved.
  *
  * All state is in words that the entry keeps in its arena, so two runs share nothing. */
 #include "rlx_internal.h"
@@ -33,20 +33,20 @@ int32_t rlx_heap_begin(rlx_context* context, int64_t* heap, rlx_error* error) {
   return RLX_OK;
 }
 
-/* The least k with bytes <= 64 << k; RLX_HEAP_CLASSES if there is none. */
+/* Returns the least k with bytes <= 64 << k; RLX_HEAP_CLASSES if there is none. */
 static int32_t class_of(int64_t bytes) {
   int32_t k = 0;
   while (k < RLX_HEAP_CLASSES && ((int64_t)SMALLEST << k) < bytes) ++k;
   return k;
 }
 
-/* A free block begins with the address of the next one of its class. */
+/* A free block starts with the address of the next free block of its class. */
 static void push(int64_t* heap, int32_t k, int64_t address) {
   *(int64_t*)(uintptr_t)address = heap[RLX_HEAP_FREE + k];
   heap[RLX_HEAP_FREE + k] = address;
 }
 
-/* What is left of a chunk that is too small for what is needed now: its blocks, the largest first. */
+/* Adds the rest of a chunk that is too small to the free lists, in blocks as large as possible. */
 static void give_up_chunk(int64_t* heap) {
   for (int32_t k = RLX_HEAP_CLASSES - 1; k >= 0; --k) {
     const int64_t size = (int64_t)SMALLEST << k;

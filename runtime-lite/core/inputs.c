@@ -1,12 +1,12 @@
-/* inputs.c: every guard on inputs, and with them the values of all symbols.
+/* inputs.c: checks inputs and finds the values of all symbols.
  *
- * Order matters, since each step may rely only on what the steps before have checked: records, then symbols of dims and
- * their bounds, then dims that need nothing else, then memory; only now may small inputs be read for value symbols;
- * with all symbols known, derived dims follow and are compared. Solving and checking in one walk was rejected, because
- * a value symbol may be in a dim of an earlier input. */
+ * The order matters, since each step may rely only on what the steps before have checked: first records, then symbols
+ * of dims and their bounds, then dims that need nothing else, then memory. Only now may small inputs be read for value
+ * symbols; with these, all derived dims are computed and compared. Rejected: solving and checking in one walk, because
+ * a dim of an earlier input may contain a value symbol. */
 #include "guard.h"
 
-/* Takes symbols from dims and strides; those of values become unknown. */
+/* Reads symbols from dims and strides; symbols that come from values become unknown (INT64_MIN). */
 static void solve_symbols(rlx_guard* guard, const rlx_tensor* in, int64_t* symbols) {
   for (uint32_t k = 0; k < guard->function->num_symbols; ++k) {
     const rlx_symbol_source* source = &guard->self->sources[k];
@@ -19,7 +19,7 @@ static void solve_symbols(rlx_guard* guard, const rlx_tensor* in, int64_t* symbo
   }
 }
 
-/* Compares the dims of inputs with `dims`, as far as those are known. */
+/* Compares the dims of inputs with `dims`, as far as these are known. */
 static int32_t match_dims(rlx_guard* guard, const rlx_tensor* in) {
   const int64_t* expected = guard->dims;
   rlx_guard_forget(guard);
@@ -40,7 +40,7 @@ static int32_t match_dims(rlx_guard* guard, const rlx_tensor* in) {
   return RLX_OK;
 }
 
-/* Finds the memory of every input, with the extents that it has. */
+/* Finds the memory of every input by its actual extents. */
 static int32_t locate_inputs(rlx_guard* guard, const rlx_tensor* in, uint32_t how) {
   for (uint32_t t = 0; t < guard->function->num_inputs; ++t) {
     const uint32_t strided = guard->function->inputs[t].flags & RLX_FLAG_STRIDED ? RLX_LOCATE_STRIDED : 0;
@@ -50,7 +50,7 @@ static int32_t locate_inputs(rlx_guard* guard, const rlx_tensor* in, uint32_t ho
   return RLX_OK;
 }
 
-/* Whether every input whose values decide shapes has its data. */
+/* Returns whether all inputs whose values decide shapes have data. */
 static int has_values(const rlx_guard* guard, const rlx_tensor* in) {
   for (uint32_t t = 0; t < guard->function->num_inputs; ++t)
     if ((guard->function->inputs[t].flags & RLX_FLAG_VALUES) != 0 && guard->pointers[t] == NULL &&
@@ -59,7 +59,7 @@ static int has_values(const rlx_guard* guard, const rlx_tensor* in) {
   return 1;
 }
 
-/* Reads the value symbols and computes the dims again with them. */
+/* Reads the value symbols, if their inputs have data, and checks the symbols again. */
 static int32_t read_values(rlx_guard* guard, const rlx_tensor* in, int64_t* symbols) {
   int64_t* dims = guard->dims;
   rlx_guard_forget(guard);

@@ -1,10 +1,10 @@
-/* memory.c: the memory functions that a compiler may call on its own, for programs that have no C library.
+/* memory.c: the memory functions that compilers call on their own, for programs without a C library.
  *
- * All are weak, so a program's own win. They are a library of their own (relax_rt_memory): inside relax_rt an archive's
- * memcpy would be found before the C library's fast one. They copy words where both ends are aligned, else bytes: code
- * size comes first here, but padding a tensor copies all of it. Compilers replace such loops by calls of these very
- * functions, whatever the flags (GCC at -O2 without -ffreestanding does in memset), but never a loop of volatile
- * stores. Link-time optimization must keep functions that only its own code calls, later.
+ * All are weak, so definitions in the program take precedence. They are a library of their own (relax_rt_memory), since
+ * a linker would find a memcpy in relax_rt before the C library's faster one. They copy words if both addresses are
+ * aligned, else bytes: small code comes first here, but padding copies whole tensors. Compilers replace such loops by
+ * calls of these very functions, whatever the flags (GCC at -O2 without -ffreestanding does so in memset), but never
+ * loops of volatile stores. Link-time optimization must keep them, since only code generated later calls them.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -54,7 +54,7 @@ RLX_WEAK void* memset(void* to, int value, size_t bytes) {
 }
 
 #if defined(__APPLE__)
-/* What memset of zeros is called there. */
+/* Apple's compilers call this for a memset of zeros. */
 void bzero(void* to, size_t bytes);
 RLX_WEAK void bzero(void* to, size_t bytes) {
   (void)memset(to, 0, bytes);
@@ -62,15 +62,15 @@ RLX_WEAK void bzero(void* to, size_t bytes) {
 #endif
 
 #if defined(_WIN32) && defined(__x86_64__)
-/* Objects that compute in floating point refer to it; Microsoft's C library defines it. */
+/* Objects with floating-point code refer to this symbol, which Microsoft's C library defines. */
 extern const int _fltused;
 const int _fltused = 0x9875;
 #endif
 
 #if defined(__ARM_EABI__)
 
-/* The run-time ABI for the Arm architecture, section 4.3.4. The 4 and 8 say which alignment the caller promises; memset
- * has size and value the other way round. */
+/* From the run-time ABI for the Arm architecture, section 4.3.4. The suffixes 4 and 8 are the alignment that the caller
+ * promises; memset has its size before its value. */
 #define RLX_AEABI_COPY(name, via)                                \
   void name(void* to, const void* from, size_t bytes);           \
   RLX_WEAK void name(void* to, const void* from, size_t bytes) { \

@@ -1,10 +1,10 @@
-/* multi3.c: a product of 128 bits, by which 64-bit multiplications are checked for overflow. Other compilers bring it
- * in a library of their own; those for WebAssembly often come without one. */
+/* multi3.c: a 128-bit product, by which 64-bit multiplications are checked for overflow. Compilers usually bring this
+ * function in a library; those for WebAssembly often do not. */
 #include "relax_rt.h"
 
 #if defined(__wasm__)
 
-/* The low and high half, as the calling convention has them. */
+/* The low and the high half, in the order of the calling convention. */
 typedef union product {
   __int128 whole;
   uint64_t half[2];

@@ -1,12 +1,12 @@
-/* outputs.c: every guard on one output after the other, once all dims are known.
+/* outputs.c: checks outputs one by one, once all dims are known.
  *
- * An output's shape is its capacity on the way in. Where the output is compact, only the product counts, so that one
- * buffer can serve many sizes; where it grows in place inside a larger buffer (an append state with strides), each
- * extent counts. Bytes that an exact output does not need are never touched, and so they take no part in the overlap
- * check either. */
+ * An output's shape is its capacity before the call. For a compact output only the product counts, so that one buffer
+ * can serve many sizes; for an output that grows in place inside a larger buffer (an append state with strides), each
+ * extent counts. Bytes beyond what an output of exact shape needs are never written, so the overlap check ignores
+ * them. */
 #include "guard.h"
 
-/* The input that shares its memory with this output as a declared state; null if there is none. */
+/* Returns the input whose memory this output shares as a declared state; null if there is none. */
 static const rlx_tensor* aliased_input(const rlx_guard* guard, const rlx_tensor* in, const rlx_tensor_spec* spec,
                                        const rlx_tensor* out) {
   if (spec->pair < 0 || out->data == NULL) return NULL;
@@ -15,7 +15,7 @@ static const rlx_tensor* aliased_input(const rlx_guard* guard, const rlx_tensor*
   return (uintptr_t)guard->pointers[spec->pair] == address ? input : NULL;
 }
 
-/* A state in place: both records must describe one layout, and where it grows its parts must not fold onto each other.
+/* Checks a state in place: both records must have the same strides, and elements of a growing state must not overlap.
  */
 static int32_t check_alias(rlx_guard* guard, const rlx_tensor* input, const rlx_tensor* out,
                            const rlx_tensor_spec* spec, const int64_t* dims) {
@@ -35,7 +35,7 @@ static int32_t check_alias(rlx_guard* guard, const rlx_tensor* input, const rlx_
   return RLX_OK;
 }
 
-/* Capacity in elements, saturated; RLX_CAPACITY if an extent is negative. */
+/* Sets the capacity in elements, saturated; returns RLX_CAPACITY if an extent is negative. */
 static int32_t read_capacity(rlx_guard* guard, const rlx_tensor* out, int64_t* capacity) {
   for (int32_t axis = 0; axis < out->ndim; ++axis) {
     guard->found.axis = axis;
@@ -46,7 +46,7 @@ static int32_t read_capacity(rlx_guard* guard, const rlx_tensor* out, int64_t* c
   return RLX_OK;
 }
 
-/* The elements that the call may need: 0 or more, or an error. */
+/* Sets the number of elements that the call may need; fails if it is unknown or negative. */
 static int32_t read_need(rlx_guard* guard, const rlx_tensor_spec* spec, const int64_t* dims, int64_t* need) {
   for (int32_t axis = 0; axis < spec->ndim; ++axis) {
     guard->found.axis = axis;
@@ -58,7 +58,7 @@ static int32_t read_need(rlx_guard* guard, const rlx_tensor_spec* spec, const in
   return RLX_OK;
 }
 
-/* A data-dependent output: its strides would be known only afterwards, so it has none (or the 1 of a vector). */
+/* Checks a data-dependent output. Its strides would depend on its final size, so it must be compact. */
 static int32_t check_bounded(rlx_guard* guard, uint32_t index, const rlx_tensor* out, int64_t* dims, int64_t need,
                              int64_t capacity) {
   const int64_t count = need < capacity ? need : capacity;

@@ -1,21 +1,21 @@
-/* overlap.c: who may share memory with whom.
+/* overlap.c: checks which buffers share memory.
  *
- * An emitted kernel is compiled on the promise that what it writes is nothing that it reads. The one exception is a
- * state: an output and the input it is paired with, when both begin at the same byte. Inputs may share memory among
- * themselves. All pairs are compared; sorting would win only for hundreds of tensors. */
+ * Kernels are compiled under the assumption that they do not read what they write. The only exception is a state: an
+ * output and its paired input, if both start at the same byte. Inputs may share memory with each other. All pairs are
+ * compared; sorting would only pay for hundreds of tensors. */
 #include "guard.h"
 
 static int overlaps(rlx_range a, rlx_range b) {
   return a.begin != a.end && b.begin != b.end && a.begin < b.end && b.begin < a.end;
 }
 
-/* Whether tensor `t` shares a byte with the arena (-1), the weights (-2) or pool k (-3 - k). */
+/* Fails if tensor `t` shares a byte with `given`, which is the arena (-1), the weights (-2) or pool k (-3 - k). */
 static int32_t check_caller_memory(rlx_guard* guard, uint32_t t, rlx_range given, int64_t name) {
   guard->found.tensor = (int32_t)t;
   return overlaps(guard->ranges[t], given) ? rlx_guard_fail(guard, RLX_OVERLAP, 0, name) : RLX_OK;
 }
 
-/* Output `t` against all inputs and the outputs before it. */
+/* Compares output `t` with all inputs and the outputs before it. */
 static int32_t check_output(rlx_guard* guard, uint32_t t) {
   const rlx_range* ranges = guard->ranges;
   const int32_t pair = rlx_spec(guard->function, t)->pair;

@@ -1,4 +1,4 @@
-/* reduce_angle.c: what sin, cos and tan of large angles begin with. Code that finds no large angle never calls it. */
+/* reduce_angle.c: the first step of sin, cos and tan for large angles. Code calls it only if it finds such an angle. */
 #include "reduce_angle.h"
 
 #include "float_bits.h"

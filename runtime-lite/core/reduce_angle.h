@@ -1,11 +1,11 @@
-/* reduce_angle.h: the rest of a large angle by multiples of pi/2, exactly (Payne and Hanek, 1983).
+/* reduce_angle.h: reduces a large angle modulo pi/2 without loss of precision (Payne and Hanek, 1983).
  *
  * An angle is an integer of 53 bits times a power of two. Of its product with 2/pi only the bits around the binary
- * point matter: those above are whole turns, those far below change nothing. The nearest that a double comes to a
- * multiple of pi/2 is 2^-62; 224 bits behind the point leave more than 70 bits of such a rest. In integers of 32 and 64
- * bits alone.
+ * point matter: the ones above are whole turns, the ones far below change nothing. The nearest that a double comes to a
+ * multiple of pi/2 is 2^-62; with 224 bits after the point, more than 70 bits of such a rest remain. Only 32-bit and
+ * 64-bit integers are used.
  *
- * C99 and C++: relaxc computes with this function and copies it into the C that it writes. */
+ * Valid C99 and C++: relaxc computes with this function and copies it into the C that it writes. */
 #ifndef RLX_REDUCE_ANGLE_H
 #define RLX_REDUCE_ANGLE_H
 

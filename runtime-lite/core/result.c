@@ -1,9 +1,9 @@
-/* result.c: tensors that somebody else made while the model ran: an external function's result of unknown size, and
- * what a handle points to.
+/* result.c: tensors that other code made during the run: an external function's result of unknown size, and the target
+ * of a handle.
  *
- * The model gives words: the address (found), rank and dtype (wanted), then the dims (found). What comes back is
+ * The model passes words: the address (to be found), the wanted rank and dtype, and the dims (to be found). A result is
  * trusted no more than an input: device, dtype, rank, extents, size, strides, data and alignment are checked before a
- * byte is read. Codes are those of the guards, with tensor -1. */
+ * byte is read. Statuses are those of the guards, with tensor -1. */
 #include "guard.h"
 
 static int32_t fail(rlx_error* error, rlx_status code, int32_t axis, int64_t expected, int64_t actual) {

@@ -1,7 +1,7 @@
-/* run.c: the generic call: all guards, then the computation, then the sizes of the outputs.
+/* run.c: the generic call: all checks, then the computation, then the sizes of outputs.
  *
- * It is the only way into a model for a caller that knows it by its tables alone; a caller that was compiled against
- * the generated header makes the typed call and needs none of this. */
+ * A caller that knows a model only by its tables must use it; a caller that was compiled with the generated header
+ * makes the typed call, which needs none of this. */
 #include "guard.h"
 
 static int32_t check_all(rlx_guard* guard, int64_t* symbols, const rlx_tensor* in, uint32_t num_in,

@@ -1,16 +1,16 @@
-/* selftest.c: runs a model on inputs that its object carries, and compares.
+/* selftest.c: runs a model on inputs that its object contains, and checks the outputs.
  *
- * What a board can check after flashing: that the weights are those that were compiled (their CRC-32), and that this
- * CPU computes what it should. Elements are compared as integers with the least and the largest that may come out, both
- * made by the compiler; so no tolerance is computed here, and a model without floats needs no float helpers. */
+ * After flashing, a board can check that the weights are those that were compiled (by their CRC-32), and that its CPU
+ * computes the right results. Elements are compared, as integers, with the least and the largest allowed value, both
+ * computed by the compiler; so no tolerance is computed here, and a model without floats needs no float helpers. */
 #include "rlx_internal.h"
 
 #define DATA_HEAD   16
 #define RECORD_SIZE 48 /* of an rlx_tensor, whatever a pointer is */
 
-/* Where things are in the arena, and how far the data is read. */
+/* The position in the arena, and in the data. */
 typedef struct place {
-  uint8_t* arena; /* null: only sizes are asked for */
+  uint8_t* arena; /* null to compute only sizes */
   uint64_t used;
   const uint8_t* data;
 } place;
@@ -25,7 +25,7 @@ static uint64_t number(const uint8_t* at, uint32_t bytes) {
   return value;
 }
 
-/* An element as this machine has it. */
+/* Returns an element in the byte order of this machine. */
 static uint64_t element(const uint8_t* at, uint32_t bytes) {
 #if RLX_BIG_ENDIAN
   uint64_t value = 0;
@@ -40,7 +40,7 @@ static uint64_t round_up(uint64_t value, uint64_t to) {
   return (value + to - 1) & ~(to - 1);
 }
 
-/* CRC-32 of IEEE 802.3, four bits at a time: the table of eight would be as large as a small model. */
+/* Returns the CRC-32 of IEEE 802.3, four bits at a time: the table for eight would be as large as a small model. */
 static uint32_t checksum(const uint8_t* bytes, uint64_t size) {
   static const uint32_t kTable[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
                                       0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
@@ -61,7 +61,7 @@ static int32_t fail(rlx_context* context, rlx_status code, int32_t tensor, uint6
   return (int32_t)code;
 }
 
-/* An element of `bits` bits as a number in the order of the values. */
+/* Maps an element of `bits` bits to an integer such that integers have the order of the values. */
 static uint64_t ordered(uint64_t element, uint32_t order, uint32_t bits) {
   const uint64_t sign = UINT64_C(1) << (bits - 1), all = sign | (sign - 1);
   const uint64_t value = element & all;
@@ -70,7 +70,7 @@ static uint64_t ordered(uint64_t element, uint32_t order, uint32_t bits) {
   return value;
 }
 
-/* The index of the first element outside of its range, or -1. */
+/* Returns the index of the first element outside of its range, or -1. */
 static int64_t first_outside(const uint8_t* found, const uint8_t* least, uint64_t bytes, uint32_t order,
                              uint32_t bits) {
   const uint32_t size = bits <= 8 ? 1 : bits / 8;
@@ -84,7 +84,7 @@ static int64_t first_outside(const uint8_t* found, const uint8_t* least, uint64_
   return -1;
 }
 
-/* One tensor of the data: its record, and for an output memory behind the model's arena. */
+/* Reads one tensor of the data: makes its record and, for an output, takes memory after the model's arena. */
 static void prepare(const rlx_tensor_spec* spec, rlx_tensor* record, place* at, int output) {
   const uint32_t ndim = word(at->data), order = word(at->data + 4);
   const uint8_t* dims = at->data + 8;

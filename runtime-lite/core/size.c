@@ -1,8 +1,8 @@
-/* size.c: arithmetic on sizes that cannot wrap around.
+/* size.c: arithmetic on sizes that does not wrap around.
  *
- * A size that does not fit saturates at INT64_MAX, which no memory can satisfy, so one comparison at the end finds
- * every overflow on the way. The product is built from 32-bit halves: the compiler's overflow builtin calls a helper on
- * 32-bit targets that libgcc does not have, and a division costs more than the three products. */
+ * A size that does not fit saturates at INT64_MAX, which no memory can satisfy, so one comparison at the end detects
+ * every overflow. The product is built from 32-bit halves: on 32-bit targets the compiler's overflow builtin calls a
+ * helper that libgcc does not have, and a division costs more than three products. */
 #include "guard.h"
 
 int64_t rlx_multiply(int64_t a, int64_t b) {

@@ -1,7 +1,7 @@
-/* sqrt.c: square roots, for CPUs without the instruction.
+/* sqrt.c: square roots for CPUs without such an instruction.
  *
- * Digit by digit, as on paper: 54 binary digits of the root of a whole number; the last one decides the rounding.
- * A root of 54 digits that ends in 1 is never exact here, since its square would be odd, so there are no ties. */
+ * Digit by digit, as in long-hand arithmetic: 54 binary digits of the root of an integer, of which the last decides the
+ * rounding. A root of 54 digits that ends in 1 is never exact, since its square would be odd: there are no ties. */
 #include "float_bits.h"
 #include "rlx_internal.h"
 
@@ -32,7 +32,7 @@ double rlx_sqrt(double x) {
   return double_of(((uint64_t)(exponent / 2 + 1022) << 52) + ((root + 1) >> 1));
 }
 
-/* Rounding twice is harmless: the root of a float has either few digits or goes on beyond those of a double. */
+/* Rounding twice is harmless: the root of a float either has few digits or has more than a double holds. */
 float rlx_sqrtf(float x) {
   return (float)rlx_sqrt((double)x);
 }

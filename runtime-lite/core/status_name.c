@@ -1,5 +1,5 @@
-/* status_name.c: a status as a word, for programs that print. In a file of its own, since the strings are larger than
- * the guards. The numbers of statuses have gaps; tests/bindings checks that each status of the header has a
+/* status_name.c: the names of statuses, for programs that print. This is a file of its own, since the strings are
+ * larger than the guards. The numbers of statuses have gaps; tests/bindings checks that each status of the header has a
  * name. */
 #include "relax_rt.h"
 

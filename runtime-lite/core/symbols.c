@@ -1,7 +1,7 @@
-/* symbols.c: the values of symbols against what was declared, and from symbols to dims.
+/* symbols.c: checks the values of symbols against their declarations, and computes dims from symbols.
  *
- * A symbol that is INT64_MIN is not known yet: it comes from values of inputs whose data was not given. Dims that
- * depend on it stay RLX_DIM_DERIVED, and a function that needs them gives RLX_NEEDS_DATA. */
+ * A symbol with the value INT64_MIN is not known yet: it comes from values of inputs without data. Dims that depend on
+ * it stay RLX_DIM_DERIVED, and a function that needs them returns RLX_NEEDS_DATA. */
 #include "guard.h"
 
 int32_t rlx_check_symbols(rlx_guard* guard) {

@@ -1,7 +1,7 @@
-/* tensor.c: one tensor record against one spec: is it of the right kind, and where is its memory?
+/* tensor.c: checks one tensor record against its spec, and finds its memory.
  *
- * Every tensor of every model passes here, inputs and outputs alike. What differs between them (which extents count,
- * whether null data is fine) is decided by the callers and comes in as arguments. */
+ * This is used for all tensors, inputs and outputs. What differs between these (which extents count, whether null data
+ * is allowed) is decided by the callers and passed as arguments. */
 #include "guard.h"
 
 const rlx_tensor_spec* rlx_spec(const rlx_function* function, uint32_t tensor) {
@@ -27,7 +27,7 @@ int32_t rlx_check_record(rlx_guard* guard, uint32_t index, const rlx_tensor* ten
   return RLX_OK;
 }
 
-/* The natural alignment of an element in bytes: its size, or that of one part of a complex number. */
+/* Returns the alignment of an element in bytes: its size, or that of one part of a complex number. */
 static uint32_t element_alignment(const rlx_tensor_spec* spec) {
   uint32_t bytes = spec->dtype_bits / 8u;
   if (spec->dtype_code == RLX_DTYPE_COMPLEX) bytes /= 2;
@@ -36,7 +36,7 @@ static uint32_t element_alignment(const rlx_tensor_spec* spec) {
   return alignment;
 }
 
-/* Elements before and after the first one that strides reach; RLX_STRIDES if they may not be so. */
+/* Computes how many elements strides reach before and after the first one; RLX_STRIDES if they are not allowed. */
 static int32_t reach(rlx_guard* guard, const rlx_tensor* tensor, const int64_t* dims, uint32_t how, int64_t* before,
                      int64_t* after) {
   int64_t compact = 1;

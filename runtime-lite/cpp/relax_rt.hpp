@@ -1,13 +1,13 @@
-/* relax_rt.hpp: models from C++17, without a line of generated code: an arena that frees itself, tensors with shapes,
- * and statuses as exceptions (relax::Model::run) or as values (relax::Model::try_run).
+/* relax_rt.hpp: runs models from C++17 without generated code: an arena that frees itself, tensors with shapes, and
+ * statuses as exceptions (relax::Model::run) or as values (relax::Model::try_run).
  *
  *   extern "C" const rlx_model mlp_model;
  *   relax::Model model(mlp_model);
  *   std::vector<relax::Tensor> out = model.run({relax::view(pixels.data(), {n, 784})});
  *   const float* scores = out[0].data<float>();
  *
- * It calls a model by its tables, so one program can hold any number of models and sizes. On a device where neither
- * exceptions nor a heap are wanted, the typed call of the model's own header is the better way. */
+ * It calls a model by its tables, so one program can use any number of models and sizes. On a device without exceptions
+ * or a heap, use the typed call of the model's own header instead. */
 #ifndef RELAX_RT_HPP
 #define RELAX_RT_HPP
 
@@ -26,7 +26,7 @@
 
 namespace relax {
 
-/* DLPack's code and width of a C++ type. */
+/* The code and width in DLPack of a C++ type. */
 template <typename T>
 struct dtype_of;
 #define RELAX_DTYPE(type, c, b)                       \
@@ -47,7 +47,7 @@ RELAX_DTYPE(double, RLX_DTYPE_FLOAT, 64);
 RELAX_DTYPE(bool, RLX_DTYPE_BOOL, 8);
 #undef RELAX_DTYPE
 
-/* Why a call was refused. */
+/* A call that failed: its status, and the error record. */
 class Error : public std::runtime_error {
  public:
   Error(const rlx_model& model, const rlx_function& function, rlx_status status, const rlx_error& found)
@@ -68,7 +68,7 @@ class Error : public std::runtime_error {
   rlx_error record_;
 };
 
-/* Memory at a multiple of what a model asks for; grows, and keeps its size otherwise. */
+/* Aligned memory, which is reallocated only if more bytes or a larger alignment are needed; contents are not kept. */
 class Arena {
  public:
   void* reserve(std::uint64_t bytes, std::uint32_t align) {
@@ -94,7 +94,7 @@ class Arena {
   std::uint32_t align_ = 0;
 };
 
-/* Elements that belong to somebody else, row-major without gaps. */
+/* Compact row-major elements that the caller owns. */
 struct View {
   const void* data;
   std::uint8_t code, bits;
@@ -105,7 +105,7 @@ View view(const T* data, std::vector<std::int64_t> shape) {
   return {data, dtype_of<T>::code, dtype_of<T>::bits, std::move(shape)};
 }
 
-/* Whether the product of the dims is a number of elements, of any type, that memory could have. */
+/* Returns whether memory could have so many elements of any type. */
 inline bool fits_memory(const std::vector<std::int64_t>& dims) noexcept {
   std::size_t most = static_cast<std::size_t>(PTRDIFF_MAX) / 32;
   for (std::int64_t dim : dims) {
@@ -116,10 +116,10 @@ inline bool fits_memory(const std::vector<std::int64_t>& dims) noexcept {
   return true;
 }
 
-/* A result, with memory of its own. */
+/* A result, which owns its memory. */
 class Tensor {
  public:
-  /* Throws std::bad_alloc if no memory could hold it. */
+  /* Throws std::bad_alloc if memory could not hold it. */
   Tensor(std::uint8_t code, std::uint8_t bits, std::vector<std::int64_t> shape)
       : code_(code), bits_(bits), shape_(std::move(shape)) {
     if (!fits_memory(shape_)) throw std::bad_alloc();
@@ -148,7 +148,7 @@ class Tensor {
   std::vector<unsigned char> bytes_;
 };
 
-/* One entry point of a model, with an arena and pools. Not to be used by two threads at once; two of these are fine. */
+/* An entry point of a model, with arena and pools. Not for two threads at once; each may have a Model of its own. */
 class Model {
  public:
   using Result = std::variant<std::vector<Tensor>, Error>;
@@ -170,17 +170,17 @@ class Model {
   const rlx_function& function() const noexcept { return *function_; }
   const rlx_tensor_spec& input(std::uint32_t index) const { return *spec(function_->inputs, index); }
   const rlx_tensor_spec& output(std::uint32_t index) const { return *spec(function_->outputs, index); }
-  /* For a pool of threads, a weights file or a trace hook; arena, pools, error and alloc are the wrapper's. */
+  /* For setting a thread pool, weights or a trace hook. The wrapper itself sets arena, pools, error and alloc. */
   rlx_context& context() noexcept { return context_; }
 
-  /* Runs the model on its inputs in order. Throws Error if it refuses. */
+  /* Runs the model on its inputs, in order. Throws Error if the call fails. */
   std::vector<Tensor> run(const std::vector<View>& inputs) {
     Result result = try_run(inputs);
     if (auto* error = std::get_if<Error>(&result)) throw std::move(*error);
     return std::get<std::vector<Tensor>>(std::move(result));
   }
 
-  /* The same without exceptions, but where memory runs out. */
+  /* Same, but returns the Error; throws only if memory runs out. */
   Result try_run(const std::vector<View>& inputs) {
     error_ = {0, -1, -1, -1, -1, 0, 0};
     lent_.clear();
@@ -256,7 +256,7 @@ class Model {
 
   Error fault(std::int32_t status) const { return Error(*model_, *function_, static_cast<rlx_status>(status), error_); }
 
-  /* Runs, again with more room where the data wants it, and cuts outputs to their sizes. */
+  /* Runs, repeats with more room for outputs whose size the data decides, and shrinks outputs to their sizes. */
   Result finish(std::vector<rlx_tensor>& in, std::vector<Tensor>& outputs) {
     for (;;) {
       std::vector<rlx_tensor> out;
@@ -267,7 +267,7 @@ class Model {
       if (status == RLX_DATA_CAPACITY && short_one >= 0 && short_one < function_->num_outputs) {
         Tensor& tensor = outputs[static_cast<std::size_t>(short_one)];
         std::vector<std::int64_t> dims(tensor.shape_.size(), 1);
-        const bool endless = error_.expected > INT64_MAX / 16;  // more bytes than there are addresses
+        const bool endless = error_.expected > INT64_MAX / 16;  // more bytes than addresses
         if (dims.empty() || endless || error_.expected <= error_.actual) return fault(status);
         dims[0] = error_.expected;
         tensor = Tensor(tensor.code_, tensor.bits_, std::move(dims));

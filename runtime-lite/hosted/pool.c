@@ -1,20 +1,20 @@
-/* pool.c: threads that wait for parallel_for.
+/* pool.c: a thread pool for parallel_for.
  *
  * The problem: a model makes many short parallel calls, some of 20 microseconds. Waking a sleeping thread costs about
- * that much, so a worker first spins for a while, and a caller never waits for a worker that has not woken: it does the
- * tasks itself.
+ * as much, so a worker first spins for a while, and a caller never waits for a worker that has not woken up: it runs
+ * the tasks itself.
  *
- * The method: tasks are claimed from one 64-bit ticket, the number of the call in the upper half and the next task in
- * the lower. A claim is a compare-and-swap of both, so a worker that comes late with an old call number claims nothing,
- * and the caller need only wait until all tasks have ended, not until all workers have seen the call. Between calls the
- * ticket is closed, so that no claim can mix the fields of two calls. Rejected: a barrier of all threads per call,
- * which waits for the slowest to wake; one queue per thread with stealing, which pays off for nested work only.
+ * The method: tasks are claimed from one 64-bit ticket, which has the call's number in its upper half and the next task
+ * in its lower half. A claim is a compare-and-swap of both, so a late worker with an old call number claims nothing,
+ * and the caller only waits until all tasks have ended, not until all workers have seen the call. Between calls the
+ * ticket is closed, so that no claim can mix fields of two calls. Rejected: a barrier of all threads per call, which
+ * waits for the slowest to wake up; one queue per thread with stealing, which only pays for nested work.
  *
- * A thread that sleeps says so first and then looks again; one that has news publishes first and then looks for
- * sleepers. In one order of all these (hence SEQ_CST) at least one of the two sees the other, so that the mutex and the
- * kernel are only entered for threads that do sleep: between consecutive calls no thread does.
+ * A thread that is about to sleep announces it first and then looks for news again; a thread with news publishes it
+ * first and then looks for sleepers. In a single order of all these accesses (hence SEQ_CST), one of the two sees the
+ * other. So the mutex and the kernel are entered only for threads that do sleep: between consecutive calls none does.
  *
- * Releases and acquires on `ended` make the call a full barrier for what the tasks wrote. */
+ * Release and acquire on `ended` make the call a full barrier for what the tasks wrote. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <pthread.h>
@@ -24,14 +24,14 @@
 
 typedef int32_t (*task_function)(void* arg, int32_t index);
 
-/* Tries before a thread sleeps: some tens of microseconds. */
+/* Spins before a thread sleeps: some tens of microseconds. */
 enum { kSpins = 4000 };
 
-/* The lower half of a ticket with nothing to claim. */
+/* The lower half of a ticket from which no task can be claimed. */
 static const uint64_t kClosed = 0xffffffffu;
 
 struct rlx_pool {
-  pthread_mutex_t busy;  /* held during one parallel_for */
+  pthread_mutex_t busy;  /* held during a parallel_for */
   pthread_mutex_t mutex; /* for the two conditions and `stop` */
   pthread_cond_t work, done;
   uint64_t ticket; /* call << 32 | next task */
@@ -41,9 +41,9 @@ struct rlx_pool {
   int32_t ended;    /* tasks of this call that have ended */
   uint64_t failure; /* index << 32 | status of the failing task of the lowest index; UINT64_MAX: none */
   int32_t stop;
-  int32_t sleepers;    /* workers that have said that they wait for `work` */
-  int32_t waiting;     /* the caller has said that it waits for `done` */
-  int32_t num_workers; /* threads without the caller */
+  int32_t sleepers;    /* workers that have announced that they wait for `work` */
+  int32_t waiting;     /* whether the caller has announced that it waits for `done` */
+  int32_t num_workers; /* threads besides the caller */
   pthread_t workers[];
 };
 
@@ -63,7 +63,7 @@ static void note_failure(rlx_pool* pool, int32_t index, int32_t status) {
   }
 }
 
-/* Runs tasks of the current call until none is left to claim. */
+/* Runs tasks of the current call until none can be claimed. */
 static void run_tasks(rlx_pool* pool) {
   uint64_t ticket = __atomic_load_n(&pool->ticket, __ATOMIC_ACQUIRE);
   for (;;) {
@@ -87,7 +87,7 @@ static void run_tasks(rlx_pool* pool) {
   }
 }
 
-/* Whether a task may be left to claim in a call other than `seen`. */
+/* Returns whether there may be tasks to claim in a call other than `seen`. */
 static int is_new(rlx_pool* pool, uint32_t seen) {
   const uint64_t ticket = __atomic_load_n(&pool->ticket, __ATOMIC_SEQ_CST);
   return (uint32_t)(ticket >> 32) != seen && (ticket & kClosed) != kClosed;
@@ -113,7 +113,7 @@ static void* worker(void* argument) {
   }
 }
 
-/* Makes the call visible to the workers. Two numbers per call: one closed while the fields change, one open. */
+/* Publishes a call to the workers. It takes two call numbers: a closed one while the fields change, and an open one. */
 static void publish(rlx_pool* pool, int32_t tasks, task_function task, void* arg) {
   const uint64_t closed = (__atomic_load_n(&pool->ticket, __ATOMIC_RELAXED) | kClosed) + 1;
   __atomic_store_n(&pool->ticket, closed | kClosed, __ATOMIC_RELEASE);

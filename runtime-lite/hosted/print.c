@@ -1,7 +1,7 @@
-/* print.c: R.print on the standard output.
+/* print.c: writes R.print's output to the standard output.
  *
- * A tensor is shown as dtype, shape and elements, nested as in Python; of more than kMost elements each axis shows its
- * first and last kEdge, as NumPy does. A float is shown with as few digits as distinguish it from its neighbours. */
+ * A tensor is printed as dtype, shape and elements, nested as in Python. If it has more than kMost elements, each axis
+ * shows its first and last kEdge, as in NumPy. A float has as few digits as distinguish it from its neighbours. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { kMost = 1000, kEdge = 3 };
 
-/* A format of floats: bits of exponent and of mantissa, and what the exponent of all ones means. */
+/* A floating-point format: bits of exponent and mantissa, and the meaning of special bit patterns. */
 typedef struct float_format {
   int exponent_bits, mantissa_bits, bias;
   int has_infinity; /* 1: as IEEE has it; 0: only the mantissa of all ones is NaN; -1: only the negative zero is;
@@ -40,7 +40,7 @@ static double magnitude(double x) {
   return x < 0 ? -x : x;
 }
 
-/* Half the distance from `value` to its nearest neighbour among numbers of `significant_bits` bits. */
+/* Returns half the distance from `value` to its nearest neighbour among numbers of `significant_bits` bits. */
 static double half_step(double value, int significant_bits) {
   double unit = 1;
   while (unit > value) unit /= 2;
@@ -48,7 +48,7 @@ static double half_step(double value, int significant_bits) {
   return unit * power_of_two(-significant_bits - (unit == value));
 }
 
-/* The fewest digits that are nearer to `value` than any other number of `significant_bits` bits. */
+/* Prints the fewest digits that are nearer to `value` than to any other number of `significant_bits` bits. */
 static void print_float(double value, int significant_bits) {
   char text[40];
   int digits;
@@ -139,7 +139,7 @@ static void print_element(const rlx_tensor* t, int64_t index) {
   }
 }
 
-/* Elements from `first` on along `axis` and the axes behind it, which have `stride` elements a step. */
+/* Prints the elements of `axis` and the following axes from `first` on; together they have `stride` elements. */
 static void print_axis(const rlx_tensor* t, int32_t axis, int64_t first, int64_t stride, int abridged) {
   int64_t i;
   if (axis == t->ndim) {

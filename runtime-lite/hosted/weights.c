@@ -1,7 +1,7 @@
-/* weights.c: a weights file becomes memory without being read.
+/* weights.c: maps a weights file into memory.
  *
- * The file is mapped shared and read-only: pages come in when a kernel touches them, and two processes that run one
- * model share them. The header is checked here and again by the generic run; the typed call relies on this check alone.
+ * The mapping is shared and read-only: pages are loaded when a kernel accesses them, and processes that run the same
+ * model share them. The header is checked here and again by the generic run; the typed call relies on this check only.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -56,7 +56,7 @@ static int32_t map_file(int file, const rlx_model* model, rlx_context* context) 
 }
 
 int32_t rlx_weights_map(const char* path, const rlx_model* model, rlx_context* context) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* the opening of a pipe would wait */
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a pipe would wait */
   if (file < 0) return fail(context, RLX_FILE_IO, -1, 0, errno);
   const int32_t result = map_file(file, model, context);
   (void)close(file);

@@ -1,12 +1,12 @@
-/* rlx_internal.h: what an emitted object and the generic call in runtime-lite say to each other. Not for programs.
+/* rlx_internal.h: the interface between emitted objects and the generic call in runtime-lite. Not for programs.
  *
- * The guards of every entry point are the same loops over its tables, so they live once, in runtime-lite/core, and the
- * object brings only what differs: a constant rlx_function_private and up to four small functions of int64 and raw
- * pointers, which know nothing of the public records. Emitting the guards as code was rejected: it
- * grows with every tensor, and a change of a guard would mean compiling all models again.
+ * The checks of all entry points are the same loops over their tables, so they are in runtime-lite/core, and an object
+ * only contains what differs: a constant rlx_function_private and up to four small functions of int64 and raw pointers,
+ * which do not know the public records. Rejected: emitting the checks as code, which grows with every tensor and would
+ * have to be compiled again when a check changes.
  *
- * An object emits, per entry point, four wrappers for the pointers of its rlx_function. Each owns the scratch words on
- * its stack, so that the use of stack is a number that the compiler knows (no alloca, no variable-length array):
+ * For each entry point, an object emits four wrappers for the pointers of its rlx_function. Each has the scratch words
+ * on its stack, so that the compiler knows the stack usage (no alloca, no variable-length array):
  *
  *   static int32_t main_run(rlx_context* c, const rlx_tensor* in, uint32_t ni, rlx_tensor* out, uint32_t no) {
  *     uint64_t scratch[RLX_SCRATCH_WORDS(symbols, dims, inputs + outputs)];
@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* The version of the records of this file; the generic functions refuse another with RLX_ABI_MISMATCH. */
+/* The version of the records in this file; the generic functions return RLX_ABI_MISMATCH for others. */
 #define RLX_PRIVATE_VERSION 2u
 
 /* Where the value of a symbol comes from:
@@ -51,7 +51,7 @@ typedef struct rlx_function_private {
   uint32_t num_dims; /* of all inputs and outputs together */
   uint32_t weights_align;
   const rlx_function* function;     /* the public record: specs, symbols, arena_max, arena_align */
-  const rlx_symbol_source* sources; /* one per symbol; null when there are none */
+  const rlx_symbol_source* sources; /* one per symbol; null if there are none */
 
   /* Computes derived dims. `dims` arrives with static and bare dims filled in and RLX_DIM_DERIVED elsewhere; writes
    * those, and for data-dependent outputs the upper bound (INT64_MAX: none). Checks relations that are not an input's
@@ -84,7 +84,7 @@ typedef struct rlx_function_private {
   uint64_t weights_bytes;
 } rlx_function_private;
 
-/* Scratch of a wrapper in 8-byte words, for the given numbers of symbols, dims and tensors (inputs and outputs). Never
+/* The scratch of a wrapper in 8-byte words, for these numbers of symbols, dims and tensors (inputs and outputs). Never
  * 0. */
 #define RLX_SCRATCH_WORDS(symbols, dims, tensors) (1 + (symbols) + (dims) + 3 * (tensors))
 
@@ -96,44 +96,44 @@ int32_t rlx_generic_arena_bytes(const rlx_function_private* self, const int64_t*
 int32_t rlx_generic_run(const rlx_function_private* self, uint64_t* scratch, rlx_context* context, const rlx_tensor* in,
                         uint32_t num_in, rlx_tensor* out, uint32_t num_out);
 
-/* The heap of one run, for sizes that nothing bounds before: blocks out of chunks that context->alloc gives, used
- * again within the run. `heap` is RLX_HEAP_WORDS words that an entry keeps in its arena. A block is two words, its
- * address and its bytes; zeros where it has no memory yet. */
-#define RLX_HEAP_TOP         0 /* the unused part of the chunk in use … */
-#define RLX_HEAP_END         1 /* … up to its end */
+/* The heap of one run, for sizes without a bound: blocks in chunks from context->alloc, which are reused within the
+ * run. `heap` is RLX_HEAP_WORDS words that an entry keeps in its arena. A block is two words, its address and its size
+ * in bytes; both are 0 while it has no memory. */
+#define RLX_HEAP_TOP         0 /* start of the unused part of the current chunk */
+#define RLX_HEAP_END         1 /* end of the current chunk */
 #define RLX_HEAP_CHUNK       2 /* bytes of the next chunk; 0: RLX_HEAP_FIRST_CHUNK */
-#define RLX_HEAP_FREE        3 /* free blocks of 64 << k bytes, linked */
+#define RLX_HEAP_FREE        3 /* heads of the free lists of blocks of 64 << k bytes */
 #define RLX_HEAP_CLASSES     55
-#define RLX_HEAP_DEPTH       (RLX_HEAP_FREE + RLX_HEAP_CLASSES) /* calls of recursive functions that have not ended */
+#define RLX_HEAP_DEPTH       (RLX_HEAP_FREE + RLX_HEAP_CLASSES) /* number of running calls of recursive functions */
 #define RLX_HEAP_WORDS       (RLX_HEAP_DEPTH + 1)
 #define RLX_HEAP_FIRST_CHUNK 16384
 
-/* An empty heap. Always RLX_OK. */
+/* Initializes an empty heap. Always returns RLX_OK. */
 int32_t rlx_heap_begin(rlx_context* context, int64_t* heap, rlx_error* error);
-/* Gives `block` at least `bytes` bytes, aligned to 64; the first `keep` are those it had. Leaves it as it was
- * and returns RLX_NO_ALLOCATOR or RLX_OUT_OF_MEMORY if that cannot be; `error` may be null. */
+/* Gives `block` at least `bytes` bytes, aligned to 64; keeps the contents of its first `keep` bytes. If that fails,
+ * leaves it unchanged and returns RLX_NO_ALLOCATOR or RLX_OUT_OF_MEMORY; `error` may be null. */
 int32_t rlx_heap_reserve(rlx_context* context, int64_t* heap, int64_t* block, int64_t keep, int64_t bytes,
                          rlx_error* error);
-/* The same for a block whose words have not been written yet. */
+/* Same for a block whose words are not initialized yet. */
 int32_t rlx_heap_claim(rlx_context* context, int64_t* heap, int64_t* block, int64_t bytes, rlx_error* error);
-/* Takes the memory of `block`, if it has any, back for others. Always RLX_OK. */
+/* Frees the memory of `block`, if it has any, for other blocks of this run. Always returns RLX_OK. */
 int32_t rlx_heap_release(rlx_context* context, int64_t* heap, int64_t* block, rlx_error* error);
 
-/* A tensor that somebody else made while the model ran, as words: its address, the rank and dtype (code | bits << 8)
- * that are wanted, and its dims. */
+/* A tensor that other code made during the run, as words: its address, the wanted rank and dtype (code | bits << 8),
+ * and its dims. */
 #define RLX_RESULT_ADDRESS 0
 #define RLX_RESULT_NDIM    1
 #define RLX_RESULT_DTYPE   2
 #define RLX_RESULT_DIMS    3
 
-/* A record for an external function to fill: no data yet, and room for the dims. */
+/* Makes a record for an external function to fill: without data, and with room for the dims. */
 void rlx_result_begin(int64_t* words, rlx_tensor* record);
-/* Checks what the function left there, and writes address and dims. */
+/* Checks the record that the function filled, and writes its address and dims to the words. */
 int32_t rlx_result_end(const rlx_tensor* record, int64_t* words, rlx_error* error);
-/* The same for the rlx_object that `handle` points to, which must be of `kind`. */
+/* Same for the rlx_object that `handle` points to, which must be of `kind`. */
 int32_t rlx_object_read(rlx_context* context, uint64_t* handle, int64_t* words, int64_t kind, rlx_error* error);
 
-/* Whether this machine stores the most significant byte first. */
+/* 1 if this machine stores the most significant byte first, else 0. */
 #if defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__)
 #define RLX_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 #elif defined(__BIG_ENDIAN__) || defined(__big_endian__) || defined(__ARMEB__) || defined(__MIPSEB__)
@@ -154,14 +154,14 @@ int32_t rlx_object_read(rlx_context* context, uint64_t* handle, int64_t* words, 
 int32_t rlx_selftest(const rlx_model* model, const uint8_t* data, const uint8_t* weights, uint64_t weights_bytes,
                      rlx_context* context);
 
-/* Element arithmetic that some CPUs do not have and that only a libm would give. */
+/* Element arithmetic for CPUs without such instructions; otherwise a libm would be needed. */
 double rlx_fmod(double x, double y); /* C's fmod: exact, with the sign of x */
 float rlx_fmodf(float x, float y);
 double rlx_fma(double x, double y, double z); /* one rounding, to nearest even */
 float rlx_fmaf(float x, float y, float z);
 double rlx_sqrt(double x); /* rounded to nearest even */
 float rlx_sqrtf(float x);
-/* Where a finite x is at least 2^32 in magnitude, it is (4 k + quadrant) pi/2 + rest; the others stay as they are. */
+/* Reduces every finite x of at least 2^32 in magnitude to rest, with x = (4 k + quadrant) pi/2 + rest; skips others. */
 void rlx_reduce_angles(int32_t count, const double* x, double* rest, double* quadrant);
 
 #ifdef __cplusplus

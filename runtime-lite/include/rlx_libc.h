@@ -1,8 +1,8 @@
-/* rlx_libc.h: what C text that relaxc writes asks of <math.h> and <string.h>, also where neither exists.
+/* rlx_libc.h: the functions of <math.h> and <string.h> that emitted C needs, also without these headers.
  *
- * Where the compiler says that it compiles for a system, and the headers are there, they are taken. Else the few
- * functions are here: as instructions where the CPU has them, as functions of runtime-lite/core where it has none, so
- * that a program for a board needs no libm. They round as IEEE 754 says; the rounding mode is to nearest. */
+ * If the compiler targets a hosted system and has the headers, they are included. Otherwise the few functions are
+ * defined here: as instructions if the CPU has them, else as functions of runtime-lite/core, so that a program for a
+ * board needs no libm. They round as IEEE 754 defines it, in the rounding mode to nearest. */
 #ifndef RLX_LIBC_H
 #define RLX_LIBC_H
 
@@ -87,7 +87,7 @@ static inline float rlx_abs_of_f(float x) {
 }
 #endif
 
-/* A CPU's own fused multiply-addition; GCC and clang make the instruction of it whatever is said of errno. */
+/* The CPU's fused multiply-add; GCC and clang emit the instruction whether or not errno is needed. */
 #if defined(__aarch64__) || (defined(__x86_64__) && defined(__FMA__)) || \
     (defined(__riscv_flen) && (__riscv_flen >= 64)) ||                   \
     (defined(__ARM_FEATURE_FMA) && defined(__ARM_FP) && ((__ARM_FP & 8) != 0))
@@ -102,7 +102,7 @@ static inline float rlx_abs_of_f(float x) {
 #define fmaf(x, y, z) rlx_fmaf((x), (y), (z))
 #endif
 
-/* Square roots are an instruction only if errno is not wanted: -fno-math-errno. */
+/* GCC and clang emit an instruction for square roots only without errno: -fno-math-errno. */
 #if defined(__NO_MATH_ERRNO__) &&                                                                      \
     (defined(__aarch64__) || defined(__x86_64__) || (defined(__riscv_flen) && (__riscv_flen >= 64)) || \
      (defined(__ARM_FP) && ((__ARM_FP & 8) != 0)))
@@ -117,7 +117,7 @@ static inline float rlx_abs_of_f(float x) {
 #define sqrtf(x) rlx_sqrtf(x)
 #endif
 
-/* From 2^23 on a float is whole, from 2^52 on a double; NaN fails the comparison and stays. */
+/* Floats from 2^23 on and doubles from 2^52 on are whole; NaN fails the comparison and is returned. */
 static inline float rlx_whole_f(float x) {
   return (fabsf(x) < 8388608.0f) ? copysignf((float)(int32_t)x, x) : x;
 }

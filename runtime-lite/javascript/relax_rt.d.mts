@@ -7,34 +7,34 @@ export type Elements =
 export interface Tensor {
   data: Elements;
   shape: number[];
-  /** As relaxc names it: "float32". */
+  /** A dtype by relaxc's name, such as "float32". */
   dtype: string;
 }
 
-/** Elements, compact and row-major. Without a shape the model's is taken, in which one dim at most may be open. */
+/** Compact row-major elements. Without a shape, the model's shape is used, of which at most one dim may be open. */
 export type Input = Elements | ArrayLike<number> | { data: Elements | ArrayLike<number>; shape: number[] };
 
-/** An input or output: open dims have names, those that data decide are null. */
+/** An input or output. In the shape, open dims have names; dims that the data decides are null. */
 export interface TensorSpec {
   name: string;
   dtype: string;
   shape: (number | string | null)[];
 }
 
-/** A call that a guard refused. */
+/** A call that failed with a status of the model. */
 export class RelaxError extends Error {
-  /** The name of an rlx_status without RLX_: "STATIC_DIM". */
+  /** The name of an rlx_status without RLX_, such as "STATIC_DIM". */
   status: string;
   /** The fields of rlx_error. */
   record: Record<string, number | bigint>;
 }
 
 export class Stream {
-  /** The states of the next call by name. */
+  /** The states for the next call, by name. */
   states: Record<string, { data: Elements; shape: number[] }>;
-  /** Makes all states zero. */
+  /** Sets all states to zero. */
   reset(): void;
-  /** Takes the inputs that are not states. */
+  /** Runs the model on the inputs that are not states. */
   run(inputs: Record<string, Input>): Record<string, Tensor>;
 }
 
@@ -49,18 +49,18 @@ export interface Entry {
 
 export class Model {
   readonly name: string;
-  /** Of what the model was made of: input, flags, compiler. */
+  /** A hash of input, flags and compiler, in hexadecimal. */
   readonly hash: string;
   readonly functions: Record<string, Entry>;
-  /** How many threads run parallel loops. */
+  /** The number of threads that run parallel loops. */
   readonly threads: number;
-  /** Ends the threads; later calls run on the caller's alone. */
+  /** Ends the threads; later calls run only on the caller's thread. */
   close(): void;
-  /** Of the function main, as the calls below. */
+  /** These are those of the function main, like `run` and `stream` below. */
   readonly inputs: TensorSpec[];
   readonly outputs: TensorSpec[];
   run(inputs: Record<string, Input>): Record<string, Tensor>;
-  /** Calls that hand states on; `dims` has sizes of dims of states that are open. */
+  /** Makes a stream: calls that pass states on. `dims` has the sizes of open dims of states. */
   stream(dims?: Record<string, number>): Stream;
 }
 
@@ -71,16 +71,16 @@ export interface LoadOptions {
   /** How many threads run parallel loops, 1 unless said: of models compiled with --target wasm32-threads. A page that is
    * not isolated from other origins (https://developer.mozilla.org/docs/Web/API/Window/crossOriginIsolated) gets 1. */
   threads?: number;
-  /** What the shared memory of such a model may grow to, 2 GiB unless said. */
+  /** Maximum size of the shared memory of such a model, by default 2 GiB. */
   maximumBytes?: number;
 }
 
-/** Loads a model. */
+/** Loads a model. Rejects with a TypeError if the file is not a model that this loader knows. */
 export function load(source: Source, options?: LoadOptions): Promise<Model>;
 
-// What declarations of one model (relaxc --emit=js) are made of.
+// The declarations of one model (relaxc --emit=js) use the following types.
 
-/** Numbers where JavaScript has a Float16Array, else their bits. */
+/** Numbers if JavaScript has Float16Array, else their bits. */
 export type Float16Elements = Uint16Array | (ArrayLike<number> & ArrayBufferView);
 
 export interface ShapedInputOf<Array, Number, Shape extends readonly number[]> {
@@ -88,7 +88,7 @@ export interface ShapedInputOf<Array, Number, Shape extends readonly number[]> {
   shape: Readonly<Shape>;
 }
 
-/** An input whose shape the number of its elements gives. */
+/** An input whose shape follows from the number of its elements. */
 export type InputOf<Array, Number, Shape extends readonly number[]> =
   | Array | ArrayLike<Number> | ShapedInputOf<Array, Number, Shape>;
 
@@ -105,16 +105,16 @@ export interface EntryOf<Inputs, Outputs> {
 }
 
 export interface StreamOf<Inputs, Outputs, States extends keyof Inputs> {
-  /** The states of the next call by name. */
+  /** The states for the next call, by name. */
   states: { [Name in States]: { data: Elements; shape: number[] } };
-  /** Makes all states zero. */
+  /** Sets all states to zero. */
   reset(): void;
-  /** Takes the inputs that are not states. */
+  /** Runs the model on the inputs that are not states. */
   run(inputs: Omit<Inputs, States>): Outputs;
 }
 
 export interface StreamingEntryOf<Inputs, Outputs, States extends keyof Inputs, Dims extends unknown[]>
   extends EntryOf<Inputs, Outputs> {
-  /** Calls that hand states on, with the sizes of those dims of states that are open. */
+  /** Makes a stream: calls that pass states on. `dims` are the sizes of open dims of states. */
   stream(...dims: Dims): StreamOf<Inputs, Outputs, States>;
 }

@@ -4,20 +4,20 @@
 //     const digits = await load("digits.wasm");
 //     const { logits } = digits.run({ image: pixels });        // logits.data, logits.shape
 //
-// All that a loader needs is one export, `<name>_model`: the records behind it are those of relax_rt.h, laid out for
-// wasm32 below. Tables are stepped through by the sizes that the model states, as docs/abi.md asks of loaders. A run copies
-// its inputs into the module's memory behind __heap_base, and its outputs from there; nothing is kept between runs.
-// Threads and workers are in relax_rt_threads.mjs, which is imported when they are asked for.
+// A loader needs only one export, `<name>_model`: the records that it points to are those of relax_rt.h, with the
+// layout for wasm32 below. Tables are stepped through by the sizes in the model, as docs/abi.md requires. A run copies
+// its inputs into the module's memory after __heap_base, and its outputs from there; nothing is kept between runs.
+// Threads and workers are in relax_rt_threads.mjs, which is only imported if they are requested.
 
 const ABI_VERSION = 1;
 const DATA_CAPACITY = 33; // RLX_DATA_CAPACITY
-const GUESS = 65536; // elements of an output that nothing bounds, at first
+const GUESS = 65536; // first capacity, in elements, of an output without a bound
 const NO_BOUND = (1n << 63n) - 1n;
 const PAGE = 65536;
 
 const SIZES = { u8: 1, u16: 2, u32: 4, i32: 4, i64: 8, u64: 8, pointer: 4 };
 
-/** Offsets of a C struct's fields on wasm32, and its size. */
+/** Returns the offsets of a C struct's fields on wasm32, and its size. */
 function layout(fields) {
   const offsets = {};
   let at = 0, align = 1;
@@ -70,7 +70,7 @@ const STATUSES = {
   37: "NO_ALLOCATOR", 38: "OUT_OF_MEMORY", 39: "POLLED", 40: "DATA_BOUND", 41: "OBJECT_KIND", 42: "SELFTEST",
 };
 
-/** A guard that refused a call: `status` is its name, `record` what the model found. */
+/** A call that failed: `status` is the status's name, `record` the fields of the model's error record. */
 export class RelaxError extends Error {
   constructor(message, status, record) {
     super(message);
@@ -80,7 +80,7 @@ export class RelaxError extends Error {
   }
 }
 
-/** The module's memory: records are read by name, and what a run needs is taken from behind the heap's base. */
+/** The module's memory: reads and writes fields of records by name, and allocates for a run after the heap's base. */
 class Memory {
   constructor(exports, memory) {
     this.memory = memory;
@@ -96,7 +96,7 @@ class Memory {
     this.top = this.base;
   }
 
-  /** The address of `bytes` bytes, which are zero. 64 suffices for every alignment that a model asks for by default. */
+  /** Allocates zeroed bytes and returns their address. An alignment of 64 suffices for all models by default. */
   take(bytes, align = 64) {
     const at = Math.ceil(this.top / align) * align;
     const end = at + Math.max(Number(bytes), 1);
@@ -108,7 +108,7 @@ class Memory {
     return at;
   }
 
-  /** The address of `bytes` bytes that no run takes: before the first run. */
+  /** Allocates bytes that outlive runs, and returns their address. Only before the first run. */
   keep(bytes) {
     this.release();
     const at = this.take(bytes);
@@ -151,7 +151,7 @@ class Memory {
     return new Uint8Array(this.memory.buffer, at, count);
   }
 
-  /** A copy, in a buffer that is not shared. */
+  /** Returns a copy, in a buffer that is not shared. */
   copy(at, count) {
     return this.bytes(at, count).slice().buffer;
   }
@@ -166,7 +166,7 @@ class Memory {
   }
 }
 
-/** A tensor of an entry point: name, dtype, shape (names of open dims, null where data decide). */
+/** Reads a tensor of an entry point: name, dtype, shape (open dims have names; dims that the data decides are null). */
 function readSpec(memory, at, symbols) {
   const field = (name) => memory.get(SPEC, at, name);
   const [dtype, array] = DTYPES[`${field("dtype_code")},${field("dtype_bits")}`] ?? [];
@@ -180,7 +180,7 @@ function readSpec(memory, at, symbols) {
 const described = (spec) => `${spec.name}: ${spec.dtype} [${spec.shape.map((dim) => dim ?? "?").join(", ")}]`;
 const elements = (shape) => shape.reduce((product, dim) => product * dim, 1);
 
-/** The shape of an input that is given as elements alone: that of the model, if one dim at most is open. */
+/** Returns the shape of an input without one: that of the model, of which at most one dim may be open. */
 function shapeFor(spec, length) {
   const open = spec.shape.filter((dim) => typeof dim !== "number").length;
   const known = elements(spec.shape.filter((dim) => typeof dim === "number"));
@@ -216,7 +216,7 @@ class Entry {
     return `${this.model.name}.${this.name}`;
   }
 
-  /** Runs the entry on `{ name: array or { data, shape } }`; gives `{ name: { data, shape, dtype } }`. */
+  /** Runs the entry on `{ name: array or { data, shape } }`; returns `{ name: { data, shape, dtype } }`. */
   run(given) {
     this.memory.release();
     const tensors = this.inputs.map((spec) => this.checked(spec, given));
@@ -233,7 +233,7 @@ class Entry {
     return this.finish(context, inputs, symbols, error);
   }
 
-  /** Calls that hand states on; `dims` has sizes of dims of states that are open. */
+  /** Makes a stream; `dims` has the sizes of open dims of states. */
   stream(dims = {}) {
     return new Stream(this, dims);
   }
@@ -252,7 +252,7 @@ class Entry {
     return { data: array, shape };
   }
 
-  /** Writes records of tensors, and their data if they have any; the address of the records. */
+  /** Writes records of tensors, and their data if there is any; returns the address of the records. */
   place(specs, tensors) {
     const records = this.memory.take(TENSOR.size * specs.length);
     specs.forEach((spec, i) => {
@@ -267,7 +267,7 @@ class Entry {
     return records;
   }
 
-  /** Gives the context its arena and its pools. */
+  /** Allocates the arena and the pools, and sets them in the context. */
   lend(context, symbols, error) {
     const size = this.memory.take(8);
     this.check(this.calls.arenaBytes(symbols, size), error);
@@ -300,7 +300,7 @@ class Entry {
     return shape.includes(NO_BOUND) ? [GUESS, ...shape.slice(1).map(() => 1)] : shape.map(Number);
   }
 
-  /** Whether an output was too small for what the data gave, and now has the room that the run asked for. */
+  /** If an output was too small for what the data gave, gives it what the run asked for; returns whether. */
   grow(capacities, error) {
     const record = this.record(error), index = record.tensor - this.inputs.length;
     if (!(index in capacities) || record.expected <= record.actual || record.expected > 2n ** 32n) return false;
@@ -333,7 +333,7 @@ class Entry {
   }
 }
 
-/** Calls that hand states on: outputs that are the next call's inputs. */
+/** Calls that pass states on: outputs that become inputs of the next call. */
 export class Stream {
   constructor(entry, dims) {
     this.entry = entry;
@@ -342,7 +342,7 @@ export class Stream {
     this.reset();
   }
 
-  /** Makes all states zero. */
+  /** Sets all states to zero. */
   reset() {
     this.states = {};
     for (const spec of this.entry.inputs.filter((one) => one.pair >= 0)) {
@@ -384,18 +384,18 @@ export class Model {
     }
   }
 
-  /** How many threads run parallel loops. */
+  /** The number of threads that run parallel loops. */
   get threads() {
     return this.pool?.threads ?? 1;
   }
 
-  /** The stack that a call needs; null: the model does not know. */
+  /** The bytes of stack that a call needs; null if the model does not know. */
   get stackBytes() {
     const needs = Object.values(this.functions).map((entry) => this.memory.get(FUNCTION, entry.at, "stack_max"));
     return needs.some((bytes) => bytes >= 2n ** 32n) ? null : Number(needs.reduce((a, b) => (a > b ? a : b), 0n)) + PAGE;
   }
 
-  /** rlx_context.alloc; 0: the model reports that there is no memory. */
+  /** rlx_context.alloc; returns 0 if there is no memory. */
   allocated(bytes, align) {
     try {
       return this.memory.take(bytes, Math.max(Number(align), 1));
@@ -404,7 +404,7 @@ export class Model {
     }
   }
 
-  /** Ends the threads of the model; later calls run on the caller's alone. */
+  /** Ends the threads of the model; later calls run only on the caller's thread. */
   close() {
     this.pool?.close();
     this.pool = null;
@@ -422,15 +422,15 @@ export class Model {
     return this.functions.main.run(given);
   }
 
-  /** Calls that hand states on; `dims` has sizes of dims of states that are open. */
+  /** Makes a stream; `dims` has the sizes of open dims of states. */
   stream(dims = {}) {
     return this.functions.main.stream(dims);
   }
 }
 
-/** A function of JavaScript that a table takes, which takes functions of modules alone: so this is a module of one
- * function, which it imports and exports. `signature` has a letter for each parameter and one for the result: i for i32,
- * j for i64. */
+/** Makes a function of JavaScript callable through a table. Tables only accept functions of modules, so this compiles a
+ * module that imports the function and exports it. `signature` has a letter for each parameter and one for the result:
+ * i for i32, j for i64. */
 export function tableFunction(signature, called) {
   const types = Array.from(signature, (letter) => (letter === "j" ? 0x7e : 0x7f)), parameters = types.length - 1;
   const bytes = new Uint8Array([
@@ -457,7 +457,7 @@ export async function load(source, { threads = 1, maximumBytes = 2 ** 31 } = {})
   return model;
 }
 
-/** An instance on a memory of its own. A module does not tell how much it begins with, so the first that is taken serves. */
+/** Instantiates a module with a shared memory. Modules do not tell their initial size, so sizes are tried. */
 async function onSharedMemory(module, maximumBytes) {
   const maximum = Math.floor(maximumBytes / PAGE);
   for (let initial = Math.min(16, maximum); ; initial = Math.min(2 * initial, maximum)) {
@@ -470,7 +470,7 @@ async function onSharedMemory(module, maximumBytes) {
   }
 }
 
-/** The module of a source that `load` takes. */
+/** Returns the module for a source that `load` accepts. */
 export async function moduleOf(source) {
   if (typeof source === "string" || source instanceof URL) return fetched(source);
   if (typeof Response !== "undefined" && source instanceof Response) return compiled(source);

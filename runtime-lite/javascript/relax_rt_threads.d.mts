@@ -1,13 +1,13 @@
-/** Types of relax_rt_threads.mjs: a model in a worker of its own, so that its runs do not stop the page. */
+/** Types of relax_rt_threads.mjs: a model in a worker of its own, so that its runs do not block the page. */
 
 import type { LoadOptions, Model, Source } from "./relax_rt.mjs";
 
-/** The calls of a stream, which give promises. Its states stay in the worker. */
+/** A stream of a model in a worker: its calls return promises, and its states stay in the worker. */
 export interface WorkerStream<Given extends unknown[], Results> {
   run(...given: Given): Promise<Results>;
   /** Makes all states zero. */
   reset(): Promise<void>;
-  /** Forgets the states; the stream takes no more calls. */
+  /** Deletes the states; the stream cannot be used afterwards. */
   close(): Promise<void>;
 }
 
@@ -16,13 +16,13 @@ type RunInWorker<Entry> = Entry extends { run(...given: infer Given): infer Resu
 type StreamInWorker<Entry> = Entry extends { stream(...dims: infer Dims): { run(...given: infer Given): infer Results } }
   ? { stream(...dims: Dims): Promise<WorkerStream<Given, Results>> } : unknown;
 
-/** An entry point whose calls give promises. */
+/** An entry point whose calls return promises. */
 export type EntryInWorker<Entry> = Omit<Entry, "run" | "stream" | "functions" | "close"> & RunInWorker<Entry> & StreamInWorker<Entry>;
 
 /** A model of one type, as relaxc --emit=js declares it, in a worker. */
 export type InWorker<Model extends { functions: object }> = EntryInWorker<Model> & {
   readonly functions: { readonly [Name in keyof Model["functions"]]: EntryInWorker<Model["functions"][Name]> };
-  /** Ends the worker and its threads; calls that wait are rejected. */
+  /** Ends the worker and its threads; pending calls are rejected. */
   close(): void;
 };
 

@@ -1,22 +1,22 @@
 // relax_rt_threads.mjs: runs a model's parallel loops on several threads, or a whole model in a worker of its own.
 //
-// relax_rt.mjs imports this file only when a page asks for threads. A module compiled with --target wasm32-threads has a
-// shared memory; each thread is a worker (relax_rt_worker.mjs) with an instance of the module on that memory and a stack
-// of its own. What the threads say to each other is a few integers in a SharedArrayBuffer, below.
+// relax_rt.mjs imports this file only if a page asks for threads. A module compiled with --target wasm32-threads has a
+// shared memory; each thread is a worker (relax_rt_worker.mjs) with its own instance of the module on that memory and
+// its own stack. The threads communicate by a few integers in a SharedArrayBuffer, defined below.
 
 import { RelaxError, moduleOf, tableFunction } from "./relax_rt.mjs";
 
-// The control block, 32-bit integers. NEXT is the next task that nobody has taken, CLOSED or more while there is no loop
-// to run. A worker counts itself INSIDE before it takes a task, and the caller ends a loop only when nobody is inside:
-// so the fields of a loop never change under a worker that runs a task of it.
+// The control block, 32-bit integers. NEXT is the next task to claim, and CLOSED or more if no loop is running. A
+// worker adds itself to INSIDE before it claims a task, and the caller ends a loop only when INSIDE is 0: so the fields
+// of a loop never change while a worker runs a task of it.
 const GENERATION = 0, NEXT = 1, TASKS = 2, TASK = 3, ARGUMENT = 4, INSIDE = 5, STATUS = 6, TRAPPED = 7, FIELDS = 8;
 const CLOSED = 2 ** 30;
 const SPINS = 20000; // about 50 us of polling before a thread sleeps: waking one takes longer than most kernels
-const UNKNOWN_STACK = 2 ** 20; // bytes of stack where the model does not say what it needs
+const UNKNOWN_STACK = 2 ** 20; // bytes of stack if the model does not know what it needs
 
 const inNode = typeof process === "object" && Boolean(process.versions?.node);
 
-/** Starts relax_rt_worker.mjs: gives `{ post, terminate }`. `heard` gets its messages, `failed` an error that ended it. */
+/** Starts relax_rt_worker.mjs, returns `{ post, terminate, keep }`. `heard` gets its messages, `failed` an error. */
 async function startWorker(heard, failed) {
   if (inNode) {
     const { Worker: NodeWorker } = await import("node:worker_threads");
@@ -32,7 +32,7 @@ async function startWorker(heard, failed) {
   return { post: (data) => worker.postMessage(data), terminate: () => worker.terminate(), keep: () => {} };
 }
 
-/** Takes tasks of the open loop and runs them by the instance that has `table`, until none is left. */
+/** Claims and runs tasks of the current loop, by the instance with this `table`, until none is left. */
 function takeTasks(control, table) {
   for (;;) {
     const index = Atomics.add(control, NEXT, 1);
@@ -42,17 +42,17 @@ function takeTasks(control, table) {
   }
 }
 
-/** Whether this thread may sleep: the main thread of a page may not, and polls. */
+/** Returns whether this thread may sleep: the main thread of a page may not, and must poll. */
 function maySleep(control) {
   try {
-    Atomics.wait(control, GENERATION, -1, 0); // never equal: comes back at once
+    Atomics.wait(control, GENERATION, -1, 0); // the values always differ, so this returns at once
     return true;
   } catch {
     return false;
   }
 }
 
-/** What a worker of a pool does, for ever: waits for a loop and takes tasks of it. */
+/** Returns a function that runs in a worker of a pool and never ends: it waits for loops and runs tasks of them. */
 export function serveTasks({ module, memory, stack, control }) {
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
   exports.__stack_pointer.value = stack;
@@ -73,7 +73,7 @@ export function serveTasks({ module, memory, stack, control }) {
   };
 }
 
-/** The threads of one model. The caller of a loop is one of them. */
+/** The threads of one model, including the caller of a loop. */
 class Pool {
   constructor(model, workers, control) {
     this.workers = workers;
@@ -114,7 +114,7 @@ class Pool {
   }
 }
 
-/** Starts `threads - 1` workers on the memory of `model`, each with `stackBytes` of stack. */
+/** Starts `threads - 1` workers on the memory of `model`, each with a stack of its own, and returns their Pool. */
 export async function startPool(model, module, threads) {
   const control = new Int32Array(new SharedArrayBuffer(4 * FIELDS));
   control[NEXT] = CLOSED;
@@ -129,7 +129,7 @@ export async function startPool(model, module, threads) {
   return new Pool(model, workers, control);
 }
 
-// A model in a worker.
+// Models in workers.
 
 const ERRORS = { TypeError, RangeError, RelaxError };
 
@@ -138,7 +138,7 @@ function revived({ name, message, status, record }) {
   return new Kind(message, status, record);
 }
 
-/** The calls of a worker: each is a message and a promise of its answer. */
+/** The calls to a worker: each is a message, and a promise for its answer. */
 class Calls {
   constructor() {
     this.waiting = new Map();
@@ -180,7 +180,7 @@ class Calls {
   }
 }
 
-/** An entry point of a model in a worker: the calls of relax_rt.mjs, which give promises. */
+/** An entry point of a model in a worker: its calls are those of relax_rt.mjs but return promises. */
 class WorkerEntry {
   constructor(calls, { name, inputs, outputs }) {
     Object.assign(this, { name, inputs, outputs });
@@ -193,7 +193,7 @@ class WorkerEntry {
   }
 }
 
-/** Loads a model in a worker of its own, so that its runs do not stop the page; see relax_rt_threads.d.mts. */
+/** Loads a model in a worker of its own, so that its runs do not block the page; see relax_rt_threads.d.mts. */
 export async function loadInWorker(source, options = {}) {
   const module = await moduleOf(source);
   const calls = await new Calls().start();

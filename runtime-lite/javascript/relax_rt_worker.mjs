@@ -1,5 +1,5 @@
-// relax_rt_worker.mjs: the script of the workers that relax_rt_threads.mjs starts. The first message says what this one
-// is: a thread of a model (`tasks`), or the place where a model runs (`load`), which answers each later message.
+// relax_rt_worker.mjs: the script of the workers that relax_rt_threads.mjs starts. The first message decides what a
+// worker is: a thread of a model (`tasks`), or the place where a model runs (`load`), which answers all later messages.
 
 import { load } from "./relax_rt.mjs";
 import { serveTasks } from "./relax_rt_threads.mjs";
@@ -33,7 +33,7 @@ async function heard(message, post) {
   if (message.tasks) {
     const serve = serveTasks(message.tasks);
     post({ ready: true });
-    setTimeout(serve, 0); // the message has to leave before the thread sleeps
+    setTimeout(serve, 0); // the message must be sent before the thread sleeps
     return;
   }
   const { id } = message;
@@ -41,13 +41,13 @@ async function heard(message, post) {
     const value = await answered(message);
     const kept = "step" in message ? new Set(Object.values(streams.get(message.step).states).map(({ data }) => data.buffer)) : new Set();
     const buffers = Object.values(("run" in message || "step" in message) && value).map(({ data }) => data.buffer);
-    post({ id, value }, buffers.filter((buffer) => !kept.has(buffer))); // a state stays here, and goes out as a copy
+    post({ id, value }, buffers.filter((buffer) => !kept.has(buffer))); // buffers of states stay here and are copied
   } catch ({ name, message: text, status, record }) {
     post({ id, error: { name, message: text, status, record } }, []);
   }
 }
 
-// A page's worker has to listen before its script ends, else messages are lost; Node keeps them.
+// A page's worker must listen before its script ends, or messages are lost; Node keeps them.
 if (typeof WorkerGlobalScope !== "undefined")
   globalThis.onmessage = ({ data }) => heard(data, (answer, transfer) => globalThis.postMessage(answer, transfer ?? []));
 else

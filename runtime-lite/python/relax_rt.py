@@ -5,13 +5,13 @@
     results = model(image)                  # arrays in the order of the inputs, or by name: model(image=image)
     results["scores"], results[0]           # arrays by name and in order; a list otherwise: scores, = model(image)
 
-Inputs may be NumPy arrays or anything that speaks DLPack (a tensor of PyTorch, say), which is not copied where it is
+Inputs may be NumPy arrays or anything that supports DLPack (a tensor of PyTorch, say), which is not copied if it is
 compact. Outputs are NumPy arrays. An array of another dtype is converted if NumPy calls both of one kind (float64 to
 float32), else refused. Elements that NumPy has no type for, such as bfloat16, are those of the package ml_dtypes.
 
-All that a loader needs is one symbol, `<name>_model`; the records behind it are written down below, field by field,
-from relax_rt.h (tests/bench checks every offset against a C compiler). Tables are stepped through by the sizes that the
-model states, as docs/abi.md asks of loaders, so that a library with longer records still loads.
+A loader needs only one symbol, `<name>_model`; the records that it leads to are defined below, field by field, as in
+relax_rt.h (tests/bench checks every offset against a C compiler). Tables are stepped through by the sizes that the
+model states, as docs/abi.md requires of loaders, so that a library with longer records still loads.
 """
 
 import contextlib
@@ -102,7 +102,7 @@ class ModelRecord(c.Structure):
                 ("weights_bytes", c.c_uint64)]
 
 
-# DLPack's type code and width of each numpy type that a model may take.
+# DLPack's type code and width, and the NumPy dtype, for all dtypes that NumPy can hold.
 DTYPES = {(kind, bits): np.dtype(f"{letter}{bits // 8}")
           for kind, letter, widths in ((0, "i", (8, 16, 32, 64)), (1, "u", (8, 16, 32, 64)), (2, "f", (16, 32, 64)))
           for bits in widths}
@@ -116,9 +116,9 @@ CODES = {dtype: code for code, dtype in DTYPES.items()}
 
 ALLOC = c.CFUNCTYPE(c.c_void_p, c.c_void_p, c.c_uint64, c.c_uint64)
 DATA_CAPACITY = 33  # RLX_DATA_CAPACITY
-GUESS = 1 << 16  # elements of an output that nothing bounds, at first
+GUESS = 1 << 16  # first capacity, in elements, of an output without a bound
 
-# What each status says of a record, as rlx_error_text of runtime-lite/core/error_text.c does.
+# For each status, its name and the sentence of rlx_error_text (runtime-lite/core/error_text.c).
 STATUSES = {
     1: ("NULL_POINTER", "a pointer that is needed is null"),
     2: ("TENSOR_COUNT", "the number of tensors is {actual}, must be {expected}"),
@@ -161,7 +161,7 @@ STATUSES = {
     64: ("FILE_IO", "the file of weights cannot be opened, sized or mapped: errno is {actual}"),
     65: ("FILE_FORMAT", "this is not a file of weights"),
 }
-UNPLACED = {  # of a record without a node and a tensor
+UNPLACED = {  # for records without a node and a tensor
     13: "memory of the caller overlaps {other}",
     20: "the arena of this call does not fit the address space",
     42: "the self-test found other weights: their CRC-32 is {actual}, must be {expected}",
@@ -240,7 +240,7 @@ class Record:
 
 
 class RlxError(Exception):
-    """A call returned a status other than RLX_OK; says what its error record says, and holds it."""
+    """A call returned a status other than RLX_OK. `error` is the error record, the message says it as a sentence."""
 
     def __init__(self, entry, error, arrays=()):
         status = STATUSES.get(error.code, ("UNKNOWN",))[0]
@@ -259,19 +259,19 @@ def aligned(size, align):
 
 
 def describe(array, shape):
-    """The rlx_tensor of a compact array; `shape` is an int64 ctypes array that stays alive with it."""
+    """Return the rlx_tensor of a compact array; the caller must keep `shape`, an int64 ctypes array, alive with it."""
     code, bits = CODES[array.dtype]
     return Tensor(data=array.ctypes.data, device_type=1, ndim=array.ndim, dtype_code=code, dtype_bits=bits,
                   dtype_lanes=1, shape=c.cast(shape, c.POINTER(c.c_int64)))
 
 
 class Threads:
-    """The pool of runtime-lite/hosted, for the parallel loops of models: `count` threads, the calling one included."""
+    """A thread pool of runtime-lite/hosted for parallel loops: `count` threads, including the calling one."""
 
     def __init__(self, count):
         here, name = Path(__file__).resolve(), "librelax_rt_threads.so"
         places = [os.environ.get("RELAX_RT_THREADS", name), here.with_name(name),
-                  *(prefix / "lib/relaxc" / name for prefix in here.parents[3:4])]  # of share/relaxc/python
+                  *(prefix / "lib/relaxc" / name for prefix in here.parents[3:4])]  # the prefix of share/relaxc/python
         if (found := next((place for place in places if Path(place).is_file()), None)) is None:
             raise OSError(f"threads need {name}, which is installed with relaxc; RELAX_RT_THREADS says where it is")
         self.library = c.CDLL(str(found))
@@ -289,8 +289,8 @@ class Threads:
 
 
 class Model:
-    """A loaded library. `functions` maps the names of its entry points to Entry. `name` is the model's, if it is not
-    the library's; `weights` the file of its weights, if not beside it; `threads` how many run its parallel loops."""
+    """A loaded library. `functions` maps the names of its entry points to Entry. `name` is needed if the model's name
+    is not the library's, `weights` if the weights file is not beside it; `threads` is for parallel loops."""
 
     def __init__(self, path, name=None, weights=None, threads=1):
         path = regular(Path(path).resolve())
@@ -305,7 +305,7 @@ class Model:
         self.functions = {record.name.decode(): Entry(self, record) for record in records}
 
     def map(self, path):
-        """The file of weights as an array, which has to begin with the model's hash."""
+        """Map the weights file and return it as an array; raise ValueError if its size or hash is not the model's."""
         with open(regular(path), "rb") as file:
             weights = np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
         if len(weights) != self.record.weights_bytes or bytes(weights[24:56]) != bytes(self.record.hash[:32]):
@@ -320,7 +320,7 @@ load = Model
 
 
 def regular(path):
-    """The path, if a regular file is there: the opening of a pipe would wait."""
+    """Return the path; raise OSError if it exists but is not a regular file: opening a pipe would wait."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise OSError(f"{path}: it is not a regular file")
     return path
@@ -331,7 +331,7 @@ def name_of(record):
 
 
 def dtype_of(spec):
-    """NumPy's dtype of the elements of a tensor."""
+    """Return NumPy's dtype for the elements of a tensor; raise TypeError if it has none."""
     key = spec.dtype_code, spec.dtype_bits
     if key not in DTYPES:
         more = "; the package ml_dtypes has one" if key in FEW_BITS else ""
@@ -345,7 +345,7 @@ def dtype_text(spec):
 
 
 def array_of(given, spec):
-    """A compact array of what may be an array, a DLPack tensor, a list or a number."""
+    """Return a compact array for an array, a DLPack tensor, a list or a number; raise TypeError on another dtype."""
     dtype = dtype_of(spec)
     if not isinstance(given, np.ndarray) and hasattr(given, "__dlpack__"):
         given = np.from_dlpack(given)
@@ -356,7 +356,7 @@ def array_of(given, spec):
 
 
 class Results(list):
-    """The outputs of a call in their order, and by their names."""
+    """The outputs of a call, by index and by name."""
 
     def __init__(self, arrays, names):
         super().__init__(arrays)
@@ -384,22 +384,22 @@ class Entry:
         return f"{name_of(self.model.record)}.{name_of(self.record)}"
 
     def shape_of(self, spec):
-        """Numbers, and the names of dims that a call decides; None where data decide."""
+        """Return the dims: numbers, names of dims that a call decides, or None if the data decides."""
         return tuple(dim if dim >= 0 else None if dim == -INT64_MAX - 1 else name_of(self.symbols[-1 - dim]) or None
                      for dim in spec.dims[: spec.ndim])
 
     def text_of(self, spec):
-        """"image: float32 [n, 1, 8, 8]"."""
+        """Return text such as: image: float32 [n, 1, 8, 8]."""
         dims = ", ".join("?" if dim is None else str(dim) for dim in self.shape_of(spec))
         return f"{name_of(spec)}: {dtype_text(spec)} [{dims}]"
 
     def prepare(self, arrays, attach=None, outputs=None):
-        """A Call on these input arrays, in order; `attach(context)` may set a pool. `outputs` has arrays by name that the
-        call writes to: compact, of the output's dtype and shape; where data decide a dim, of any size that suffices."""
+        """Return a Call on these input arrays, in order; `attach(context)` may set a thread pool. `outputs` has arrays
+        by name to write to: compact, with the output's dtype and shape; if data decides a dim, any sufficient size."""
         return Call(self, arrays, attach or (self.model.threads and self.model.threads.attach), outputs or {})
 
     def ordered(self, arrays, named):
-        """The inputs in their order, of those by position, by name, or in one dict by name."""
+        """Return the inputs in their order; they are given by position, by name, or in a dict by name."""
         if arrays and isinstance(arrays[0], Mapping):
             arrays, named = arrays[1:], {**arrays[0], **named}
         names, every = [name_of(spec) for spec in self.inputs], "; ".join(map(self.text_of, self.inputs)) or "none"
@@ -419,7 +419,7 @@ class Entry:
 
 
 class Call:
-    """Everything that one call needs, allocated once: tensors, arena, context. `run` may be repeated."""
+    """All that a call needs, allocated once: tensors, arena, context. `run` may be called repeatedly."""
 
     def __init__(self, entry, arrays, attach, outputs):
         self.entry, record = entry, entry.record
@@ -453,8 +453,8 @@ class Call:
         self.make_outputs([self.given[i].shape if i in self.given else shape for i, shape in enumerate(shapes)])
 
     def lend(self, _, size, align):
-        """rlx_context.alloc: memory that lives as long as this call; none where there is not as much. What this raises
-        would not reach the caller, and the model would take whatever address it finds."""
+        """rlx_context.alloc: return memory that lives as long as this call, or None. An exception would not reach the
+        caller, and the model would use an undefined address."""
         try:
             self.lent.append(aligned(size, max(align, 1)))
         except (MemoryError, ValueError, OverflowError):
@@ -462,7 +462,7 @@ class Call:
         return self.lent[-1].ctypes.data
 
     def given_outputs(self, shapes, given):
-        """The caller's arrays by the places of the outputs."""
+        """Return the caller's arrays by the outputs' indices; raise TypeError if one does not fit its output."""
         found = {i: given.pop(name_of(spec)) for i, spec in enumerate(self.entry.outputs) if name_of(spec) in given}
         if given:
             raise TypeError(f"no output is called {', '.join(given)}; there are: "
@@ -484,7 +484,7 @@ class Call:
 
     def check(self, status):
         if status:
-            if self.error.code != status:  # of calls that write no record
+            if self.error.code != status:  # for calls that write no record
                 self.error.forget()
                 self.error.code = status
             raise RlxError(self.entry, self.error, self.arrays)
@@ -496,7 +496,7 @@ class Call:
         return (GUESS,) + (1,) * (ndim - 1) if INT64_MAX in shape else shape
 
     def grow(self):
-        """True if an output was too small for what the data gave, and now has the room that the run asked for."""
+        """If an output was too small for what the data gave, give it what the run asked for; return whether."""
         index = self.error.tensor - len(self.inputs)
         if not 0 <= index < len(self.outputs) or self.error.expected <= self.error.actual or index in self.given:
             return False
@@ -508,7 +508,7 @@ class Call:
         return True
 
     def run(self):
-        """One call of the model. The shapes of outputs are capacities before it, so they are set again each time."""
+        """Call the model once. The shapes of outputs are capacities before a call, so they are set again each time."""
         self.lent.clear()
         while True:
             for shape, capacity in zip(self.out_shapes, self.capacities):
@@ -519,7 +519,7 @@ class Call:
         self.check(status)
 
     def results(self, copy=True):
-        """The outputs at their true sizes, as Results. Without copies they are memory that the next run overwrites."""
+        """Return the outputs in their true sizes. Without `copy`, the next run overwrites their memory."""
         shapes = [tuple(shape[: len(capacity)]) for shape, capacity in zip(self.out_shapes, self.capacities)]
         arrays = [buffer.reshape(-1)[: math.prod(shape)].reshape(shape) for buffer, shape in zip(self.buffers, shapes)]
         return Results([array.copy() if copy else array for array in arrays], [name_of(spec) for spec in self.entry.outputs])

@@ -1,7 +1,7 @@
-/* array.c: which form a file has, and what both forms share.
+/* array.c: reads tensors from files: selects the format, and what both formats share.
  *
- * A file may be anybody's: it has to be a regular one, and no memory is taken for elements before its head agrees with
- * its size. */
+ * Files are not trusted: a file must be a regular one, and no memory is allocated for elements before its head agrees
+ * with its size. */
 #define _XOPEN_SOURCE 700
 
 #include "array.h"
@@ -63,7 +63,7 @@ int rlx_array_is_valid(const rlx_array* array) {
   return 1;
 }
 
-/* `size` bytes from where the file stands; NULL, or why not. */
+/* Reads `size` bytes from the current position; returns NULL, or an error. */
 static const char* read_bytes(int file, void* bytes, size_t size) {
   for (size_t at = 0; at < size;) {
     const ssize_t got = read(file, (uint8_t*)bytes + at, size - at);
@@ -75,9 +75,9 @@ static const char* read_bytes(int file, void* bytes, size_t size) {
   return NULL;
 }
 
-/* More elements than the tensor can have, for which no memory shall be taken. */
+/* Returns whether there are more elements than the tensor can have, so that no memory should be allocated. */
 static int is_too_large(const rlx_tensor_spec* wanted, const rlx_array* array) {
-  enum { kSmall = 1 << 24 }; /* bytes; a guard says more exactly what is wrong */
+  enum { kSmall = 1 << 24 }; /* bytes; below that, a guard of the model reports the size more precisely */
   int64_t room = 1;
   for (int32_t i = 0; i < wanted->ndim; ++i) {
     const int64_t dim = wanted->dims[i];
@@ -132,7 +132,7 @@ size_t rlx_number_bytes(uint8_t code, uint8_t bits) {
   return code == RLX_DTYPE_COMPLEX ? element / 2 : element;
 }
 
-/* Files are little-endian, memory is as the machine wants it. */
+/* Converts from little-endian, which files are, to the byte order of the machine. */
 static void to_native(const rlx_array* array) {
   const size_t size = rlx_number_bytes(array->code, array->bits);
   uint8_t* bytes = array->data;
@@ -150,7 +150,7 @@ const char* rlx_array_read(const char* path, const rlx_tensor_spec* wanted, rlx_
   *array = kNone;
   const int npy = ends_with(path, ".npy");
   if (!npy && !ends_with(path, ".pb")) return "the extension selects no format; .npy and .pb can be read";
-  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* the opening of a pipe would wait */
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a pipe would wait */
   if (file < 0) return strerror(errno);
   struct stat status;
   const char* why = fstat(file, &status) != 0  ? strerror(errno)

@@ -1,7 +1,7 @@
-/* call.c: bind, ask for sizes, run.
+/* call.c: binds inputs, prepares memory and runs.
  *
- * An output whose size only the run knows gets its upper bound. Where there is none, or none that fits memory, it gets
- * room for a guess, and the run is repeated with what it then says that it needs. */
+ * An output whose size only the run knows gets its upper bound as capacity. If there is none, or none that fits memory,
+ * it gets a guess, and the run is repeated with the capacity that it then asks for. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "call.h"
@@ -33,7 +33,7 @@ static rlx_tensor record_of(rlx_array* array) {
   return tensor;
 }
 
-/* The record of a status that was not recorded. */
+/* Fills the error record for a status that was returned without one. */
 static int32_t noted(rlx_context* context, int32_t status, int32_t tensor, uint64_t expected) {
   const rlx_error found = {status, tensor, -1, -1, -1, (int64_t)expected, 0};
   *context->error = found;
@@ -44,7 +44,7 @@ static int32_t out_of_memory(rlx_context* context, uint64_t bytes) {
   return noted(context, RLX_OUT_OF_MEMORY, -1, bytes);
 }
 
-/* Memory for output `i` of at most `dims`, and for a guess where nothing bounds it. */
+/* Allocates output `i` for its dims or their upper bounds, or for a guess if nothing bounds them. */
 static int32_t prepare_output(const rlx_function* f, const rlx_tensor_spec* spec, const int64_t* symbols, uint32_t i,
                               rlx_context* context, rlx_array* out) {
   out->code = spec->dtype_code;
@@ -102,7 +102,7 @@ void rlx_free_memory(rlx_context* context) {
   context->num_pools = 0;
 }
 
-/* Gives an output that did not fit what the run said that it needs. 1 if that makes sense. */
+/* Gives an output that was too small the capacity that the run asked for. Returns 1 if it makes sense to repeat. */
 static int grow(const rlx_function* f, const rlx_error* error, rlx_array* outputs) {
   const int64_t i = (int64_t)error->tensor - f->num_inputs;
   if (i < 0 || i >= f->num_outputs || error->expected <= error->actual || outputs[i].ndim < 1) return 0;
@@ -147,7 +147,7 @@ int32_t rlx_call(const rlx_model* model, const rlx_function* f, rlx_context* con
   return status;
 }
 
-/* The bytes of the character at `at` if it is a control, a format character or a mark of the byte order, else 0. */
+/* Returns the length in bytes of a control or format character or byte order mark at `at`, else 0. */
 static size_t invisible(const unsigned char* at) {
   if (at[0] < 0x20 || at[0] == 0x7f) return at[0] != 0;
   if (at[0] == 0xc2 && ((at[1] >= 0x80 && at[1] < 0xa0) || at[1] == 0xad)) return 2; /* U+0080 to U+009F, U+00AD */

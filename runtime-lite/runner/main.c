@@ -1,6 +1,6 @@
-/* main.c: the program that `relaxc model.onnx -o model` links with a model: it runs the model on files.
+/* main.c: the main program that `relaxc model.onnx -o model` links with a model: it runs the model on files.
  *
- * It knows the model by its table alone, which the linker gives the name rlx_runner_model. */
+ * It knows the model only by its table, to which the linker gives the name rlx_runner_model. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static void print_specs(const rlx_function* f, const char* role, const rlx_tenso
   }
 }
 
-/* What was printed may still be in a buffer, and a full disk be noticed only now. */
+/* Flushes the output, since only then a full disk is noticed; returns the exit code. */
 static int printed(void) {
   return fflush(stdout) == 0 && ferror(stdout) == 0 ? DONE : INPUT_AT_FAULT;
 }
@@ -93,7 +93,7 @@ static int usage(const char* program, const char* what, const char* value) {
   return USAGE;
 }
 
-/* A number from 1 to 1000000, or 0. */
+/* Returns a number from 1 to 1000000, or 0 if the text is not one. */
 static int32_t count_of(const char* text) {
   char* end = NULL;
   const long value = strtol(text, &end, 10);
@@ -127,7 +127,7 @@ static const rlx_function* find_function(const char* name) {
   return name == NULL ? rlx_function_at(kModel, 0) : NULL;
 }
 
-/* Reads every input; NAME=FILE where NAME is that of an input, else the next input that has none yet. */
+/* Reads all inputs: NAME=FILE if NAME is that of an input, else FILE for the next input without data. */
 static int read_inputs(const arguments* a, const rlx_function* f, rlx_array* inputs, char* given) {
   for (int k = 0; k < a->num_files; ++k) {
     const char* path = a->files[k];
@@ -191,7 +191,7 @@ static void print_element(const rlx_array* array, size_t i) {
   }
 }
 
-/* "y: float32 [2, 3] = 1 2 3 4 5 6", at most eight elements. */
+/* Prints "y: float32 [2, 3] = 1 2 3 4 5 6", with at most eight elements. */
 static void print_output(const rlx_tensor_spec* spec, const rlx_array* array) {
   char text[24];
   rlx_print_text(stdout, spec->name);
@@ -206,7 +206,7 @@ static void print_output(const rlx_tensor_spec* spec, const rlx_array* array) {
   (void)printf(count > 8 ? " …\n" : "\n");
 }
 
-/* What stands for a byte of a name in a file's. */
+/* Returns the character for `c` in the name of a file. */
 static char in_file_name(char c) {
   return c == '/' || (unsigned char)c < 0x20 || c == 0x7f ? '_' : c;
 }
@@ -216,8 +216,8 @@ static int same_file_name(const char* a, const char* b) {
   return *a == 0 && *b == 0;
 }
 
-/* FOLDER/NAME.npy; what cannot stand in a file's name becomes an underscore. Where an output before it has that name
- * too, its number is put behind. */
+/* Writes FOLDER/NAME.npy; characters that file names cannot have become underscores. If an earlier output has the same
+ * file name, the number of the output is appended. */
 static int write_output(const arguments* a, const rlx_function* f, uint32_t index, const rlx_array* array) {
   const rlx_tensor_spec* spec = rlx_spec_at(kModel, f->outputs, index);
   int taken = 0;
@@ -244,7 +244,7 @@ static int write_output(const arguments* a, const rlx_function* f, uint32_t inde
   return why == NULL ? DONE : INPUT_AT_FAULT;
 }
 
-/* The file beside the program if none is named. */
+/* Maps the weights file of the command line, or the one beside the program. */
 static int map_weights(const arguments* a, const rlx_function* f, rlx_context* context) {
   if (kModel->weights_bytes == 0)
     return a->weights == NULL ? DONE : usage(a->program, "the model has no file of ", "weights");

@@ -1,4 +1,4 @@
-/* npy.c: NumPy's .npy: a magic, a version, a length, and a Python dict of 'descr', 'fortran_order' and 'shape'. */
+/* npy.c: reads and writes .npy: a magic, a version, a length, and a dict of 'descr', 'fortran_order' and 'shape'. */
 #define _XOPEN_SOURCE 700
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 static const uint8_t kMagic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
-/* Kinds of numbers, and the sizes that each has: bit k stands for 2^k bytes. */
+/* The kinds of numbers, and the sizes of each: bit k is for 2^k bytes. */
 static const struct {
   char kind;
   uint8_t code, sizes;
@@ -22,7 +22,7 @@ static const struct {
               {'c', RLX_DTYPE_COMPLEX, 0x18},
               {'b', RLX_DTYPE_BOOL, 0x01}};
 
-/* The text after `key` and its colon, or NULL. */
+/* Returns the text after `key` and its colon, or NULL. */
 static const char* value_of(const char* dict, const char* key) {
   const char* at = strstr(dict, key);
   if (at == NULL) return NULL;
@@ -31,7 +31,7 @@ static const char* value_of(const char* dict, const char* key) {
   return at;
 }
 
-/* Reads "'<f4'". What is not there is the 0 at the end of the text, and nothing is read behind it. */
+/* Reads "'<f4'". A text that is too short ends with a 0, and nothing is read behind it. */
 static const char* parse_descr(const char* text, const rlx_tensor_spec* wanted, rlx_array* array) {
   static const char* const kNotPlain = "the type is not one of plain numbers";
   if (text == NULL || text[0] != '\'' || text[1] == 0 || text[2] == 0) return kNotPlain;
@@ -49,7 +49,7 @@ static const char* parse_descr(const char* text, const rlx_tensor_spec* wanted, 
     if ((kKinds[i].sizes >> power & 1) == 0) return kNotPlain;
     array->code = kKinds[i].code;
     array->bits = (uint8_t)(8 * size);
-    /* int4 and the like have a byte each, here as there. */
+    /* Elements such as int4 take a byte each, in the file and in memory. */
     if (wanted->dtype_bits < 8 && size == 1 && array->code == wanted->dtype_code) array->bits = wanted->dtype_bits;
     return NULL;
   }
@@ -111,7 +111,7 @@ const char* rlx_npy_parse(const uint8_t* bytes, size_t size, const rlx_tensor_sp
   return NULL;
 }
 
-/* Little-endian on every machine. */
+/* Writes the elements, little-endian on every machine. */
 static void write_elements(const rlx_array* array, FILE* file) {
   const size_t size = rlx_number_bytes(array->code, array->bits);
   const uint8_t* bytes = array->data;
@@ -124,7 +124,7 @@ static void write_elements(const rlx_array* array, FILE* file) {
     for (size_t i = size; i > 0; --i) (void)fputc(bytes[at + i - 1], file);
 }
 
-/* The head of a .npy of the array, at most `room` bytes; its length. */
+/* Writes the head of a .npy to `dict`, at most `room` bytes; returns its length. */
 static size_t head_of(const rlx_array* array, char* dict, size_t room) {
   char kind = 'V';
   for (size_t i = 0; i < sizeof kKinds / sizeof kKinds[0]; ++i)
@@ -142,7 +142,7 @@ static size_t head_of(const rlx_array* array, char* dict, size_t room) {
 }
 
 static const char* write_file(FILE* file, const rlx_array* array) {
-  char dict[1024]; /* 32 dims of 20 digits and what stands between them */
+  char dict[1024]; /* 32 dims of 20 digits, and what is between them */
   const size_t length = head_of(array, dict, sizeof dict);
   const uint8_t head[4] = {1, 0, (uint8_t)(length & 0xff), (uint8_t)(length >> 8)};
   errno = 0;
@@ -155,7 +155,7 @@ static const char* write_file(FILE* file, const rlx_array* array) {
   return !failed ? NULL : why == 0 ? "writing failed" : strerror(why);
 }
 
-/* The file appears whole: it is written under a name of its own in the same folder, and renamed. */
+/* Writes a temporary file in the same folder and renames it, so that the file never appears in part. */
 const char* rlx_npy_write(const char* path, const rlx_array* array) {
   static const char kPattern[] = ".rlx-XXXXXX";
   const char* slash = strrchr(path, '/');
@@ -171,7 +171,7 @@ const char* rlx_npy_write(const char* path, const rlx_array* array) {
     why = strerror(errno);
     if (descriptor >= 0) (void)close(descriptor);
   } else {
-    const mode_t mask = umask(0); /* mkstemp gives nobody else a right */
+    const mode_t mask = umask(0); /* mkstemp gives others no rights */
     (void)umask(mask);
     (void)fchmod(descriptor, 0666 & ~mask);
     why = write_file(file, array);

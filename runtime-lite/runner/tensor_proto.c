@@ -1,10 +1,10 @@
-/* tensor_proto.c: ONNX's TensorProto, as its backend tests keep data, read from protobuf's wire format. */
+/* tensor_proto.c: reads ONNX's TensorProto, as its backend tests store data, from protobuf's wire format. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
 
-/* TensorProto.DataType by number. */
+/* TensorProto.DataType, by number. */
 static const struct {
   uint8_t code, bits;
 } kTypes[] = {{0, 0},
@@ -25,8 +25,8 @@ static const struct {
               {RLX_DTYPE_COMPLEX, 128},
               {RLX_DTYPE_BFLOAT, 16}};
 
-/* The list that elements of a type stand in, one for one or as two parts (complex): its field's number, the wire type
- * of a number that is not packed, and the bytes that a number gives. float16 and the like are bits in int32_data. */
+/* The list that contains elements of a type, one number each or two (complex): its field's number, the wire type of an
+ * unpacked number, and the bytes of a number in memory. float16 and similar types are bits in int32_data. */
 typedef struct list {
   uint64_t field;
   unsigned wire;
@@ -47,7 +47,7 @@ typedef struct cursor {
   const uint8_t *at, *end;
 } cursor;
 
-/* 1 if there was a whole number. */
+/* Reads a varint; returns 1 if it was complete. */
 static int varint(cursor* c, uint64_t* value) {
   *value = 0;
   for (unsigned shift = 0; shift < 64 && c->at < c->end; shift += 7) {
@@ -59,12 +59,12 @@ static int varint(cursor* c, uint64_t* value) {
 }
 
 typedef struct field {
-  uint64_t number, value; /* of a varint; of a fixed number: its bits */
+  uint64_t number, value; /* value of a varint, or bits of a fixed-size number */
   unsigned wire;
-  cursor content; /* of a length-delimited one */
+  cursor content; /* of a length-delimited field */
 } field;
 
-/* 1 if there was a whole field. */
+/* Reads a field; returns 1 if it was complete. */
 static int next_field(cursor* c, field* f) {
   uint64_t key = 0, length = 0;
   const field none = {0, 0, 0, {NULL, NULL}};
@@ -86,14 +86,14 @@ static int next_field(cursor* c, field* f) {
   return 1;
 }
 
-/* Appends a number: the low `size` bytes of `bits`, at most 8. 0 if there are already as many as the shape says. */
+/* Appends the low `size` bytes of `bits`, at most 8. Returns 0 if there are already as many as the shape says. */
 static int append(rlx_array* array, size_t* filled, uint64_t bits, size_t size) {
   if (array->bytes - *filled < size) return 0;
   for (size_t i = 0; i < size; ++i, bits >>= 8) ((uint8_t*)array->data)[(*filled)++] = (uint8_t)bits;
   return 1;
 }
 
-/* A list of numbers, packed or one at a time. 0 if it is not the list of the type, or does not fit. */
+/* Appends a list of numbers, packed or a single one. Returns 0 if it is not the list of the type, or does not fit. */
 static int append_list(rlx_array* array, size_t* filled, const field* f) {
   const list numbers = list_of(array);
   if (f->number != numbers.field) return 0;
@@ -143,7 +143,7 @@ const char* rlx_tensor_proto_parse(const uint8_t* bytes, size_t size, rlx_array*
   const char* why = read_head(c, array);
   if (why != NULL) return why;
   if (!rlx_array_size(array, &array->bytes)) return "its size overflows";
-  /* An element takes a byte at least: a small file cannot ask for much memory. */
+  /* An element takes at least one byte in the file, so a small file cannot ask for much memory. */
   if ((uint64_t)rlx_array_elements(array) > size) return "its number of elements does not match its shape";
   array->data = malloc(array->bytes == 0 ? 1 : array->bytes);
   if (array->data == NULL) return "there is no memory for it";

@@ -1,4 +1,4 @@
-//! The records of relax_rt.h, field by field. A test compares their offsets with those of a C compiler.
+//! The records of relax_rt.h. A test compares the offsets of all fields with those of a C compiler.
 #![allow(non_camel_case_types)]
 use core::ffi::c_void;
 

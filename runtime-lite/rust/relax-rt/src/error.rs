@@ -1,12 +1,12 @@
-//! What a call was refused for.
+//! The error of a call.
 use crate::abi::rlx_error;
 use core::fmt;
 
-/// A status of the model and the record of the guard that refused the call.
+/// A status other than RLX_OK, and the error record of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
     pub status: i32,
-    /// Indices are -1 where they mean nothing; outputs count after inputs.
+    /// Indices are -1 if they do not apply; outputs count after inputs.
     pub record: rlx_error,
 }
 
@@ -23,13 +23,13 @@ impl Error {
         Error { status: 2, record: rlx_error { code: 2, expected: expected.into(), actual: actual as i64, ..NOTHING } }
     }
 
-    /// A slice of `actual` elements where a shape has `expected`.
+    /// Returns the error for a slice of `actual` elements if its shape has `expected`.
     pub(crate) fn of_length(actual: usize, expected: usize) -> Error {
         let record = rlx_error { code: 12, expected: expected as i64, actual: actual as i64, ..NOTHING };
         Error { status: 12, record }
     }
 
-    /// The name of the status, as relax_rt.h has it behind RLX_.
+    /// Returns the name of the status in relax_rt.h, without RLX_.
     pub fn name(&self) -> &'static str {
         NAMES.iter().find(|(status, _)| *status == self.status).map_or("UNKNOWN", |(_, name)| name)
     }

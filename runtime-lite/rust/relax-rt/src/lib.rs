@@ -1,9 +1,9 @@
-//! Calls models that relaxc compiled, without `unsafe` in the program that does.
+//! Calls models that relaxc compiled, without `unsafe` code in the calling program.
 //!
 //! `relaxc --rust m.rs --rust-api safe` writes for each model the types of its inputs, outputs, states and dims, and a
-//! `run` that is made of what is here; the crate `relaxc-build` calls relaxc from build.rs. Why a call is safe: each slice
-//! is held against its shape here, and the model checks dtypes, ranks, shapes, overlaps and memory before it writes
-//! anything (docs/abi.md). This crate needs `core` alone.
+//! `run` that uses this crate; the crate `relaxc-build` calls relaxc from build.rs. Calls are safe because this crate
+//! checks each slice against its shape, and the model checks dtypes, ranks, shapes, overlaps and memory before it
+//! writes anything (docs/abi.md). This crate only needs `core`.
 #![no_std]
 
 pub mod abi;
@@ -15,7 +15,7 @@ use core::ffi::c_void;
 pub use error::Error;
 pub use tensor::{state, Array, Element, Input, Output};
 
-/// Includes what `relaxc_build::Model` wrote of the model of this name.
+/// Includes the file that `relaxc_build::Model` wrote for the model of this name.
 #[macro_export]
 macro_rules! include_model {
     ($name:literal) => {
@@ -32,10 +32,10 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Function {
-    /// The function at `index` of the model's table.
+    /// Returns the function at `index` of the model's table.
     ///
     /// # Safety
-    /// `model` is the descriptor of an object that relaxc wrote, linked into this program, and has that many functions.
+    /// `model` must be the descriptor of an object that relaxc wrote, linked into this program, with such a function.
     pub unsafe fn of(model: *const rlx_model, index: usize) -> Self {
         let model = &*model;
         assert!(model.abi_version == abi::ABI_VERSION, "the model is of another version of relaxc's interface");
@@ -43,7 +43,7 @@ impl Function {
         Function(&*(table.add(index * model.function_size as usize) as *const rlx_function))
     }
 
-    /// Bytes of arena that a call with these dims demands, with the room that aligning a slice of bytes takes.
+    /// Returns the bytes of arena that a call with these dims needs, including room for aligning a slice of bytes.
     pub fn arena_bytes(&self, symbols: &[i64]) -> Result<usize, Error> {
         self.count(symbols.len(), self.0.num_symbols)?;
         let mut bytes = 0;
@@ -53,7 +53,7 @@ impl Function {
         usize::try_from(bytes).ok().and_then(|all| all.checked_add(self.align() - 1)).ok_or(error::TOO_LARGE)
     }
 
-    /// Checks inputs, and finds the dims that they have: `symbols`, in the order of the model's table.
+    /// Checks inputs, and writes the dims that they have to `symbols`, in the order of the model's table.
     pub fn bind(&self, inputs: &[Input<'_>], symbols: &mut [i64]) -> Result<(), Error> {
         self.count(inputs.len(), self.0.num_inputs)?;
         self.count(symbols.len(), self.0.num_symbols)?;
@@ -65,16 +65,16 @@ impl Function {
         Error::check(status, record)
     }
 
-    /// The dims of an output; i64::MAX where data decide and nothing bounds them.
+    /// Writes the dims of an output; i64::MAX if the data decides and nothing bounds them.
     ///
     /// # Safety
-    /// `dims` has as many places as that output has dims.
+    /// `dims` must be as long as that output has dims.
     pub unsafe fn output_shape(&self, symbols: &[i64], index: usize, dims: &mut [i64]) -> Result<(), Error> {
         self.count(symbols.len(), self.0.num_symbols)?;
         Error::check((self.0.output_shape)(symbols.as_ptr(), index as u32, dims.as_mut_ptr()), error::NOTHING)
     }
 
-    /// Runs the function. The shapes of `outputs` are their capacities before and their sizes after.
+    /// Runs the function. The shapes of `outputs` are their capacities before the call and their sizes after it.
     pub fn run(&self, arena: &mut [u8], inputs: &[Input<'_>], outputs: &mut [Output<'_>]) -> Result<(), Error> {
         self.count(inputs.len(), self.0.num_inputs)?;
         self.count(outputs.len(), self.0.num_outputs)?;

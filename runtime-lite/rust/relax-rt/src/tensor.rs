@@ -1,13 +1,13 @@
-//! Slices as the records that a model takes.
+//! Converts slices to the tensor records of the interface.
 use crate::abi::rlx_tensor;
 use crate::error::{Error, TOO_LARGE};
 use core::ffi::c_void;
 use core::marker::PhantomData;
 
-/// A type whose values are elements of some dtypes. bool, float8, float16 and bfloat16 are their bits.
+/// A type for elements of some dtypes. Elements of bool, float8, float16 and bfloat16 are given as bits.
 ///
 /// # Safety
-/// Any bits are a value of the type, and `BITS` is its size.
+/// Any bits must be a valid value of the type, and `BITS` must be its size in bits.
 pub unsafe trait Element: Copy + 'static {
     const BITS: u8;
 }
@@ -22,7 +22,7 @@ macro_rules! elements {
 }
 elements!(i8, u8, i16, u16, i32, u32, i64, u64, f32, f64);
 
-/// Elements with their shape, for inputs whose dims do not follow from the dims of the call.
+/// Elements with their shape, for inputs whose dims do not follow from the call's dims.
 #[derive(Clone, Copy, Debug)]
 pub struct Array<'a, T, const RANK: usize> {
     pub data: &'a [T],
@@ -38,7 +38,7 @@ pub struct Input<'a>(rlx_tensor, PhantomData<&'a [u8]>);
 pub struct Output<'a>(rlx_tensor, PhantomData<&'a mut [u8]>);
 
 impl<'a> Input<'a> {
-    /// Elements of the dtype of DLPack's `code`, compact and row-major. Fails if there are not as many as the shape says.
+    /// Takes compact row-major elements of DLPack's dtype `code`. Fails unless there are as many as the shape says.
     pub fn new<T: Element>(code: u8, data: &'a [T], shape: &'a [i64]) -> Result<Self, Error> {
         let length = elements(shape)?;
         if length != data.len() {
@@ -49,7 +49,7 @@ impl<'a> Input<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// Room for at least the elements of the shape, which the call replaces by that of its result.
+    /// Takes room for at least the elements of the shape, which the call replaces by the shape of its result.
     pub fn new<T: Element>(code: u8, data: &'a mut [T], shape: &'a mut [i64]) -> Result<Self, Error> {
         let length = elements(shape)?;
         if length > data.len() {
@@ -59,7 +59,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// A state that a call reads and replaces in its place.
+/// Makes the tensors of a state that a call reads and replaces in place.
 pub fn state<'a, T: Element>(
     code: u8, data: &'a mut [T], before: &'a [i64], after: &'a mut [i64],
 ) -> Result<(Input<'a>, Output<'a>), Error> {

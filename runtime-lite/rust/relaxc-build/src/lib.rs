@@ -1,4 +1,4 @@
-//! Compiles a model by relaxc while a crate is built:
+//! Compiles a model with relaxc while a crate is built:
 //!
 //! ```no_run
 //! // build.rs
@@ -11,7 +11,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A model that is to be compiled.
+/// A model to compile.
 pub struct Model {
     input: PathBuf,
     name: String,
@@ -19,14 +19,14 @@ pub struct Model {
 }
 
 impl Model {
-    /// An ONNX model, a TFLite model or a program in the text IR. Its name is the stem of the file.
+    /// Takes an ONNX model, a TFLite model or a program in the text IR. Its name is the stem of the file.
     pub fn new(input: impl AsRef<Path>) -> Self {
         let input = input.as_ref().to_path_buf();
         let name = input.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
         Model { input, name, flags: Vec::new() }
     }
 
-    /// What the model is called in `include_model!`, where the stem of the file is no identifier.
+    /// Sets the model's name for `include_model!`; needed if the stem of the file is not an identifier.
     pub fn name(mut self, name: &str) -> Self {
         self.name = name.to_string();
         self
@@ -37,23 +37,23 @@ impl Model {
         self.flag("--dim").flag(dim)
     }
 
-    /// An input and the output that carries it to the next call: "h:hn".
+    /// Declares a state: an input, and the output that carries it to the next call, such as "h:hn".
     pub fn state(self, state: &str) -> Self {
         self.flag("--state").flag(state)
     }
 
-    /// The edition of the crate, if it is 2024 or later.
+    /// Sets the edition of the crate; needed if it is 2024 or later.
     pub fn edition(self, edition: &str) -> Self {
         self.flag("--rust-edition").flag(edition)
     }
 
-    /// Any flag of relaxc.
+    /// Adds any flag of relaxc.
     pub fn flag(mut self, flag: &str) -> Self {
         self.flags.push(flag.to_string());
         self
     }
 
-    /// Compiles and links the model. Ends the build with relaxc's messages if that fails.
+    /// Compiles and links the model. If that fails, ends the build with relaxc's messages.
     pub fn compile(self) {
         println!("cargo:rerun-if-env-changed=RELAXC");
         println!("cargo:rerun-if-env-changed=PATH");
@@ -93,7 +93,7 @@ fn variable(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("{name} is not set: call this from build.rs"))
 }
 
-/// RELAXC, or the first relaxc of PATH.
+/// Returns the path in RELAXC, or the first relaxc on PATH.
 fn program() -> PathBuf {
     if let Some(path) = env::var_os("RELAXC") {
         return path.into();
@@ -103,7 +103,7 @@ fn program() -> PathBuf {
     found.unwrap_or_else(|| panic!("there is no relaxc on PATH; install it, or set RELAXC to its path"))
 }
 
-/// The folder of librelax_rt.a in the tree that relaxc lies in.
+/// Returns the folder of librelax_rt.a in the installation of relaxc.
 fn runtime(relaxc: &Path) -> PathBuf {
     let real = relaxc.canonicalize().unwrap_or_else(|why| panic!("{}: {why}", relaxc.display()));
     let folder = real.parent().and_then(Path::parent).map(|tree| tree.join("lib")).unwrap_or_default();
@@ -111,7 +111,7 @@ fn runtime(relaxc: &Path) -> PathBuf {
     folder
 }
 
-/// The files of a rule of make, behind its target; a blank in a name stands behind a backslash.
+/// Returns the files of a rule of make, without its target; blanks in names follow a backslash.
 fn dependencies(rule: &str) -> Vec<String> {
     let text = rule.replace("\\\n", " ");
     let files = text.split_once(": ").map_or("", |(_, files)| files);
