@@ -1,4 +1,4 @@
-// kernel.cpp: from a prim func to a draft, and back.
+// kernel.cpp: makes a draft of a prim func, and a prim func of the draft.
 #include "compiler/schedule/kernel.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace relaxc::schedule {
 namespace {
 
-/// Illegal: a step reads a constant in another form, and no step packs it.
+/// Fails if a step reads a constant in another form, but no step packs it.
 Legal<> all_packed(const Tree& tree) {
   for (const Operand& operand : tree.operands())
     RELAXC_REQUIRE(operand.buffer == operand.param,
@@ -35,7 +35,7 @@ Stmt without_unused(Context& context, Stmt s) {
   return tir::rewrite(context, s, rewriter);
 }
 
-/// The schedule's tree becomes the kernel's body; packed constants take the places of the parameters they were.
+/// Makes the tree the kernel's body, and replaces parameters by their packed constants.
 void finish(Tree& s, tir::PrimFunc& kernel, std::vector<PackedParam>& packed) {
   s.leave_section();
   kernel.body = without_unused(s.context(), s.root());

@@ -18,8 +18,8 @@ void copy_strided(std::byte* to, const std::byte* from, int64_t count, int64_t s
   for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * kBytes, from + i * stride * kBytes, Bytes);
 }
 
-/// `count` elements that lie `stride` elements apart. A copy of a size that is known is one move, and there are as many
-/// as a model has weights.
+/// Copies `count` elements that are `stride` elements apart. It is called as often as a model has weights; with a
+/// constant element size, each copy is a single move.
 void copy_row(std::byte* to, const std::byte* from, int64_t count, int64_t stride, int64_t element_bytes) {
   if (stride == 1) {
     std::memcpy(to, from, static_cast<size_t>(count * element_bytes));
@@ -54,8 +54,8 @@ std::string Packing::description() const {
                      fmt::join(order, " "));
 }
 
-/// The same tensor with neighbours along `words_axis` in one element, the first in the lowest bytes (see words_extent
-/// for what the last word has).
+/// Returns the tensor with adjacent elements along `words_axis` joined to one, the first in the lowest bytes (see
+/// words_extent for the last word).
 std::vector<std::byte> Packing::as_words(std::span<const std::byte> bytes, int64_t element_bytes) const {
   const auto element = static_cast<size_t>(element_bytes), terms = static_cast<size_t>(word_bytes) / element;
   size_t inner = 1, axis = static_cast<size_t>(words_axis);

@@ -1,7 +1,7 @@
 // scheduler.cpp: see scheduler.h.
 //
-// A kernel as fusion leaves it is a sequence of nests inside allocations. A reduction takes with it the nest that fills
-// in its neutral element (the tile begins with it anyway) and the consumers that follow over the same axes; results
+// A kernel after fusion is a sequence of nests inside of allocations. A reduction is scheduled together with the nest
+// that initializes it (the tile starts with that anyway) and with consumers that follow it over the same axes; results
 // that nothing else reads then never reach memory.
 #include "compiler/schedule/scheduler.h"
 
@@ -21,12 +21,12 @@
 namespace relaxc::schedule {
 namespace {
 
-/// What is in focus takes its place in the kernel again.
+/// Puts the nests in focus back into the kernel.
 void leave_focus(Tree& tree) {
   RELAXC_CHECK(apply(tree, Unfocus{}), "the whole kernel can always be seen");
 }
 
-/// A section ends before a nest that reads nothing of what the section makes, if it is long enough.
+/// The statements at which a new section starts: those that read no result of the section before, if it is long enough.
 std::vector<size_t> section_ends(const std::vector<Stmt>& parts) {
   constexpr size_t kLength = 32;
   std::vector<size_t> ends;
@@ -48,7 +48,7 @@ std::vector<size_t> section_ends(const std::vector<Stmt>& parts) {
   return ends;
 }
 
-/// How many statements what is in focus has become, where it is among `others`.
+/// How many statements those in focus have become, if they are among `others` others.
 size_t statements_among(Stmt made, size_t others) {
   if (others == 0) return statements_of(made).size();
   const auto* seq = made.as<tir::Seq>();
@@ -100,7 +100,7 @@ void Scheduler::distribute_over_tasks(std::vector<uint32_t> done) {
   ask(Stage::kTasks, draft_, "");
 }
 
-/// Sections one by one, so that a kernel of very many nests (a wide concatenation) costs what they are many.
+/// Schedules sections one by one, so that the cost for a kernel of very many nests (a wide concatenation) stays linear.
 void Scheduler::in_sections() {
   std::vector<size_t> ends = section_ends(statements_of(draft_.tree.root()));
   for (size_t i = ends.size(); i-- > 0;) {
@@ -159,7 +159,7 @@ std::vector<size_t> Scheduler::schedule_group(const NestGroup& group) {
   if (group.blocks.empty()) return {1};
   if (schedule_nests(group, sizes)) return sizes;
   if (!group.reduces) return {1};
-  // At least each by itself.
+  // Schedule at least each nest by itself.
   for (const NestGroup& alone : without_consumers(group)) {
     const bool same = alone.begin == group.begin && alone.end == group.end;
     if (!same && schedule_nests(alone, sizes)) continue;

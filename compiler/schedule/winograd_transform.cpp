@@ -1,10 +1,10 @@
 // winograd_transform.cpp: the matrices of F(m, r) (Winograd 1980), by interpolation at points (Toom and Cook).
 //
 // Filtering is the transpose of multiplying polynomials: evaluate at as many points as the product has coefficients,
-// one of them infinity, multiply there, interpolate. Every choice of points is exact in exact arithmetic; in floats it
-// decides how much errors grow. The usual 0, 1, -1, 2, -2 give F(4, 3) a growth of 16; with 1/2 in place of 1 it is
-// 22/3, and all numbers with which data and results are multiplied are sums of few powers of two, hence exact
-// (Barabasz et al. 2020 look for better ones; tests/unit/schedule/winograd_test.cpp holds the bound).
+// one of them infinity, multiply there, interpolate. Any points are exact in exact arithmetic; in floats they decide
+// how much errors grow. The usual 0, 1, -1, 2, -2 give F(4, 3) a growth of 16; with 1/2 in place of 1 it is 22/3, and
+// all factors of data and results are sums of few powers of two, hence exact (Barabasz et al. 2020 look for better
+// ones; tests/unit/schedule/winograd_test.cpp checks the bound).
 #include "compiler/schedule/winograd_transform.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace relaxc::schedule {
 namespace {
 
-/// Coefficients, the lowest first, of the product of (x - p) over all points but the one at `without`.
+/// The coefficients, lowest first, of the product of (x - p) over all points except for the one at index `without`.
 std::vector<double> product_of_roots(const std::vector<double>& points, size_t without) {
   std::vector<double> product{1};
   for (size_t i = 0; i < points.size(); ++i) {

@@ -25,7 +25,7 @@ bool has_load(Expr e) {
 
 namespace {
 
-/// How far a value moves for each step of a variable, if it is known.
+/// How a value changes with each step of a variable: whether it does, and by how much if that is a constant.
 struct Moves {
   bool depends = false;
   std::optional<int64_t> step;
@@ -124,7 +124,7 @@ void for_each_access(Stmt root, const std::function<void(const Access&)>& f) {
 
 namespace {
 
-/// The two subscripts are side by side, and their dims can be one.
+/// Whether the subscripts by the two variables are adjacent, so that their dims can become one.
 bool fusible(const Access& access, const tir::For& outer, const tir::For& inner) {
   bool uses = false;
   for (Expr index : access.indices) uses |= depends_on(index, outer.var) || depends_on(index, inner.var);
@@ -134,7 +134,7 @@ bool fusible(const Access& access, const tir::For& outer, const tir::For& inner)
   return arith::prove_equal(access.buffer->shape[*at + 1], inner.extent);
 }
 
-/// A variable occurs in `e`, other than in what loads read.
+/// Whether one of the variables occurs in `e` outside of the subscripts of loads.
 bool occurs_outside_loads(Expr e, Expr a, Expr b) {
   std::vector<Expr> pending{e};
   std::unordered_set<Expr> seen;

@@ -14,7 +14,7 @@ using analysis::Nest;
 bool is_reduction(const Nest& nest) {
   if (nest.block == nullptr || !nest.block->init) return false;
   const auto* init = nest.block->init.as<tir::Store>();
-  bool reduces = false, sums = true;  // else each term goes to a place of its own
+  bool reduces = false, sums = true;  // false if a term goes to a place of its own
   for (const tir::IterVar& iter : nest.block->iters) {
     if (iter.iter_kind != tir::IterKind::kReduce) continue;
     reduces = true;
@@ -66,7 +66,7 @@ bool joins(const Nest& nest, const Nest& reduction, const std::vector<BufferRef>
   }
   bool fresh = std::find(results.begin(), results.end(), nest.store->buffer) == results.end();
   for (BufferRef result : results) fresh &= analysis::reads_at_own_index(nest, result);
-  // What the reduction reads must not be overwritten while it runs.
+  // The nest must not overwrite what the reduction reads while it runs.
   return fresh && !is_used(Stmt(reduction.block), nest.store->buffer);
 }
 

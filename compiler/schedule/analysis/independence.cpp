@@ -1,13 +1,13 @@
-// independence.cpp: a dependence test for loops that are to run on several cores.
+// independence.cpp: a dependence test for loops that may run on several cores.
 //
-// Strategies know which axes are independent when they begin, but a loop that splits, fusions and tails have made is
-// known by its accesses alone; so this looks at nothing else, and a strategy that errs gets a serial loop instead of a
-// race.
+// Strategies know at the beginning which axes are independent, but a loop that was made by splits and fusions is known
+// only by its accesses. So this test looks only at accesses, and a strategy that is wrong gets a serial loop instead of
+// a race.
 //
-// The method: of every buffer that the body writes, all accesses must have one dim in which iteration v stays within
-// [c * v + base + low, c * v + base + high] with high - low < |c|, where base depends on nothing inside of the loop.
-// Then two iterations never meet. Rejected: the exact tests of polyhedral compilers, which would allow more (a dim and
-// its remainder in two subscripts) than strategies make.
+// The method: for every buffer that the body writes, there must be a dim in which all accesses of iteration v are
+// within [c * v + base + low, c * v + base + high] with high - low < |c|, where base depends on nothing inside of the
+// loop. Then two iterations never access the same element. Rejected: the exact tests of polyhedral compilers, which
+// would allow more (a dim and its remainder in two subscripts) than strategies make.
 #include "compiler/schedule/analysis/independence.h"
 
 #include <cstdlib>
@@ -44,7 +44,7 @@ class Independence {
   }
 
  private:
-  /// What the body binds, allocates and accesses; false if it holds what is not followed.
+  /// Collects what the body binds, allocates and accesses; false if it has statements that this test cannot handle.
   bool collect() {
     bool known = true;
     tir::for_each_stmt(loop_.body, [&](Stmt s) {
@@ -83,7 +83,7 @@ class Independence {
     facts_.bound(inner.var, {0, most != INT64_MAX ? std::max<int64_t>(most, 1) - 1 : INT64_MAX});
   }
 
-  /// The buffer behind all views; null: an address that was found while running.
+  /// The buffer that `buffer` is a view of, through all views; null if its address is only known during the run.
   BufferRef memory(BufferRef buffer) const {
     for (auto it = bases_.find(buffer); it != bases_.end(); it = bases_.find(buffer)) {
       buffer = it->second;
@@ -100,7 +100,7 @@ class Independence {
     return false;
   }
 
-  /// What belongs to dims of more than one element: along others all subscripts mean one place.
+  /// The elements of `list` for dims of more than one element; along other dims all subscripts are the same place.
   static std::vector<Expr> without_units(const tir::Buffer& buffer, const std::vector<Expr>& list) {
     std::vector<Expr> out;
     for (size_t i = 0; i < list.size(); ++i)
@@ -108,7 +108,7 @@ class Independence {
     return out;
   }
 
-  /// Subscripts of the two, without those of dims of one element, mean the same places.
+  /// Whether equal subscripts in both buffers are the same places, where dims of one element do not count.
   bool same_view(BufferRef a, BufferRef b) const {
     if (a == b) return true;
     std::vector<Expr> dims = without_units(*a, a->shape), others = without_units(*b, b->shape);
@@ -148,11 +148,11 @@ class Independence {
   }
 
   const tir::For& loop_;
-  std::map<BufferRef, BufferRef> bases_;  // looked up only
-  std::map<BufferRef, Expr> offsets_;     // of views in their bases, in bytes; looked up only
-  std::set<BufferRef> own_;               // whose accesses never meet; asked for membership only
-  std::unordered_set<Expr> inner_;        // what the body binds
-  arith::Substitution bindings_;          // of the axes of blocks
+  std::map<BufferRef, BufferRef> bases_;  // never iterated
+  std::map<BufferRef, Expr> offsets_;     // byte offsets of views in their bases; never iterated
+  std::set<BufferRef> own_;               // buffers whose accesses never conflict; never iterated
+  std::unordered_set<Expr> inner_;        // variables that the body binds
+  arith::Substitution bindings_;          // values of the axes of blocks
   std::vector<Access> accesses_;
   arith::Facts facts_;
 };

@@ -1,8 +1,8 @@
 // legality.cpp: see legality.h.
 //
-// The test of reordering is the one of parallel loops, asked of each loop of the nest as if it were the outermost: if
-// two of its iterations never meet, whatever the other loops do in them, no dependence crosses it, and it may stand
-// anywhere. Dependences then lie among the loops that are left, whose order stays.
+// The test for reordering asks the test for parallel loops about each loop of the nest as if it were the outermost one:
+// if two of its iterations never access the same element, whatever the other loops do, no dependence crosses it, and it
+// may be at any position. All dependences are then among the remaining loops, whose order stays.
 #include "compiler/schedule/analysis/legality.h"
 
 #include <algorithm>
@@ -42,15 +42,15 @@ bool may_run_together(Stmt root, const For& loop) {
 
 namespace {
 
-/// The results of marked reductions in `s` and of that in the block `marked`, each of one kind, that nothing else there
-/// accesses.
+/// The results of reductions that are marked for reassociation or in the block `marked`, if each is combined by one
+/// operation only and nothing else in `s` accesses it.
 std::set<BufferRef> reassociable(Stmt root, Stmt s, uint32_t marked) {
   std::map<BufferRef, BufferRef> bases;  // looked up only
   tir::for_each_stmt(root, [&](Stmt inner) {
     if (const auto* view = inner.as<tir::View>()) bases[view->buffer] = view->base;
   });
   std::map<BufferRef, arith::ExprKind> sums;
-  std::set<BufferRef> others;  // these three are asked for membership only
+  std::set<BufferRef> others;  // these three are never iterated
   std::set<const tir::StmtNode*> updates;
   tir::for_each_stmt(s, [&](Stmt inner) {
     const auto* block = inner.as<tir::Block>();
@@ -78,7 +78,7 @@ std::set<BufferRef> reassociable(Stmt root, Stmt s, uint32_t marked) {
   return alone;
 }
 
-/// Whether two iterations of one loop of the nest never meet, whatever the others do in them.
+/// Whether two iterations of this loop never access the same element, whatever the other loops of the nest do.
 bool is_free(Context& context, Stmt root, const std::vector<const For*>& chain, size_t which,
              const std::set<BufferRef>& sums) {
   if (const int64_t* extent = chain[which]->extent.constant(); extent != nullptr && *extent <= 1) return true;
@@ -94,7 +94,7 @@ bool is_free(Context& context, Stmt root, const std::vector<const For*>& chain, 
   return has_independent_iterations(root, outermost, sums);
 }
 
-/// Bounds of a loop depend only on variables of loops that stand around it in this order, and nothing ends early.
+/// Whether bounds of each loop depend only on loops that are outside of it in this order, and all iterations complete.
 bool is_nested(const std::vector<const For*>& chain, const std::vector<size_t>& order) {
   for (size_t outer = 0; outer < order.size(); ++outer)
     for (size_t inner = outer; inner < order.size(); ++inner) {

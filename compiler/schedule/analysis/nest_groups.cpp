@@ -12,12 +12,12 @@ bool is_start(const Nest& nest) {
   return is_reduction(nest) && is_normal(nest);
 }
 
-/// Part `i` only fills in the neutral element of the reduction behind it.
+/// Whether nest `i` only initializes the reduction that follows it.
 bool fills_next(const std::vector<Nest>& nests, size_t i) {
   return i + 1 < nests.size() && is_start(nests[i + 1]) && initializes(nests[i], nests[i + 1]);
 }
 
-/// Behind the consumers of the reduction at `i`.
+/// The index after the consumers of the reduction at `i`.
 size_t end_of_group(const std::vector<Nest>& nests, size_t i) {
   std::vector<BufferRef> results{nests[i].store->buffer};
   size_t next = i + 1;

@@ -55,7 +55,7 @@ class Hull {
     if (loop.min.is_constant(0) && most != INT64_MAX) facts_.bound(loop.var, {0, std::max<int64_t>(most, 1) - 1});
   }
 
-  /// All accesses are measured from where the first one is in the first iterations.
+  /// Extends the box by one access. Boxes start at the subscripts of the first access in the first iterations.
   bool add(size_t dim, Expr index) {
     if (has_load(index)) return false;
     if (!region_.begin[dim]) region_.begin[dim] = arith::simplify(arith::substitute(index, first_));
@@ -70,13 +70,13 @@ class Hull {
   const Stmt s_;
   const BufferRef buffer_;
   std::unordered_set<Expr> inner_;    // variables of loops in `s_`
-  arith::Substitution first_, axes_;  // of loops and of blocks
+  arith::Substitution first_, axes_;  // first values of loop variables, and values of axes of blocks
   arith::Facts facts_;
   Region region_;
   std::vector<int64_t> low_, high_;
 };
 
-/// Whether the variables of `loops` count the places along each dim of a box one by one: 32 * o + i, with i < 32.
+/// Whether `loops` visit each element of the box exactly once along each dim: 32 * o + i with i < 32, for example.
 bool counts(const std::vector<const For*>& loops, const std::vector<Expr>& indices, const Region& region) {
   std::vector<bool> used(loops.size());
   for (size_t dim = 0; dim < indices.size(); ++dim) {
@@ -116,7 +116,7 @@ bool fills(Stmt s, BufferRef buffer, const Region& region, std::vector<const For
     return block->iters.empty() && !block->init && !block->predicate && fills(block->body, buffer, region, around);
   const auto* store = s.as<tir::Store>();
   if (store == nullptr || store->buffer != buffer || first_use(s, buffer) != FirstUse::kStore) return false;
-  // Of the loops around, those that hold more than this nest begin again before all of it is stored.
+  // Outer loops around more than this nest start again before everything is stored, so they do not count.
   const auto more = std::find_if(around.rbegin(), around.rend(), [&](const For* loop) {
     return loop->body.as<For>() == nullptr && loop->body.node() != s.node() && loop->body.as<tir::Block>() == nullptr;
   });

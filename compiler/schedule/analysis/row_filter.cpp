@@ -1,4 +1,4 @@
-// row_filter.cpp: what makes a reduction a convolution by filters of three rows; read off its subscripts.
+// row_filter.cpp: recognizes convolutions by filters of three rows, from the subscripts of a reduction.
 #include "compiler/schedule/analysis/row_filter.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ class Reading {
                        [&](uint32_t loop) { return tree_.loop(loop).extent.constant() != nullptr; });
   }
 
-  /// A bound of open extents, so that the window has one; no decision depends on it.
+  /// Bounds open extents, so that the window has an extent; no decision depends on the number.
   MostIterations most_iterations() const {
     constexpr int64_t kBlock = 64;
     MostIterations most;
@@ -68,13 +68,13 @@ class Reading {
 
   int64_t extent(uint32_t loop) const { return *tree_.loop(loop).extent.constant(); }
 
-  /// The dim that the loop of the result slides along by single steps, and the loop over its taps.
+  /// The dim in which the result's loop moves the window by 1, if any; sets `taps` to the loop over its taps.
   std::optional<size_t> sliding_dim(uint32_t loop, uint32_t& taps) const {
     for (size_t d = 0; d < filter_.window.dims.size(); ++d) {
       const WindowDim& dim = filter_.window.dims[d];
       if (filter_.window.dim_of(loop) != &dim || dim.steps.size() != 2 || !dim.base || dim.moving) continue;
       if (dim.steps[0].second != 1 || dim.steps[1].second != 1) continue;
-      taps = dim.steps[0].first;  // those of the reduction come first
+      taps = dim.steps[0].first;  // loops of the reduction come first
       return d;
     }
     return {};

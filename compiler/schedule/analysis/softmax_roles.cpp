@@ -1,8 +1,8 @@
-// softmax_roles.cpp: what is the maximum of a row, what is relative to it, and what is summed of that.
+// softmax_roles.cpp: recognizes the maximum of a row, exponentials relative to it, and their sums.
 //
-// The nests are looked at as they are: exp(x - row_max) behind a maximum of the same x is what a softmax has. Every
-// other use of those exps has to be a sum in which they are a factor, or a product with what a row has in common, which
-// the sums can be multiplied by instead.
+// The nests are read as they are: a softmax has exp(x - row_max) after a maximum of the same x. Every other use of
+// these exponentials must be a sum in which they are a factor, or a product with a factor of the row, by which the sums
+// can be multiplied instead.
 #include "compiler/schedule/analysis/softmax_roles.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ bool is_number_zero(Expr e) {
   return number != nullptr && number->value == 0;
 }
 
-/// The subscript, if it is nothing but a variable.
+/// Subscript `place` of two, if it is just a variable; else null.
 Var var_at(const Indices& indices, size_t place) {
   return indices.size() == 2 ? Var(indices[place].as<arith::VarNode>()) : Var();
 }

@@ -1,13 +1,13 @@
-// window.cpp: rows of an image, copied to where a filter can slide over them.
+// window.cpp: recognizes the part of an operand over which a filter slides; cache_window copies it to scratch memory.
 //
-// The problem: a filter reads each element of an image once a tap. If the image has a border, each of these reads needs
-// a mask; if the filter moves by two, each is two vectors and a shuffle; and neighbouring channels are a whole image
-// apart, on another page each.
+// The problem: a filter reads each element of an image once for each tap. If the image has a border, each of these
+// reads needs a mask; if the filter moves by two, each read is two vectors and a shuffle; and adjacent channels are a
+// whole image apart, each on another page.
 //
-// The method: what some rows of the result read is copied to scratch memory first, border and all, one channel's row
-// behind the other, and with as many phases of a row apart as the filter's step has. Every tap then is a plain vector.
-// Rejected: an interior without masks and borders of their own: eight copies of the code of a tile, and images of 7 to
-// 26 columns, which most layers have, are all border.
+// The method: the input of some rows of the result is first copied to scratch memory, including the border, one
+// channel's row after another, and split into as many phases of a row as the filter's step. Then every tap is a plain
+// vector. Rejected: an interior without masks plus separate borders: this takes eight copies of a tile's code, and
+// images of 7 to 26 columns, which most layers have, are all border.
 #include "compiler/schedule/analysis/window.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ int64_t Window::step_of(uint32_t loop) const {
 
 namespace {
 
-/// The loads of a value, each with the select that guards it if there is one.
+/// The loads in a value, or the selects that guard them.
 std::vector<Expr> find_operands(Expr value) {
   std::vector<Expr> found;
   arith::for_each_reached(value, [&](Expr e) {
@@ -111,7 +111,7 @@ class Search {
   }
 
  private:
-  /// What the loop does to each index; nothing where it is not linear.
+  /// How much the loop changes each index; nullopt if one is not linear in it.
   std::optional<std::vector<int64_t>> steps(uint32_t loop) const {
     std::vector<int64_t> all;
     for (Expr index : indices_) {
@@ -121,7 +121,7 @@ class Search {
     }
     return all;
   }
-  /// The one index that the loop changes; -1: none, or several.
+  /// The only index that the loop changes; -1 if there is none or several.
   static int64_t place(const std::vector<int64_t>& steps) {
     int64_t found = -1;
     for (size_t i = 0; i < steps.size(); ++i) {
@@ -196,7 +196,7 @@ class Search {
     if (const int64_t* length = buffer_->shape[dim.axis].constant()) dim.length = *length;
   }
 
-  /// The condition, too, depends on the places alone.
+  /// Whether the condition, too, depends only on the positions.
   bool keeps_condition(const Window& window) const {
     if (!window.guarded) return true;
     Expr condition = window.node.as<arith::Select>()->condition;

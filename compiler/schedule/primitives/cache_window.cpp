@@ -27,21 +27,21 @@ int64_t round_up(int64_t size, int64_t unit) {
   return (size + unit - 1) / unit * unit;
 }
 
-/// Where a row of the operand is in the copy: column c in place c / phases + border of phase c % phases, so that
-/// the phases of one place are read together. In front of place 0 there is room for a border of whole vectors, so that
-/// the columns are written to whole lines of cache; not where they fill half a vector at most, which would be a row of
-/// several times the size.
-/// Where the window moves along the operand, or the operand's end is not known, every place may be outside of it:
-/// columns count from where the window has moved to. A row that is outside has no columns at all, which is asked once a
-/// row. In the others whole vectors are loaded without masks as far as the operand goes, those at its ends under masks,
-/// and all are stored whole: stores under masks take tens of cycles on some machines.
+/// The layout of a row of the operand in the copy: column c is at place c / phases + border of phase c % phases, so
+/// that the phases of one place are adjacent. Before place 0 there is room for a border of whole vectors, so that
+/// columns are written to whole cache lines; not if columns fill at most half a vector, since the row would become
+/// several times larger.
+/// If the window moves along the operand, or the operand's length is not constant, every place may be outside of it,
+/// and columns count from the window's current start. A row that is outside has no columns, which is checked once per
+/// row. In other rows, vectors within the operand are loaded without masks and those at its ends under masks, but all
+/// are stored whole: masked stores take tens of cycles on some machines.
 struct Row {
   int64_t phases = 1;
-  int64_t border = 0;        ///< the place of column 0
-  int64_t shift = 0;         ///< the phase of position 0, which is in place 0
-  int64_t places = 0;        ///< that are read
-  int64_t first = 0, count;  ///< of the places that have columns
-  int64_t lead = 0;          ///< elements in front of place 0
+  int64_t border = 0;        ///< place of column 0
+  int64_t shift = 0;         ///< phase of position 0, which is in place 0
+  int64_t places = 0;        ///< number of places that are read
+  int64_t first = 0, count;  ///< range of places that have columns
+  int64_t lead = 0;          ///< elements before place 0
 
   Row(const WindowDim& dim, int64_t step, int64_t lanes) : phases(step) {
     shift = (*dim.base % phases + phases) % phases;
@@ -55,12 +55,12 @@ struct Row {
     lead = 2 * count > lanes ? (lanes - first % lanes) % lanes : 0;
   }
   int64_t end() const { return first + count; }
-  /// Places in front of the operand, where the window has not moved.
+  /// Places before the operand's first column, if the window has not moved.
   int64_t padding() const { return std::max<int64_t>(0, border); }
 };
 
-/// The copy is made before `loop`: all that decides which element is read surrounds it, or is a loop of the window,
-/// and nothing in it stores to what is copied.
+/// Requires that the window can be copied before `loop`: everything that selects an element is outside of it or a loop
+/// of the window, and nothing inside of it stores to the operand.
 Legal<> holds_window(const Tree& tree, uint32_t block_id, const For& outermost, uint32_t vector, const Window& window) {
   const WindowDim* row = window.dim_of(vector);
   bool fits = tree.may_allocate() && row != nullptr && row->slides && row->base && is_plain(outermost.body);
@@ -91,14 +91,14 @@ Legal<> holds_window(const Tree& tree, uint32_t block_id, const For& outermost, 
   return Done{};
 }
 
-/// How many positions of the dim are read, by loops as long as they are at the time.
+/// The number of positions of the dim that are read, by the current extents of the loops.
 Expr positions_of(const Tree& tree, const WindowDim& dim) {
   Expr count = tree.context().index(1);
   for (const auto& [id, step] : dim.steps) count = count + (tree.loop(id).extent - 1) * step;
   return arith::simplify(count);
 }
 
-/// The copy of a window before a loop, and the block that reads it.
+/// Makes the copy of a window before a loop, and the block that reads it.
 class CopyOfWindow {
  public:
   CopyOfWindow(Tree& tree, const CacheWindow& step, const Window& window)
@@ -129,7 +129,7 @@ class CopyOfWindow {
   }
 
  private:
-  /// Rows that are slid over come first, then what is only summed over; behind them the phases of a row, and the row.
+  /// Dims that slide come first, then those that are only summed over; after them the phases of a row, and the row.
   void order_dims() {
     positions_[static_cast<size_t>(&along_row_ - window_.dims.data())] = context_.var("position");
     for (bool slides : {true, false})
@@ -152,14 +152,14 @@ class CopyOfWindow {
     return shape;
   }
 
-  /// In the copy of the row that `rows_` say.
+  /// The subscripts of a place in the copy of the row `rows_`.
   Indices place(Expr phase, Expr at) const {
     Indices to(rows_.begin(), rows_.end());
     to.push_back(phase), to.push_back(at);
     return to;
   }
 
-  /// Its border is whole vectors, and the columns are written over what they have too much.
+  /// The nest that copies rows. Borders are written as whole vectors, and columns overwrite what is too much of them.
   Stmt copy_nest() {
     if (!along_row_.is_fixed()) return open_rows();
     const Stmt inner = columns();
@@ -168,7 +168,7 @@ class CopyOfWindow {
     return copy;
   }
 
-  /// What is where the operand has no element.
+  /// The value of places that are outside of the operand.
   Expr outside() const {
     const auto* select = window_.node.as<arith::Select>();
     return select != nullptr ? select->else_value : context_.zero(window_.node.dtype());
@@ -186,7 +186,7 @@ class CopyOfWindow {
     });
   }
 
-  /// A loop over places, and in it one over the phases of a place.
+  /// A loop over places, and an inner loop over the phases of a place.
   For over_places(Expr count, const std::function<Stmt(Var along, Var phase)>& store) const {
     const Var along = context_.var("along"), phase = context_.var("phase");
     For phases = new_loop(context_, phase, context_.index(row_.phases), store(along, phase));
@@ -194,7 +194,7 @@ class CopyOfWindow {
     return new_loop(context_, along, count, make_stmt(context_, std::move(phases)));
   }
 
-  /// The loop that will be in vectors, over `count` places from `begin` on.
+  /// The loop, to be vectorized, over `count` places from `begin` on.
   Stmt whole_places(Expr begin, Expr count, const std::function<Expr(Var along, Var phase)>& element) {
     For places = over_places(count, [&](Var along, Var phase) {
       Block block;
@@ -219,15 +219,15 @@ class CopyOfWindow {
     });
   }
 
-  // ---- rows where the window moves along the operand or the operand's end is not known
+  // ---- rows if the window moves along the operand or the operand's length is not constant
 
-  /// Rows of the copy from `begin` to `end`; of rows that may be outside of the operand, which all others are between.
+  /// Rows `begin` to `end` of the copy, along one of its dims.
   struct Rows {
-    size_t which = 0;  ///< of `rows_`
+    size_t which = 0;  ///< index in `rows_`
     Expr begin, end;
   };
 
-  /// The rows that are inside of the operand; none: all are, or they are not next to each other.
+  /// The rows that are inside of the operand; nullopt if all are, or if they are not consecutive.
   std::optional<Rows> rows_inside() const {
     std::optional<Rows> found;
     for (size_t i = 0; i < order_.size(); ++i) {
@@ -242,7 +242,7 @@ class CopyOfWindow {
     return found;
   }
 
-  /// Loops over the rows of the copy, from `begin` to `end` along one of its dims; over all rows, if `rows` is null.
+  /// Loops over the rows of the copy, from `begin` to `end` along the dim of `rows`; over all rows if `rows` is null.
   Stmt over_rows(const Rows* rows, Expr begin, Expr end, Stmt body) {
     for (size_t i = rows_.size(); i-- > 0;) {
       const bool part = rows != nullptr && rows->which == i;
@@ -253,8 +253,8 @@ class CopyOfWindow {
     return body;
   }
 
-  /// The vectors in front of the operand's first column, which is one unless the window has moved; those of its
-  /// columns; what is left of them with what is behind. What decides about columns is computed once for all rows.
+  /// Writes the vectors before the operand's first column (one, unless the window has moved), the vectors inside of it,
+  /// and the rest, some of which is behind it. Conditions on columns are computed once for all rows.
   Stmt open_rows() {
     const int64_t lanes = step_.lanes, in_front = row_.lead + row_.padding();
     const Expr zero = context_.index(0), width = context_.index(lanes), front = context_.index(in_front / lanes);
@@ -286,12 +286,12 @@ class CopyOfWindow {
     return build_.seq(std::move(parts));
   }
 
-  /// A vector of each phase, of which nothing is inside of the operand.
+  /// Writes a vector of each phase that is completely outside of the operand.
   Stmt vector_outside(Expr vector) {
     return in_lanes(vector, [&](Expr at, Expr phase) { return build_.store(scratch_, place(phase, at), outside()); });
   }
 
-  /// A vector of each phase, of which some lanes may be inside of the operand.
+  /// Writes a vector of each phase of which some lanes may be inside of the operand.
   Stmt vector_at_end(Expr vector) {
     return in_lanes(vector, [&](Expr at, Expr phase) {
       const Expr column = arith::simplify((at - (row_.lead + row_.border)) * row_.phases + phase + moved());
@@ -317,8 +317,8 @@ class CopyOfWindow {
     return build_.loop("lane", context_.index(step_.lanes), phases, LoopKind::kVectorized);
   }
 
-  /// What belongs into the place `at` of the buffer and a phase, where the row and the column are inside of the operand
-  /// as far as rows_inside() says.
+  /// The value for place `at` and a phase, where the row and the column are inside of the operand as far as
+  /// rows_inside() tells.
   Expr element_at(Expr at, Expr phase) const {
     const size_t axis = static_cast<size_t>(&along_row_ - window_.dims.data());
     const Expr position = positions_[axis], column = position + *along_row_.base + moved();
@@ -348,16 +348,16 @@ class CopyOfWindow {
 
   Expr moved() const { return along_row_.moving ? along_row_.moving : context_.index(0); }
   Expr length_of_row() const { return window_.load->buffer->shape[along_row_.axis]; }
-  /// Of a window that moves, the last one may have fewer places.
+  /// The places that are read; the last window of one that moves may have fewer.
   Expr places_along_row() const {
     return arith::simplify(arith::ceildiv(positions_of(tree_, along_row_) + row_.shift, row_.phases));
   }
 
   struct Column {
-    Expr inside;  ///< of the operand
-    Expr value;   ///< where it is
+    Expr inside;  ///< whether it is inside of the operand
+    Expr value;   ///< its value if it is inside
   };
-  /// The column in place `along` of a phase.
+  /// The column at place `along` of a phase.
   Column column_at(Expr along, Expr phase) const {
     Expr column = arith::simplify((along + row_.first - row_.border) * row_.phases + phase);
     const PlacedOperand operand = operand_in_row(arith::simplify(column - *along_row_.base));
@@ -373,7 +373,7 @@ class CopyOfWindow {
     return operand_at(tree_, window_, positions);
   }
 
-  /// Where the block finds in the copy what it read of the operand. Asked when all positions are known.
+  /// The subscripts at which the block reads the copy. Only valid when all positions are known.
   Indices place_of_use() const {
     const Places places = places_of(tree_, window_, positions_);
     Indices at;
@@ -393,10 +393,10 @@ class CopyOfWindow {
   const Window& window_;
   const WindowDim& along_row_;
   const Row row_;
-  std::vector<size_t> order_;    ///< dims of the window, except that of the row, as the copy has them
-  std::vector<Var> rows_;        ///< of the copy's loops over those
-  std::vector<Expr> extents_;    ///< of these loops
-  std::vector<Expr> positions_;  ///< that the copy's loops are at, one a dim of the window
+  std::vector<size_t> order_;    ///< dims of the window except that of the row, in the copy's order
+  std::vector<Var> rows_;        ///< variables of the copy's loops over these
+  std::vector<Expr> extents_;    ///< extents of these loops
+  std::vector<Expr> positions_;  ///< positions of the copy's loops, one for each dim of the window
   BufferRef scratch_ = nullptr;
   CachedWindow made_;
 };

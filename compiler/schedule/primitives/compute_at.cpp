@@ -20,7 +20,7 @@ using tir::Indices;
 
 namespace {
 
-/// Whether `first` and what holds the loop stand in one sequence in this order.
+/// Whether `first` comes before the statement that contains the loop, in one sequence.
 bool stands_before(Stmt root, Stmt first, uint32_t loop) {
   bool before = false;
   tir::for_each_stmt(root, [&](Stmt s) {
@@ -36,13 +36,13 @@ bool stands_before(Stmt root, Stmt first, uint32_t loop) {
   return before;
 }
 
-/// The nest for the elements of a box that exist.
+/// The nest for those elements of a box that exist.
 Stmt part_of(Tree& tree, Stmt nest, const Region& region) {
   tir::Builder build(tree.context());
   const std::vector<const For*> axes = axes_of(tree, nest);
   const arith::Facts facts = facts_of_loops(tree.root());
   Stmt body = nest;
-  for (size_t i = 0; i < axes.size(); ++i) body = body.as<For>()->body;  // they are the outermost
+  for (size_t i = 0; i < axes.size(); ++i) body = body.as<For>()->body;  // the axes are the outermost loops
   std::vector<Var> own;
   Indices at;
   arith::Facts within = facts;

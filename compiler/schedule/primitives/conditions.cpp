@@ -35,7 +35,7 @@ Legal<> is_in_order(const Tree& tree, uint32_t id) {
 
 Legal<> is_maskable(const Tree& tree, uint32_t id) {
   const For& from = tree.loop(id);
-  std::set<BufferRef> own;  // asked for membership only
+  std::set<BufferRef> own;  // never iterated
   bool fits = true;
   tir::for_each_stmt(from.body, [&](Stmt s) {
     if (const auto* alloc = s.as<tir::Alloc>()) own.insert(alloc->buffer);
@@ -116,7 +116,7 @@ Legal<> is_producer(const Tree& tree, Stmt nest) {
   RELAXC_REQUIRE(!axes_of(tree, nest).empty() && tree.is_non_escaping(buffer) && tree.memory_of(buffer) == buffer,
                  fmt::format("block '{}' does not compute every element of '{}' once, or '{}' is seen outside",
                              block_name(tree, producer.block->id), buffer->name, buffer->name));
-  std::set<BufferRef> read;  // asked for membership only
+  std::set<BufferRef> read;  // never iterated
   for_each_access(nest, [&](const Access& access) {
     if (!access.is_store) read.insert(tree.memory_of(access.buffer));
   });
@@ -156,7 +156,7 @@ std::vector<const For*> axes_of(const Tree& tree, Stmt nest) {
 
 bool is_read_besides(const Tree& tree, BufferRef buffer, const std::vector<Stmt>& readers) {
   if (!tree.is_non_escaping(buffer)) return true;
-  std::set<const tir::StmtNode*> inside;  // asked for membership only
+  std::set<const tir::StmtNode*> inside;  // never iterated
   for (Stmt reader : readers) tir::for_each_stmt(reader, [&](Stmt s) { inside.insert(s.node()); });
   bool read = false;
   tir::for_each_stmt(tree.root(), [&](Stmt s) {

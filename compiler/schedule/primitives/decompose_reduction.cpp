@@ -17,7 +17,7 @@ using tir::For;
 
 namespace {
 
-/// A nest right before that of the block that fills in what the block begins with, which its init now does.
+/// Removes a nest right before that of the block that initializes the block's result, which its init does now.
 void drop_fill(Tree& tree, uint32_t block_id) {
   tir::Builder build(tree.context());
   tir::Rewriter rewriter;
@@ -48,7 +48,7 @@ Legal<DecomposeReduction::Facts> DecomposeReduction::legal(const Tree& tree) con
   const auto* innermost = inside.back()->body.as<Block>();
   bool outermost = innermost != nullptr && innermost->id == block && is_plain(from.body);
   for (const tir::IterVar& iter : from.iters) {
-    // All terms of the sum, and no part of them: there are others where the loop was split.
+    // The loops must cover all terms of the sum; a split loop would leave other parts.
     bool reduces = iter.iter_kind == tir::IterKind::kReduce;
     auto own = std::find_if(inside.begin(), inside.end(), [&](const For* one) { return iter.binding == one->var; });
     outermost &= !reduces || (own != inside.end() && arith::prove_equal((*own)->extent, iter.extent) &&

@@ -1,8 +1,8 @@
-// factor_out.cpp: factors that a sum has in common, applied once.
+// factor_out.cpp: takes common factors out of a sum.
 //
-// Weights of few bits have a scale for each block of, say, 32. Written as they mean it, the scale multiplies every
-// weight; taken out of the sum over a block, it multiplies one number in 32. The sums of blocks are rounded at other
-// places than the whole sum was, which is why the reduction is marked.
+// Weights of few bits have a scale for each block of, say, 32. As defined, the scale multiplies every weight; taken out
+// of the sum over a block, it multiplies once for 32 weights. Sums of blocks are rounded at other places than the whole
+// sum, so the reduction must be marked.
 #include "compiler/schedule/primitives/factor_out.h"
 
 #include <fmt/format.h>
@@ -20,8 +20,8 @@ using tir::For;
 
 namespace {
 
-/// Whether `e` has one value while the loops inside of `body` and `var` itself run: it reads nothing that is stored
-/// there.
+/// Whether `e` has the same value in all iterations of the loop and of loops in its body: it reads nothing that is
+/// stored there.
 bool is_common(Expr e, const For& loop) {
   bool common = !depends_on(e, loop.var);
   tir::for_each_stmt(loop.body, [&](Stmt s) {
@@ -35,9 +35,9 @@ bool is_common(Expr e, const For& loop) {
   return common;
 }
 
-/// The factors of a product by whether they stay the same in `loop`; either is null if there are none. A factor counts
-/// as often as it occurs, so a power that was made by squaring has very many: beyond some number, none are
-/// distinguished.
+/// Separates the factors of a product that are the same in all iterations of `loop` from the others; null if there are
+/// none. A factor counts as often as it occurs, so repeated squaring makes very many: beyond kMostFactors, all are
+/// treated as others.
 Factors factors_of(Expr product, const For& loop) {
   constexpr int kMostFactors = 64;
   Factors found;
@@ -65,7 +65,7 @@ Expr product_of(const Block& block) {
   return wide && update.value.as<arith::Mul>() != nullptr ? update.value : Expr();
 }
 
-/// The loop holds the block, and nothing else there touches the one element that it sums into.
+/// Requires that the loop contains the block, and that nothing else in it accesses the element that it sums into.
 Legal<> is_one_sum(const Tree& tree, const Block& sum, const For& loop) {
   const auto& store = *sum.body.as<tir::Store>();
   size_t blocks = 0, accesses = 0;

@@ -12,7 +12,7 @@ namespace relaxc::schedule {
 
 namespace {
 
-/// Where `nests` stand side by side in `root`; null: nowhere.
+/// The sequence in `root` in which `nests` are consecutive; null if there is none.
 const tir::Seq* sequence_of(Stmt root, const std::vector<Stmt>& nests) {
   const tir::Seq* found = nullptr;
   tir::for_each_stmt(root, [&](Stmt s) {

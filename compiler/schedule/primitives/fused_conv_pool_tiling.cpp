@@ -1,17 +1,17 @@
-// fused_conv_pool_tiling.cpp: what needs windows of a map in between, for a few rows at a time.
+// fused_conv_pool_tiling.cpp: computes a map and the pool over its windows together, a few rows at a time.
 //
-// A convolution over a large image writes a map of many megabytes, and the pool behind it reads that back to keep a
-// quarter: 32 maps of 900x120 are 13.8 MB. Here a loop over blocks of rows of the result surrounds all nests, and
-// each block begins with the rows of the map that its windows cover, in memory for those alone.
-// The nests of a block then get the schedules that they would get anyway.
+// A convolution over a large image writes a map of many megabytes, and the pool that follows reads it back to keep a
+// quarter: 32 maps of 900x120 are 13.8 MB. Here a loop over blocks of rows of the result surrounds all nests, and each
+// block starts with the rows of the map that its windows cover, in memory for these rows only. The nests of a block
+// then get the schedules that they would get anyway.
 //
-// Windows that overlap need the last rows of a block again in the next one. They are computed again, which keeps blocks
-// independent of each other. Rows beyond the map are not part of a block: the first and the last one begin and end
-// where the map does, and the pool's own condition excludes what is outside. No element is computed in another way, so
-// bits stay.
+// If windows overlap, a block needs the last rows of the one before. They are computed again, which keeps blocks
+// independent of each other. Rows outside of the map are not part of a block: the first and the last block start and
+// end where the map does, and the pool's own condition excludes what is outside. Each element is computed as before, so
+// results have the same bits.
 //
-// Rejected: compute_at, which leaves the map as large as it was and a branch in front of every row, that no strategy
-// for reductions sees through; and a ring of rows that blocks hand on, which would put them in order.
+// Rejected: compute_at, which keeps the map's size and adds a branch before every row that no strategy for reductions
+// understands; and a ring of rows that blocks pass on, which would make them sequential.
 #include "compiler/schedule/primitives/fused_conv_pool_tiling.h"
 
 #include <fmt/format.h>
@@ -31,8 +31,8 @@ namespace {
 using analysis::Nest;
 using tir::Indices;
 
-/// The subscripts of the only load of `buffer` in `e`, without clamps that a condition around it makes needless; none:
-/// there is no such load, or several.
+/// The subscripts of the only load of `buffer` in `e`, without clamps that a condition around it makes unnecessary;
+/// empty if there is no load or several.
 Indices subscripts_of(Expr e, BufferRef buffer) {
   const arith::Load* load = nullptr;
   Expr condition;
@@ -49,7 +49,7 @@ Indices subscripts_of(Expr e, BufferRef buffer) {
   return indices;
 }
 
-/// Some rows of a map or of the result, in the loop over blocks.
+/// Some rows of the map or of the result, in the loop over blocks.
 struct BlockRows {
   Expr first;
   int64_t count = 0;
@@ -71,7 +71,7 @@ class MapWindows {
     return {dim(result_, row_), map_rows, bytes / map_rows, step_, span_, terms()};
   }
 
-  /// The kernel as a loop over blocks of `count` rows, a divisor of all.
+  /// The kernel as a loop over blocks of `count` rows, which must divide the number of rows.
   Stmt cut(int64_t count, uint32_t& loop) {
     const WindowedMap map = this->map();
     const int64_t blocks = map.rows / count, covered = map.rows_read(count), last = map.map_rows - covered;
@@ -103,7 +103,7 @@ class MapWindows {
  private:
   struct Own {
     BufferRef from, to;
-    Expr first;  ///< row
+    Expr first;  ///< first row
   };
 
   bool collect() {
@@ -121,7 +121,7 @@ class MapWindows {
     return std::find(temporaries_.begin(), temporaries_.end(), buffer) != temporaries_.end();
   }
 
-  /// The one nest that reads what another one computes elsewhere than at its own place, and its windows.
+  /// Finds the only nest that reads another nest's result at other subscripts than its own, and reads its windows.
   bool find_pool() {
     for (size_t i = 0; i < nests_.size(); ++i)
       for_each_access(Stmt(nests_[i].block), [&](const Access& access) {
@@ -139,7 +139,7 @@ class MapWindows {
     const std::vector<Var> axes = own_axes(pool);
     if (at.empty() || at.size() != axes.size()) return false;
     row_ = static_cast<size_t>(std::mismatch(at.begin(), at.end(), axes.begin()).first - at.begin());
-    if (row_ == 0 || row_ + 1 >= at.size()) return false;  // along the last axis there are no rows to cut off
+    if (row_ == 0 || row_ + 1 >= at.size()) return false;  // along the last axis there are no rows
     arith::Substitution none;
     span_ = 1;
     for (const tir::IterVar& iter : pool.block->iters) {
@@ -158,7 +158,7 @@ class MapWindows {
     return true;
   }
 
-  /// All dims but the batch are numbers, and the map has as many batches as the result.
+  /// Whether all dims except the batch are constants, and the map has the same batch as the result.
   bool is_known() const {
     for (BufferRef buffer : {map_, result_}) {
       if (buffer->shape.size() != map_->shape.size()) return false;
@@ -168,8 +168,8 @@ class MapWindows {
     return arith::prove_equal(map_->shape[0], result_->shape[0]);
   }
 
-  /// Nests up to the pool compute things of the map's shape, those from there on of the result's, each from the same
-  /// place of such things.
+  /// Whether nests before the pool compute buffers of the map's shape and the others buffers of the result's, each
+  /// element from the same element of such buffers.
   bool keeps_places() const {
     for (size_t i = 0; i < nests_.size(); ++i) {
       BufferRef made = nests_[i].store->buffer, like = i < pool_ ? map_ : result_;
@@ -195,7 +195,7 @@ class MapWindows {
   }
 
   static int64_t dim(BufferRef buffer, size_t axis) { return *buffer->shape[axis].constant(); }
-  /// Of one of a batch.
+  /// Elements of one batch entry.
   static int64_t elements(BufferRef buffer) {
     int64_t count = 1;
     for (size_t d = 1; d < buffer->shape.size(); ++d) count *= dim(buffer, d);
@@ -207,7 +207,7 @@ class MapWindows {
     return strides;
   }
 
-  /// Of what is summed for an element of the map, at most.
+  /// The maximum number of terms that are summed for an element of the map.
   double terms() const {
     double most = 0;
     for (size_t i = 0; i < pool_; ++i) {
@@ -220,7 +220,7 @@ class MapWindows {
     return most;
   }
 
-  /// What nests of a block access in place of `from`: some of its rows, of one of the batch.
+  /// Replaces `from` in the nests of a block by a buffer for some of its rows, of one batch entry.
   BufferRef add_own(BufferRef from, const BlockRows& rows, bool in_place) {
     std::vector<Expr> shape(from->shape.begin() + 1, from->shape.end());
     shape[row_ - 1] = context_.index(rows.count);
@@ -231,7 +231,7 @@ class MapWindows {
     return own_.back().to;
   }
 
-  /// The nest over the rows of one block alone.
+  /// The nest for the rows of one block.
   Stmt of_block(const Nest& nest, const BlockRows& rows) {
     const std::vector<Var> axes = own_axes(nest);
     tir::Block block = *nest.block;
@@ -280,9 +280,9 @@ class MapWindows {
   std::vector<Stmt> parts_;
   std::vector<BufferRef> temporaries_;
   std::vector<Nest> nests_;
-  BufferRef result_ = nullptr, map_ = nullptr;  ///< `map_`: what the windows are of
-  size_t pool_ = 0;                             ///< the nest that reduces windows
-  bool several_ = false;                        ///< there is more than one such
+  BufferRef result_ = nullptr, map_ = nullptr;  ///< `map_`: what the windows are over
+  size_t pool_ = 0;                             ///< index of the nest that reduces windows
+  bool several_ = false;                        ///< there is more than one such nest
   size_t row_ = 0;                              ///< the axis of rows
   int64_t step_ = 0, span_ = 0, base_ = 0;      ///< window i covers `span_` rows from i * `step_` + `base_` on
   Var batch_;

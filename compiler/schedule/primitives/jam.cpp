@@ -1,9 +1,9 @@
-// jam.cpp: unroll-and-jam: a loop of a tile moves inwards past the reduction.
+// jam.cpp: unroll-and-jam: moves a loop of a tile inwards past the reduction.
 //
-// What is in the body of a loop whose iterations are independent may be done for all iterations, statement by
-// statement; a local then needs one copy an iteration. Locals that are the same in all iterations (an operand that is
-// loaded once for the whole tile) keep their one copy, and what computes them stays outside of the loop: that is the
-// reuse for which tiles are made. Which ones those are is a fixpoint over what each statement reads and writes.
+// The statements in the body of a loop with independent iterations may run for all iterations, one statement after the
+// other; a local then needs a copy for each iteration. Locals that are the same in all iterations (an operand that is
+// loaded once for the whole tile) keep one copy, and what computes them stays outside of the loop: this is the reuse
+// for which tiles are made. These locals are found by a fixpoint over what each statement reads and writes.
 #include "compiler/schedule/primitives/jam.h"
 
 #include <optional>
@@ -38,7 +38,7 @@ class Jamming {
   }
 
  private:
-  /// Statements that are gone through; all others are wrapped whole.
+  /// Whether the loop moves into the statement; others are wrapped as a whole.
   bool is_structure(Stmt s) const {
     return s.as<tir::Seq>() != nullptr || s.as<For>() != nullptr || (past_allocs_ && s.as<tir::Alloc>() != nullptr);
   }
@@ -104,7 +104,7 @@ class Jamming {
   tir::Builder build_;
   const For& loop_;
   const bool past_allocs_;
-  std::set<BufferRef> locals_, varying_;  // asked for membership only
+  std::set<BufferRef> locals_, varying_;  // never iterated
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ using tir::For;
 
 namespace {
 
-/// A loop inside of views; loops of one iteration around it are gone.
+/// A loop inside of views, without the loops of one iteration around it.
 struct Rows {
   std::vector<const tir::View*> views;
   const For* loop = nullptr;
@@ -26,7 +26,7 @@ class Merging {
  public:
   explicit Merging(Context& context) : context_(context), build_(context) {}
 
-  /// One statement for both; null: they stay apart.
+  /// The merged statement; null if the two cannot be merged.
   Stmt merged(Stmt first, Stmt second) {
     Rows a = rows_of(first), b = rows_of(second);
     if (a.loop == nullptr || b.loop == nullptr || !arith::prove_equal(a.loop->extent, b.loop->extent)) return {};
@@ -76,9 +76,9 @@ class Merging {
     return s;
   }
 
-  /// Else there is nothing to be gained.
+  /// Whether both access a common buffer; otherwise merging gains nothing.
   static bool share_memory(Stmt first, Stmt second) {
-    std::set<BufferRef> touched;  // asked for membership only
+    std::set<BufferRef> touched;  // never iterated
     bool shared = false;
     for (Stmt s : {first, second}) {
       auto touch = [&](BufferRef buffer) {
@@ -99,7 +99,7 @@ class Merging {
   tir::Builder build_;
 };
 
-/// Calls `f` with the sequence and the place in it where the nests of these row loops stand side by side.
+/// Calls `f` with the sequence in which the nests of these row loops are adjacent, and the index in it.
 template <typename F>
 void at_neighbours(Context& context, Stmt root, uint32_t first, uint32_t second, F f) {
   const Merging merging(context);

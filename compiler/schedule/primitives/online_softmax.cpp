@@ -1,26 +1,26 @@
-// online_softmax.cpp: softmax(scores) times values by blocks of keys, with memory for one block alone.
+// online_softmax.cpp: softmax(scores) times values by blocks of keys, with memory for one block only.
 //
 // A softmax needs the maximum of a row before its first exponential, so a block of rows (strip_mine_rows.cpp) keeps
-// whole rows of scores. Where there are many keys those leave the cache, or few rows fit and each tile of keys and
-// values that is loaded serves few of them. Here one loop over blocks of keys goes around the nests of a block of rows.
-// Per row there is the maximum so far, and sums of exponentials that are relative to it: the denominator, and the
-// products with the values. When a block brings a greater maximum, sums so far are multiplied by exp(before - now).
-// What divides a row's exponentials by their sum divides the sums at the end instead (Milakov & Gimelshein 2018; Dao et
-// al. 2022).
+// whole rows of scores. With many keys these do not fit the cache, or few rows fit and each loaded tile of keys and
+// values serves few of them. Here one loop over blocks of keys surrounds the nests of a block of rows.
+// For each row there are the maximum so far, and sums of exponentials relative to it: the denominator, and the products
+// with the values. When a block has a greater maximum, the sums so far are multiplied by exp(before - now). If a row's
+// exponentials are divided by their sum, the sums are divided at the end instead (Milakov & Gimelshein 2018; Dao et al.
+// 2022).
 //
-// Nothing is written by hand for attention: what makes the scores of a block, masks and caps included, are the nests
-// that made them for the row, and each nest gets the schedule that its kind gets anyway. What a maximum and an
-// exponential of it are is read from the nests (analysis/softmax_roles.h), and every other use of a row of exponentials
-// has to be a sum in which they are a factor; of anything else this step is refused.
+// Nothing is specific to attention: the nests that computed scores for a row, with masks and caps, now compute them for
+// a block, and each nest gets the schedule that its kind gets anyway. The maximum and the exponentials relative to it
+// are recognized in the nests (analysis/softmax_roles.h), and every other use of a row of exponentials must be a sum in
+// which they are a factor; otherwise this step is refused.
 //
-// Rows that have seen no score but -inf have exponentials relative to 0 (all are 0 then), so that a later block does
-// not meet a NaN; if it stays so, the sum is 0 and the row 0 / 0, NaN as by softmax, or 0 where exponentials of such
-// rows were made 0. A NaN or inf among the scores makes the row NaN in both forms.
+// Rows that have had no score except -inf use exponentials relative to 0 (all are 0 then), so that a later block does
+// not produce a NaN; if it stays so, the sum is 0 and the row 0 / 0, a NaN as for softmax, or 0 where exponentials of
+// such rows were set to 0. A NaN or inf among the scores makes the row NaN in both forms.
 //
-// Rounding: with u = 2^-24, T keys in B blocks and weights w >= 0 that add up to 1, a result is off by at most about
-// (T + 3 B + c) u sum w |v| in this form and (T + c) u sum w |v| in the plain one: each block adds the rounding of one
-// exp, one product and one sum to what was summed before. c is what the exponential, the quotient and the product take.
-// Sums of exponentials times values are not divided before the end, so values above the greatest float / T may
+// Rounding: with u = 2^-24, T keys in B blocks and weights w >= 0 that add up to 1, the error of a result is at most
+// about (T + 3 B + c) u sum w |v| in this form and (T + c) u sum w |v| in the plain one: each block adds the
+// rounding of one exp, one product and one sum to the sums so far. c is for the exponential, the quotient and the
+// product. Sums of exponentials times values are divided only at the end, so values above the greatest float / T may
 // overflow.
 #include "compiler/schedule/primitives/online_softmax.h"
 
@@ -42,13 +42,13 @@ using tir::Indices;
 
 namespace {
 
-/// The nests of a block of rows as nests before, in and behind a loop over blocks of keys.
+/// Turns the nests of a block of rows into nests before, in and after a loop over blocks of keys.
 class KeyBlocks {
  public:
   KeyBlocks(arith::Context& context, const SoftmaxRoles& roles, const arith::Facts& facts, int64_t size)
       : context_(context), build_(context), roles_(roles), facts_(facts), size_(size) {}
 
-  /// Gives the statements for all of it; `loop` gets the loop over blocks.
+  /// Returns all statements; sets `loop` to the loop over blocks.
   Stmt made(uint32_t& loop) {
     const Expr rows = roles_.row_max()->shape[0];
     correction_ = row_of("correction"), shift_ = row_of("shift");
@@ -100,7 +100,7 @@ class KeyBlocks {
     }
   }
 
-  /// The block's own reduction, and what makes it part of that over all keys.
+  /// Adds the block's own reduction, and the nest that combines it with that over all keys.
   void add_reduction(const Nest& nest, Role role) {
     BufferRef whole = nest.store->buffer;
     BufferRef part = room(whole->name + "_part", whole->dtype, whole->shape);
@@ -143,7 +143,7 @@ class KeyBlocks {
     blocks_of_keys_.push_back(build_.compute(shift_, shift, "shift"));
   }
 
-  /// The nest over the keys of one block alone.
+  /// The nest for the keys of one block.
   Stmt of_block(const Nest& nest) {
     const Var key = roles_.key_of(nest), place = context_.var(key.name());
     Stmt s = Stmt(nest.loops.front());
@@ -180,15 +180,15 @@ class KeyBlocks {
   const SoftmaxRoles& roles_;
   const arith::Facts& facts_;
   int64_t size_;
-  std::vector<std::pair<BufferRef, BufferRef>> blocks_;  ///< columns, and those of one block of keys
+  std::vector<std::pair<BufferRef, BufferRef>> blocks_;  ///< buffers of columns, and their parts for one block of keys
   std::vector<BufferRef> rooms_;
   std::vector<Stmt> before_, blocks_of_keys_, after_;
   BufferRef correction_ = nullptr,
-            shift_ = nullptr;  ///< by what sums so far are multiplied; what exps are relative to
+            shift_ = nullptr;  ///< factor of the sums so far; what exponents are relative to
   Expr begin_, width_;         ///< of a block of keys
 };
 
-/// `s` with `inner` in place of the sequence at its heart.
+/// `s` with `inner` in place of the sequence inside of its allocations, lets and views.
 Stmt with_statements(Context& context, Stmt s, Stmt inner) {
   auto around = [&](auto node) {
     node.body = with_statements(context, node.body, inner);

@@ -16,7 +16,7 @@ using tir::Indices;
 
 namespace {
 
-/// The load that is widened to the dtype of the sum.
+/// The load that a cast widens to the dtype of the sum; null if `e` is something else.
 const Load* widened_load(Expr e, DType sum) {
   const auto* cast = e.as<Cast>();
   return cast != nullptr && cast->dtype == sum ? cast->value.as<Load>() : nullptr;
@@ -26,8 +26,8 @@ struct Operands {
   const Load *a = nullptr, *b = nullptr;
 };
 
-/// Those of a product of which `b` is the buffer, if one is given: of two operands that the form takes in either order,
-/// the caller says which is in words.
+/// The operands of a product; if `words` is given, `b` must be that buffer. If the form accepts two operands in either
+/// order, the caller thus selects which one is in words.
 Operands operands_of(const tir::Store& store, const WordForm& form, BufferRef words = nullptr) {
   Update update = update_of(store);
   const auto* product = update.value ? update.value.as<arith::Mul>() : nullptr;
@@ -47,13 +47,13 @@ bool others_depend(const Load& load, size_t axis, Var var) {
   return false;
 }
 
-/// Whether the last word begins before the one in front of it has ended, so that nothing behind the axis is read; of
-/// what both have, the last one's are 0 (Packing::words_extent).
+/// Whether the last word overlaps the one before, so that nothing after the axis is read; in the last word, elements
+/// that both have are 0 (Packing::words_extent).
 bool overlaps(const WordsOf& of, const WordForm& form) {
   return of.extent > form.terms && of.extent % form.terms != 0;
 }
 
-/// Constants stand on either side: of operands of one dtype, `words` is the one that the tree may pack.
+/// The operand to pack: either may be the constant if both have one dtype; null if there is none.
 BufferRef packable_operand(const Tree& tree, const tir::Store& store, const WordForm& form) {
   const Operands found = operands_of(store, form);
   if (found.a == nullptr || !form.multiplies(found.b->dtype, found.a->dtype)) return nullptr;
@@ -75,7 +75,7 @@ std::optional<WordsOf> find_words(const Tree& tree, uint32_t block, uint32_t loo
   Operands found = operands_of(*store, form, packable_operand(tree, *store, form));
   if (found.a == nullptr || found.a->indices.empty() || !found.a->buffer->strides.empty()) return {};
   size_t last = found.a->indices.size() - 1;
-  // What a last word reads twice is multiplied by 0, which makes a NaN of an infinity.
+  // If the last word reads elements twice, these are multiplied by 0, which would turn an infinity into a NaN.
   bool side_by_side = *extent >= form.terms && (*extent % form.terms == 0 || form.sum.is_integer()) &&
                       step_of(found.a->buffer, found.a->indices, node.var) == 1;
   bool in_lanes = form.channels && *extent <= form.terms && !depends_on(found.a->indices[last], node.var) &&

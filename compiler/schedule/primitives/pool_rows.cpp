@@ -16,7 +16,7 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr int64_t kMostTaps = 32;  ///< outside of a row; they are written out
+constexpr int64_t kMostTaps = 32;  ///< maximum taps outside of a row, since they are unrolled
 
 }  // namespace
 
@@ -30,7 +30,7 @@ class PoolNests {
         nest_(analysis::as_nest(group.reduction)),
         s_(context_, group.reduction, facts_) {}
 
-  /// Reads the group; false: it is no pool.
+  /// Reads the group; returns false if it is not a pool.
   bool read();
   PoolShape shape() const {
     const WindowDim& row = window_.dims.back();
@@ -39,7 +39,7 @@ class PoolNests {
   }
   bool has_open_columns() const { return !window_.dims.back().length || !is_known(spatial_.back()); }
 
-  /// The nest, and its loops along a row of windows and along one of the result.
+  /// The nest; sets its loops over places of a row of windows and over columns of the result.
   Stmt in_blocks_of(int64_t rows, int64_t columns, PooledRows& loops) {
     rows_ = rows, part_ = columns;
     Stmt nest = over_outer_loops();
@@ -55,7 +55,7 @@ class PoolNests {
   Expr extent(uint32_t loop) const { return s_.loop(loop).extent; }
   bool is_known(uint32_t loop) const { return extent(loop).constant() != nullptr; }
   int64_t most(uint32_t loop) const { return arith::bounds(extent(loop), facts_).upper; }
-  static int64_t tap_step(const WindowDim& dim) { return dim.steps[0].second; }  // those of the reduction come first
+  static int64_t tap_step(const WindowDim& dim) { return dim.steps[0].second; }  // loops of the reduction come first
   static int64_t step_of_result(const WindowDim& dim) { return dim.steps[1].second; }
   int64_t taps(const WindowDim& dim) const { return *extent(dim.steps[0].first).constant(); }
   static uint32_t loop_of_result(const WindowDim& dim) { return dim.steps[1].first; }
@@ -72,7 +72,7 @@ class PoolNests {
     return !reduced_.empty() && !spatial_.empty();
   }
 
-  /// Every dim of the window has one loop of taps and one of the result; the last of these is the columns'.
+  /// Requires one loop over taps and one of the result for every dim of the window; the columns are the last dim.
   bool read_dims() {
     int64_t taps_outside = 1;
     for (const WindowDim& dim : window_.dims) {
@@ -94,7 +94,7 @@ class PoolNests {
     return all;
   }
 
-  /// Positions outside of a row, for each combination of their taps.
+  /// The positions in all dims except the row, for each combination of their taps.
   std::vector<std::vector<Expr>> positions_of_taps() const {
     std::vector<std::vector<Expr>> all{{}};
     for (size_t d = 0; d + 1 < window_.dims.size(); ++d) {
@@ -115,10 +115,10 @@ class PoolNests {
     return select != nullptr ? select->else_value : context_.zero(window_.node.dtype());
   }
 
-  /// The columns from `begin` on, at most `count`: the places that their windows cover, from the first one on.
+  /// At most `count` columns from `begin` on, and the places that their windows cover.
   struct Part {
     Expr begin, count;
-    Expr places, first, end;  ///< all; of those, what is no border
+    Expr places, first, end;  ///< number of places; range of those that are not border
   };
   Part part(Expr begin, Expr count) const {
     const WindowDim& row = window_.dims.back();
@@ -130,7 +130,7 @@ class PoolNests {
     return part;
   }
 
-  /// The borders of the rows that are kept, which stay the same for all rows of a part.
+  /// Initializes the borders of the kept rows, which are the same for all rows of a part.
   Stmt borders(size_t taps, const Part& part) const {
     std::vector<Stmt> parts;
     for (const auto& [begin, end] : {std::pair(context_.index(0), part.first), std::pair(part.end, part.places)}) {
@@ -143,7 +143,7 @@ class PoolNests {
     return build_.seq(std::move(parts));
   }
 
-  /// What is known of `at`, a place of the window that is no border, and of the loops over rows.
+  /// Facts about `at`, a place of the window that is not border, and about the loops over rows.
   arith::Facts inside_of_row(Var at) const {
     const WindowDim& row = window_.dims.back();
     arith::Facts inner = facts_;
@@ -157,7 +157,7 @@ class PoolNests {
     return inner;
   }
 
-  /// Row `kept` of what the windows of a row of the result cover.
+  /// Computes the kept row `kept`: the windows of a row of the result, reduced over all taps outside of the row.
   Stmt reduced_rows(const std::vector<std::vector<Expr>>& taps, Expr kept, const Part& part) const {
     const Var at = context_.var("at");
     const arith::Facts inner = inside_of_row(at);
@@ -183,7 +183,7 @@ class PoolNests {
                        in_locals(context_, locals, parts));
   }
 
-  /// What consumers ask of a row and a column, such as how much of a window is border, by the ranges of both.
+  /// Simplifies conditions of consumers on rows and columns, such as how much of a window is border, by their ranges.
   Stmt within_image(Stmt body, Var column) const {
     arith::Facts inner = facts_;
     auto is_in = [&](Var var, Expr extent) {
@@ -220,7 +220,7 @@ class PoolNests {
 
   uint32_t rows_loop() const { return spatial_[spatial_.size() - 2]; }
 
-  /// Rows of one part of the columns.
+  /// The loops over the rows of one part of the columns.
   Stmt over_rows(const std::vector<std::vector<Expr>>& taps, const Part& part) const {
     const tir::For& rows = s_.loop(rows_loop());
     auto in_block = [&](Expr block) {
@@ -276,14 +276,14 @@ class PoolNests {
   const ReductionGroup group_;
   const arith::Facts facts_;
   const analysis::Nest nest_;
-  const Tree s_;  ///< of the reduction alone, whose loops the window names
+  const Tree s_;  ///< the reduction only; the window refers to its loops
   std::vector<uint32_t> spatial_, reduced_;
   Window window_;
   arith::ExprKind kind_ = arith::ExprKind::kMax;
   BufferRef result_ = nullptr, kept_ = nullptr;
   Var place_, column_;
-  int64_t rows_ = 0;  ///< that are kept
-  int64_t part_ = 0;  ///< columns of a part; 0: of all
+  int64_t rows_ = 0;  ///< number of kept rows
+  int64_t part_ = 0;  ///< columns of a part; 0 for all
 };
 
 bool PoolNests::read() {

@@ -18,8 +18,8 @@ using tir::For;
 
 namespace {
 
-/// What runs between the end of one statement and the beginning of another one behind it in the same sequence; nothing
-/// if they do not stand so.
+/// The statements between that of the loop and `last`, which comes after it in the same sequence; nullopt if it does
+/// not.
 std::optional<std::vector<Stmt>> between(Stmt root, uint32_t loop, Stmt last) {
   std::optional<std::vector<Stmt>> found;
   tir::for_each_stmt(root, [&](Stmt s) {
@@ -35,7 +35,7 @@ std::optional<std::vector<Stmt>> between(Stmt root, uint32_t loop, Stmt last) {
   return found;
 }
 
-/// Whether one of the two writes memory that the other one accesses.
+/// Whether one of the statements writes memory that the other one accesses.
 bool may_meet(const Tree& s, Stmt a, Stmt b) {
   bool meet = false;
   for_each_access(a, [&](const Access& one) {
@@ -46,7 +46,7 @@ bool may_meet(const Tree& s, Stmt a, Stmt b) {
   return meet;
 }
 
-/// Whether no iteration of the loops of `chain` meets another one, with `moved` at the end of their bodies.
+/// Whether iterations of the loops of `chain` stay independent with `moved` at the end of their bodies.
 bool stays_independent(const Tree& tree, const std::vector<const For*>& chain, Stmt moved) {
   tir::Builder build(tree.context());
   Stmt body = build.seq({chain.back()->body, moved});

@@ -19,7 +19,7 @@ using tir::Indices;
 
 namespace {
 
-/// Whether two subscripts name one element; along a dim of 1 all do.
+/// Whether two lists of subscripts are the same element; a dim of 1 does not count.
 bool same_place(const tir::Buffer& buffer, const Indices& a, const Indices& b) {
   for (size_t i = 0; i < a.size(); ++i)
     if (!buffer.shape[i].is_constant(1) && !arith::prove_equal(a[i], b[i])) return false;

@@ -15,7 +15,7 @@ using tir::Indices;
 
 namespace {
 
-/// Whether `s` accesses the memory of `buffer` element by element, through it alone.
+/// Whether `s` accesses the memory of `buffer` only by loads and stores of this buffer.
 bool is_accessed_plainly(const Tree& s, Stmt stmt, BufferRef buffer) {
   bool plain = is_plain(stmt) && buffer->scope != tir::Scope::kLocal;
   const BufferRef memory = s.memory_of(buffer);

@@ -10,7 +10,7 @@ using tir::For;
 
 namespace {
 
-/// What is left over of a loop may be beyond all that a condition asks for: behind the border of a picture.
+/// Removes branches that the remainder of a split loop never takes, such as those after the border of an image.
 Stmt without_dead_branches(Context& context, Stmt s, const arith::Facts& facts) {
   return tir::rewrite(context, s,
                       {.on_expr = {},

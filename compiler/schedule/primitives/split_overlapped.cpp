@@ -1,7 +1,7 @@
 // split_overlapped.cpp: see split_overlapped.h.
 //
-// An iteration may run twice if it stores the same again: nothing that it stores is read by any iteration, and no other
-// one stores there.
+// An iteration may run twice if it stores the same values again: no iteration reads what it stores, and no other one
+// stores there.
 #include "compiler/schedule/primitives/split_overlapped.h"
 
 #include <fmt/format.h>
@@ -19,9 +19,9 @@ using tir::For;
 
 namespace {
 
-/// Of memory that outlives an iteration, none is both read and written.
+/// Whether no memory that outlives an iteration is both read and written.
 bool may_repeat(const Tree& tree, const For& loop) {
-  std::set<BufferRef> own, read, written;  // asked for membership only
+  std::set<BufferRef> own, read, written;  // never iterated
   tir::for_each_stmt(loop.body, [&](Stmt s) {
     if (const auto* alloc = s.as<tir::Alloc>()) own.insert(alloc->buffer);
   });

@@ -24,8 +24,8 @@ bool is_scalar_of(Expr e, BufferRef own) {
   return load != nullptr && load->indices.empty() && load->buffer != own;
 }
 
-/// The nodes of a value that go through a local, outermost first; what is inside of one is not looked at, nor what only
-/// one way of a condition reads, which may be outside of its buffer on the other.
+/// The nodes of a value that are staged in locals, outermost first. It does not look inside of these, nor at loads
+/// under conditions, which may be outside of their buffer when the condition does not hold.
 std::vector<Expr> find_staged(Expr value, BufferRef own, Var var) {
   std::vector<Expr> found;
   arith::for_each_reached(value, [&](Expr e) {

@@ -11,15 +11,15 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr std::string_view kOneOrMore = "LOOP|LOOPS";  ///< what files of an earlier version name without brackets
+constexpr std::string_view kOneOrMore = "LOOP|LOOPS";  ///< in old files a single loop may have no brackets
 
-/// "masked|peeled": the words on both sides of the bar.
+/// The words on both sides of the bar, such as in "masked|peeled".
 std::pair<std::string_view, std::string_view> two_words(std::string_view word) {
   const size_t bar = word.find('|');
   return {word.substr(0, bar), word.substr(bar + 1)};
 }
 
-/// The elements of "[a, b]".
+/// The elements of a list "[a, b]".
 Legal<std::vector<std::string_view>> list_of(std::string_view text) {
   RELAXC_REQUIRE(text.size() >= 2 && text.front() == '[' && text.back() == ']',
                  fmt::format("'{}' should be a list: [a, b]", text));

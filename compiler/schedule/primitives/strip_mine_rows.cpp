@@ -1,16 +1,16 @@
-// strip_mine_rows.cpp: what needs whole rows of something in between, for a few rows at a time.
+// strip_mine_rows.cpp: runs nests that pass on whole rows for a few rows at a time.
 //
-// Attention is a product, a softmax over its rows, and a product by those. Nest after nest, all scores of all heads
-// lie in memory, though a row of the result needs one row of them: 12 heads of 4096 tokens take 805 MB. Here the outer
-// axes and blocks of rows become one loop around all nests, and what lies between the nests has room for one block. The
-// nests of a block then get the schedules that they would get anyway, so that masks, biases and whatever else an
-// exporter puts between the products need no strategy of their own.
+// Attention is a product, a softmax over its rows, and a product by these. With one nest after another, all scores of
+// all heads are in memory, though a row of the result needs only one row of them: 12 heads of 4096 tokens take 805 MB.
+// Here the outer axes and blocks of rows become one loop around all nests, and buffers between the nests have room for
+// one block. The nests of a block then get the schedules that they would get anyway, so that masks, biases and whatever
+// else is between the products need no strategy of their own.
 //
-// No strategy looks for attention: any rows that are expensive to compute again and needed whole are kept so, those
-// that a resize mixes before it picks elements out of them as well. No element is computed in another way than before,
-// so bits stay.
+// It does not look for attention: any rows that are expensive to recompute and needed whole are kept, including
+// those that a resize mixes before it selects elements. Each element is computed as before, so results have the same
+// bits.
 //
-// Where rows are so long that few of them fit, or of a length that is not known, blocks of keys go inside of these
+// If rows are so long that few of them fit, or of unknown length, these blocks are divided into blocks of keys
 // (online_softmax.cpp).
 #include "compiler/schedule/primitives/strip_mine_rows.h"
 
@@ -36,14 +36,14 @@ bool reduces(const Nest& nest) {
                      [](const tir::IterVar& iter) { return iter.iter_kind == tir::IterKind::kReduce; });
 }
 
-/// Nests that compute each row of the result from the same row of what lies between, for some of the rows.
+/// Nests that compute each row of the result from the same row of buffers in between, for a block of rows.
 struct RowBlocks {
-  std::vector<Stmt> parts;             ///< nests over the rows of one block, in the names of `outer`
-  std::vector<BufferRef> temporaries;  ///< of one block: what lies between the nests of `parts`
-  std::vector<Var> outer;              ///< the axes outside of the rows, and the number of the block
-  std::vector<Expr> extents;           ///< of those
+  std::vector<Stmt> parts;             ///< nests over the rows of one block, in terms of `outer`
+  std::vector<BufferRef> temporaries;  ///< buffers between the nests of `parts`, for one block
+  std::vector<Var> outer;              ///< variables of the axes outside of the rows, and of the block
+  std::vector<Expr> extents;           ///< their extents
   BufferRef own_rows = nullptr;        ///< the rows of the result that a block writes
-  Expr offset;                         ///< of those rows, in bytes
+  Expr offset;                         ///< offset of these rows in bytes
 };
 
 }  // namespace
@@ -69,7 +69,7 @@ class RowStripMining {
     return found;
   }
 
-  /// The kernel as loops over blocks of `count` rows, which `loops` gets, after what is not of rows.
+  /// The kernel as loops over blocks of `count` rows, after nests that are not of rows. Sets `loops` to these loops.
   Stmt cut(int64_t count, std::vector<uint32_t>& loops) {
     Expr all = whole_->shape[rows_ - 1], rows = context_.index(count);
     std::vector<Stmt> made;
@@ -108,16 +108,16 @@ class RowStripMining {
     return true;
   }
 
-  /// Every subscript of the access up to that of the row is the nest's own; of one element there is only one.
+  /// Whether all subscripts up to that of the row are the nest's own; a dim of one element has only one row.
   bool at_own_row(const Nest& nest, const Access& access) const {
     for (size_t i = 0; i < rows_; ++i)
       if (!(access.indices[i] == nest.store->indices[i]) && !access.buffer->shape[i].is_constant(1)) return false;
     return true;
   }
 
-  /// Finds the nests that are of rows. What another nest reads elsewhere than in its own row is not.
+  /// Finds the nests of rows. A buffer that another nest reads at other rows than its own is not of rows.
   bool separate() {
-    std::set<BufferRef> elsewhere;  // asked for membership only
+    std::set<BufferRef> elsewhere;  // never iterated
     for (const Nest& nest : nests_)
       for_each_access(Stmt(nest.block), [&](const Access& access) {
         if (has_rows(access.buffer) && !(has_rows(nest.store->buffer) && at_own_row(nest, access)))
@@ -146,7 +146,7 @@ class RowStripMining {
     return found;
   }
 
-  /// Whether the nest needs more than its own row of something: a product by a matrix, or a mix of several rows.
+  /// Whether the nest reads more than its own row of a buffer: a product by a matrix, or a mix of several rows.
   bool reads_elsewhere(const Nest& nest) const {
     bool found = false;
     for_each_access(Stmt(nest.block), [&](const Access& access) {
@@ -157,7 +157,7 @@ class RowStripMining {
     return found;
   }
 
-  /// Whether the nest needs more than one element of a row of `buffer`.
+  /// Whether the nest reads more than one element of a row of `buffer`.
   bool reads_across(const Nest& nest, BufferRef buffer) const {
     bool found = false;
     for_each_access(Stmt(nest.block), [&](const Access& access) {
@@ -166,10 +166,10 @@ class RowStripMining {
     return found;
   }
 
-  /// Whether there are rows that are made of more than the same rows of something, at first or second hand, and that
-  /// are needed whole: their memory is what blocks save.
+  /// Whether there are rows that depend on more than the same row of other buffers, directly or indirectly, and that
+  /// are needed whole: blocks save the memory of these.
   bool keeps_rows() const {
-    std::set<BufferRef> made;  // asked for membership only
+    std::set<BufferRef> made;  // never iterated
     for (const Nest& nest : nests_) {
       BufferRef row = nest.store->buffer;
       if (row == whole_ || !is_between(row)) continue;
@@ -184,7 +184,7 @@ class RowStripMining {
     });
   }
 
-  /// `count` blocks of `rows` for each place along the outer axes, from row `begin` on.
+  /// `count` blocks of `rows` rows, from row `begin` on, for each index of the outer axes.
   RowBlocks blocks_of(Expr rows, Expr begin, Expr count) {
     RowBlocks made;
     Expr place = context_.index(0);
@@ -210,7 +210,7 @@ class RowStripMining {
     return made;
   }
 
-  /// The nest over the rows of one block alone.
+  /// The nest for the rows of one block.
   Stmt of_block(const Nest& nest, const RowBlocks& made, Expr rows_of_one) {
     std::vector<Var> axes = own_axes(nest);
     tir::Block block = *nest.block;
@@ -257,7 +257,7 @@ class RowStripMining {
     return s;
   }
 
-  /// All blocks: places along the outer axes, and blocks of rows there, are one loop.
+  /// One loop over all blocks: over the indices of the outer axes, and the blocks of rows of each.
   Stmt around(const RowBlocks& blocks) {
     Expr count = build_.index(1);
     for (Expr extent : blocks.extents) count = count * extent;
@@ -284,9 +284,9 @@ class RowStripMining {
   std::vector<Nest> nests_;
   std::vector<bool> blocked_;
   BufferRef whole_ = nullptr;
-  size_t rows_ = 0;                                       ///< dims that say which row it is
-  std::vector<std::pair<BufferRef, BufferRef>> between_;  ///< what nests of rows write, and that of one block
-  Expr first_;                                            ///< row of a block
+  size_t rows_ = 0;                                       ///< number of dims that select a row
+  std::vector<std::pair<BufferRef, BufferRef>> between_;  ///< what nests of rows write, and its part for one block
+  Expr first_;                                            ///< first row of a block
 };
 
 std::optional<RowNests> row_nests_of(const Tree& tree) {

@@ -15,7 +15,7 @@ using tir::For;
 
 namespace {
 
-/// The store that a nest of loops and blocks is around; null: it is another statement.
+/// The store inside of a nest of loops and blocks; null if the innermost statement is another one.
 const tir::Store* innermost_store(Stmt s) {
   while (s) {
     if (const auto* loop = s.as<For>())
@@ -28,7 +28,7 @@ const tir::Store* innermost_store(Stmt s) {
   return nullptr;
 }
 
-/// What a nest adds to the sum; null: it does something else.
+/// The value that a nest adds to the sum; null if it does something else.
 Expr value_added(Stmt nest, BufferRef sum) {
   const tir::Store* store = innermost_store(nest);
   if (store == nullptr || store->buffer != sum) return {};

@@ -1,8 +1,8 @@
-// tensorize_bf16_dot.cpp: reductions of bfloat16 in steps of two.
+// tensorize_bf16_dot.cpp: processes reductions of bfloat16 two terms at a time.
 //
 // vdpbf16ps and bfdot add two products of bfloat16 to a float32 in each lane. A product of two numbers of 8 significant
-// bits is exact in float32, so what differs from arithmetic in float32 is the order and the rounding of the sums, and
-// that subnormals are flushed (docs/numerics.md).
+// bits is exact in float32, so only the order and the rounding of the sums differ from arithmetic in float32, and
+// subnormals are flushed (docs/numerics.md).
 #include "compiler/schedule/primitives/tensorize_bf16_dot.h"
 
 #include "compiler/arith/dot.h"

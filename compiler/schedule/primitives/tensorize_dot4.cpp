@@ -1,11 +1,11 @@
-// tensorize_dot4.cpp: reductions of bytes in steps of four.
+// tensorize_dot4.cpp: processes reductions of bytes four terms at a time.
 //
 // A machine with a dot-product instruction multiplies four unsigned by four signed bytes and adds the products to an
-// int32 in each lane. The lanes are another axis than the four, so the signed operand needs four neighbours along the
-// reduction in one element: a packed constant has them for nothing. The unsigned operand is read in place if the
-// reduction is its last axis. The taps of a depthwise window are a pixel apart; but there each lane has a channel of
-// its own, and its words are put together from a vector of channels for each tap. That takes three steps, of which
-// pixels side by side share most, where three multiplications in 32 bits take six.
+// int32 in each lane. The lanes are along another axis than the four, so the signed operand must have four neighbours
+// along the reduction in one element: packing a constant makes these at no cost. The unsigned operand is read in place
+// if the reduction is its last axis. In a depthwise window, taps are a pixel apart; but there each lane has a channel
+// of its own, and its words are assembled from a vector of channels for each tap. That takes three steps, of which
+// adjacent pixels share most, while three multiplications in 32 bits take six.
 #include "compiler/schedule/primitives/tensorize_dot4.h"
 
 #include "compiler/arith/dot.h"

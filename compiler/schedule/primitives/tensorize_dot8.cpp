@@ -1,4 +1,4 @@
-// tensorize_dot8.cpp: reductions of bytes in steps of eight, which matrix instructions take of two rows at a time.
+// tensorize_dot8.cpp: processes reductions of bytes eight terms at a time, as matrix instructions do for two rows.
 #include "compiler/schedule/primitives/tensorize_dot8.h"
 
 #include "compiler/arith/dot.h"

@@ -1,9 +1,9 @@
 // tile_matrix_dots.cpp: see tile_matrix_dots.h.
 //
-// smmla adds to four int32, which are two rows by two columns, the products of two rows of eight bytes by two columns
-// of eight. So a block of sums is a vector whose lane l is of row l / 2 and column l % 2: of a plain loop over four
-// lanes each of which sums eight products, the backend finds the instruction again. The instruction for mixed signs has
-// unsigned rows; where the rows are signed and the columns are not, they change places, and so do the two in a lane.
+// smmla adds, to four int32 that are two rows by two columns, the products of two rows of eight bytes by two columns of
+// eight. So a block of sums is a vector whose lane l is of row l / 2 and column l % 2; the backend recognizes the
+// instruction in a plain loop over four lanes that each sum eight products. The instruction for mixed signs needs
+// unsigned rows; if the rows are signed and the columns are not, they are exchanged, and so are the two in a lane.
 #include "compiler/schedule/primitives/tile_matrix_dots.h"
 
 #include "compiler/arith/dot.h"
@@ -19,13 +19,13 @@ using tir::LoopKind;
 namespace {
 
 constexpr TileBounds kMostOfMatrix{.rows = 16, .columns = 64};
-constexpr int64_t kLanes = 4;  ///< of a block of 2x2
+constexpr int64_t kLanes = 4;  ///< lanes of a block of 2x2
 
 bool is_unsigned(Expr widened) {
   return widened.as<arith::Cast>()->value.dtype().is_uint();
 }
 
-/// Writes the code of one tile.
+/// Generates the code of one tile.
 class MatrixTile {
  public:
   MatrixTile(Context& context, const For* row, const For& column, const TileMatrixDots::Facts& facts)
@@ -59,7 +59,7 @@ class MatrixTile {
     });
   }
 
-  /// A step of all sums of the tile.
+  /// One step of all sums of the tile.
   Stmt blocks_of(const Block& block, Expr value) {
     return over_blocks([&](Expr i, Expr j, Expr lane) {
       const Expr outer = arith::floordiv(lane, 2), inner = arith::floormod(lane, 2);
@@ -75,7 +75,7 @@ class MatrixTile {
     });
   }
 
-  /// What follows the sums: vectors along rows, then what is left of them.
+  /// The code after the sums: vectors along rows, then the remaining columns.
   Stmt behind() {
     const int64_t whole = columns_ / kLanes;
     return copies_of(build_, "r", rows_, [&](Expr r) {

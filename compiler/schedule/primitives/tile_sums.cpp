@@ -1,9 +1,9 @@
 // tile_sums.cpp: see tile_sums.h.
 //
 // Instructions that add the products of all lanes of two vectors to a general register leave each sum in a register of
-// its own, while what follows the sums, such as bringing them to another scale, is cheapest in lanes. So sums have two
-// homes: `own` as long as terms are added, which nothing accesses by vectors, so that each element becomes a register;
-// then `complete`, which is stored to by elements and read by vectors.
+// its own, while consumers of the sums, such as rescaling, are cheapest in vectors. So sums are in two buffers: `own`
+// while terms are added, which is never accessed by vectors, so that each element becomes a register; then `complete`,
+// which is written by elements and read by vectors.
 #include "compiler/schedule/primitives/tile_sums.h"
 
 #include <bit>
@@ -22,7 +22,7 @@ namespace {
 constexpr TileBounds kMostSums{.rows = 8, .columns = 16};
 constexpr int64_t kMostSumLanes = 16;
 
-/// Writes the code of one tile.
+/// Generates the code of one tile.
 class TileOfSums {
  public:
   TileOfSums(Context& context, const For* row, const For& column, const SumTile& tile, int64_t lanes)
@@ -54,7 +54,7 @@ class TileOfSums {
                      [&](Expr c) { return copies_of(build_, "r", rows_, [&](Expr r) { return body(r, c); }); });
   }
 
-  /// A step of all sums of the tile.
+  /// One step of all sums of the tile.
   Stmt next_terms(const Block& block, Expr value) {
     return over_sums([&](Expr r, Expr c) {
       Block sum = block;
@@ -65,7 +65,7 @@ class TileOfSums {
     });
   }
 
-  /// What follows the sums: vectors along rows, then what is left of them.
+  /// The code after the sums: vectors along rows, then the remaining columns.
   Stmt behind() {
     const int64_t whole = lanes_ > 1 ? columns_ / lanes_ : 0;
     const auto element = [&](Expr r, Expr c) {

@@ -1,7 +1,7 @@
-// widen_bytes.cpp: bytes in 16 bits each, before the loop that multiplies them.
+// widen_bytes.cpp: widens bytes to 16 bits before the loop that multiplies them.
 //
-// A tile that reads bytes widens each word of them anew for each of its columns: two instructions of the twenty that
-// 2x2 sums of four products take, for each row. Where many columns read the same rows, it is done once for all of them.
+// A tile that reads bytes widens each word of them again for each of its columns: for 2x2 sums of four products, that
+// is two of twenty instructions for each row. If many columns read the same rows, widening once serves them all.
 #include "compiler/schedule/primitives/widen_bytes.h"
 
 #include <fmt/format.h>
@@ -23,9 +23,9 @@ using tir::Indices;
 
 namespace {
 
-constexpr int64_t kQuad = 4;  ///< bytes that a dot product takes
+constexpr int64_t kQuad = 4;  ///< number of bytes that a dot product takes
 
-/// Four products of neighbours in `bytes` by a word of memory.
+/// The dot product in `e` of four neighbours in `bytes` by a word of memory, if it is one.
 std::optional<arith::Dot4> dot_of(Expr e, BufferRef bytes) {
   const std::optional<arith::Dot4> dot = arith::as_dot4(e);
   const arith::Load* first = dot && dot->a[3] ? tir::word_of(*dot) : nullptr;
@@ -33,7 +33,7 @@ std::optional<arith::Dot4> dot_of(Expr e, BufferRef bytes) {
   return reads ? dot : std::nullopt;
 }
 
-/// Locals of one element or vector that hold what was loaded of another buffer (stage_loads).
+/// Maps locals that hold loaded elements or vectors (stage_loads) to the buffers that these are loaded from.
 std::map<BufferRef, BufferRef> staged_in(Stmt s) {
   std::map<BufferRef, BufferRef> found;
   tir::for_each_stmt(s, [&](Stmt inner) {
@@ -44,7 +44,7 @@ std::map<BufferRef, BufferRef> staged_in(Stmt s) {
   return found;
 }
 
-/// What all such products in `s` multiply by; null: several buffers, or none.
+/// The buffer of the other operand of all such products in `s`; null if there is none, or several.
 BufferRef words_of(Stmt s, BufferRef bytes) {
   std::set<BufferRef> found;
   const std::map<BufferRef, BufferRef> staged = staged_in(s);
@@ -61,14 +61,14 @@ BufferRef words_of(Stmt s, BufferRef bytes) {
   return found.size() == 1 ? *found.begin() : nullptr;
 }
 
-/// The innermost dim of the box that has several elements.
+/// The innermost dim of the box that has more than one element.
 size_t dim_along(const Region& region) {
   size_t dim = region.extent.size() - 1;
   while (dim > 0 && region.extent[dim] == 1) --dim;
   return dim;
 }
 
-/// The dim of the buffer that `loop` alone counts, one by one, if there is one outside of `along`.
+/// The dim outside of `along` that `loop` alone subscripts, by its variable; nullopt if there is none.
 std::optional<size_t> dim_of_rows(const tir::For& loop, BufferRef buffer, const Region& region, size_t along) {
   std::optional<size_t> rows;
   bool same = region.extent[along] % kQuad == 0;
@@ -83,7 +83,7 @@ std::optional<size_t> dim_of_rows(const tir::For& loop, BufferRef buffer, const 
   return same ? rows : std::nullopt;
 }
 
-/// The place in the copy of an element of the box.
+/// The subscripts in the copy for an element of the box.
 Indices place_in_copy(const WidenBytes::Copied& facts, const Indices& in_box) {
   if (!facts.rows) return in_box;
   Indices at;
@@ -95,12 +95,12 @@ Indices place_in_copy(const WidenBytes::Copied& facts, const Indices& in_box) {
   return at;
 }
 
-/// Of what the last word of a sum lacks, so that it need not overlap the word before.
+/// The number of zeros after each row that complete the last word, so that it need not overlap the one before.
 int64_t zeros_behind(const WidenBytes::Copied& facts) {
   return (kQuad - facts.terms % kQuad) % kQuad;
 }
 
-/// Rows begin at multiples of four bytes, which loads of two words need.
+/// The buffer of the copy. Rows start at multiples of four bytes, which loads of two words need.
 BufferRef buffer_of_copy(const Tree& tree, BufferRef bytes, const WidenBytes::Copied& facts) {
   std::vector<int64_t> dims = facts.region.extent;
   if (facts.rows) {
@@ -118,7 +118,7 @@ BufferRef buffer_of_copy(const Tree& tree, BufferRef bytes, const WidenBytes::Co
   return build.buffer(bytes->name + "_wide", DType::i(16), std::move(shape), tir::Scope::kGlobal, 8);
 }
 
-/// The sums of a loop, as they read the copy.
+/// Rewrites the sums of a loop to read the copy.
 class WideSums {
  public:
   WideSums(Context& context, BufferRef bytes, const WidenBytes::Copied& facts)
@@ -146,7 +146,7 @@ class WideSums {
     return context_.load(facts_.wide, facts_.wide->dtype, place_in_copy(facts_, at));
   }
 
-  /// The last word begins behind the one before it, not where it ends with the row.
+  /// The subscript of a last word that follows the one before, instead of overlapping it to end with the row.
   Expr without_overlap(Expr place) const {
     return arith::rewrite(place, [&](Expr node) {
       const auto* least = node.as<arith::Min>();
@@ -161,8 +161,8 @@ class WideSums {
   const WidenBytes::Copied& facts_;
 };
 
-/// The copy: loops over the box in the order that the copy has; along a row four bytes at once, then those that are
-/// left, and zeros behind the last.
+/// Makes the copy: loops over the box in the order of the copy; along a row four bytes at once, then the remaining
+/// ones, and zeros after the last.
 class Copy {
  public:
   Copy(Context& context, BufferRef bytes, const WidenBytes::Copied& facts)
@@ -176,7 +176,7 @@ class Copy {
       outer.emplace_back(context_.var("c" + std::to_string(dim)), facts_.region.extent[dim]);
       at_[dim] = outer.back().first;
     }
-    if (facts_.rows) {  // innermost but for the row's own
+    if (facts_.rows) {  // innermost except for the loop along the row
       const auto rows = outer.begin() + static_cast<std::ptrdiff_t>(*facts_.rows);
       const std::pair<Var, int64_t> loop = *rows;
       outer.erase(rows);
@@ -229,10 +229,10 @@ class Copy {
   tir::Builder build_;
   const BufferRef bytes_;
   const WidenBytes::Copied& facts_;
-  Indices at_;  ///< the place in the box
+  Indices at_;  ///< subscripts in the box
 };
 
-/// A sum of products of variables and numbers: as a loop goes on by one, it takes its least and its greatest value.
+/// Whether `e` is a sum of products of variables and numbers, so that loops make it take its minimum and maximum.
 bool is_affine(Expr e) {
   bool affine = true;
   arith::for_each_node(e, [&](Expr node) {
@@ -257,7 +257,7 @@ size_t reads_of(Stmt s, BufferRef buffer) {
   return count;
 }
 
-/// Something decides whether `s` reads the buffer: a condition, or a loop that may have no iterations.
+/// Whether a condition, or a loop that may have no iterations, decides if `s` reads the buffer.
 bool reads_at_times(Stmt s, BufferRef buffer) {
   bool found = false;
   tir::for_each_stmt(s, [&](Stmt inner) {
@@ -271,7 +271,7 @@ bool reads_at_times(Stmt s, BufferRef buffer) {
   return found;
 }
 
-/// `s` reads the first and the last element of the box in each dim, whatever happens.
+/// Whether `s` always reads the first and the last element of the box in each dim.
 bool reads_whole(Stmt s, BufferRef buffer, const Region& region) {
   bool whole = !reads_at_times(s, buffer);
   for_each_access(s, [&](const Access& access) {
@@ -281,7 +281,7 @@ bool reads_whole(Stmt s, BufferRef buffer, const Region& region) {
   return whole;
 }
 
-/// Whether all of the box are elements of the buffer.
+/// Whether all elements of the box exist in the buffer.
 bool exists(const Tree& tree, Stmt around, BufferRef buffer, const Region& region) {
   if (reads_whole(around, buffer, region)) return true;
   arith::Facts facts = facts_of_loops(tree.root());
@@ -293,7 +293,7 @@ bool exists(const Tree& tree, Stmt around, BufferRef buffer, const Region& regio
   return !inside(buffer, first, facts) && !inside(buffer, last, facts);
 }
 
-/// Of one loop, but for `wide` and `sums`.
+/// The facts for one loop, without `wide` and `sums`.
 Legal<WidenBytes::Copied> region_of(const Tree& tree, BufferRef buffer, uint32_t loop) {
   const Stmt around(&tree.loop(loop));
   RELAXC_STEP(const Region region, is_cacheable(tree, buffer, loop));

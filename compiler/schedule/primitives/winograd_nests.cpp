@@ -1,8 +1,8 @@
-// winograd_nests.cpp: a convolution as data at points, sums of products there, and results from them.
+// winograd_nests.cpp: computes a convolution by Winograd's algorithm: transforms, sums of products, and results.
 //
-// The two transforms are written as vectors along a row from the start: each loads the rows of a tile into locals and
-// stores all of their combinations. Combinations for a point and its opposite share their even and odd parts, which is
-// left to the backend to see. The sums are an ordinary reduction, for which there is a strategy.
+// Both transforms are generated with vectors along a row: each loads the rows of a tile into locals and stores all of
+// their combinations. Combinations for a point and its opposite share their even and odd parts, which the backend
+// finds. The sums are an ordinary reduction, for which there is a strategy.
 #include "compiler/schedule/primitives/winograd_nests.h"
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ using tir::Indices;
 
 namespace {
 
-// Not of a target: a trace has to make the same tree on any machine.
-constexpr int64_t kWhole = 16;  ///< vectors of every target divide lines of this many elements, so none is masked
+// These numbers do not depend on the target: a trace must make the same tree on any machine.
+constexpr int64_t kWhole = 16;  ///< rows are padded to this many elements, so that no vector of any target is masked
 
 int64_t in_whole(int64_t elements) {
   return (elements + kWhole - 1) / kWhole * kWhole;
@@ -113,8 +113,8 @@ bool WinogradNests::is_ragged() const {
 BufferRef WinogradNests::scratch(const char* name, std::vector<int64_t> outer, int64_t width) const {
   constexpr int64_t kElement = DType::f(32).bytes(), kAligned = tir::kMemoryAlignment;
   width = (width * kElement + kAligned - 1) / kAligned * kAligned;          // each row of places is aligned
-  if (period_ != 0 && width % period_ == 0) width += kAligned;              // and they do not begin in the same set
-  if (period_ != 0 && outer.back() * width % period_ == 0) ++outer.back();  // nor do a place's points
+  if (period_ != 0 && width % period_ == 0) width += kAligned;              // rows must not start in the same cache set
+  if (period_ != 0 && outer.back() * width % period_ == 0) ++outer.back();  // nor must the points of a place
   std::vector<Expr> shape;
   for (int64_t dim : outer) shape.push_back(context_.index(dim));
   shape.push_back(context_.index(width / kElement));
@@ -178,7 +178,7 @@ Expr WinogradNests::data_at(const WinogradTransform& by, size_t point, const std
 }
 
 Expr WinogradNests::result_at(const WinogradTransform& by, size_t result, const std::vector<Expr>& sums) const {
-  // Points are in pairs of opposites between 0 and infinity.
+  // Points are pairs of opposites, except for 0 first and infinity last.
   const std::vector<double>& factors = by.result[result];
   std::vector<std::pair<double, Expr>> terms{{factors[0], sums[0]}};
   for (size_t p = 1; p + 1 < sums.size(); p += 2)
@@ -284,7 +284,7 @@ Stmt WinogradNests::data_nest(FilterNests& made) const {
 }
 
 Stmt WinogradNests::sum_nest() const {
-  // The scratch memory is wider than what is summed, so the nest is not one over all of a buffer.
+  // The scratch memory is wider than what is summed, so the nest does not cover a whole buffer.
   std::vector<Expr> extents{context_.index(by_.points())};
   if (along_) extents.push_back(context_.index(along_->points()));
   const size_t points = extents.size(), spatial = points + 2;

@@ -1,4 +1,4 @@
-// bf16_dots.cpp: products of bfloat16, summed two at a time, where one operand is a constant that can be packed for it.
+// bf16_dots.cpp: sums products of bfloat16 two at a time, if one operand is a constant that can be packed for it.
 #include <array>
 
 #include "compiler/schedule/primitives/tensorize_bf16_dot.h"

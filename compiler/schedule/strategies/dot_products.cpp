@@ -1,5 +1,5 @@
-// dot_products.cpp: products of bytes, summed four at a time, where one operand is a constant that can be packed for
-// it.
+// dot_products.cpp: sums products of bytes four at a time, if one operand is a constant that can be
+// packed for it.
 #include <array>
 
 #include "compiler/schedule/primitives/tensorize_dot4.h"

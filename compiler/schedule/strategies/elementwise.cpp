@@ -1,18 +1,18 @@
-// elementwise.cpp: nests without a reduction.
+// elementwise.cpp: schedules nests without a reduction.
 //
-// These are bound by memory; what matters is that every load and store is a whole vector. Axes that stand side by side
-// in all operands become one, so that a last dim of 3 does not leave 13 of 16 lanes empty. Where an operand is
-// transposed, its elements for one vector lie in as many cache lines, and the neighbours that the lines hold are wanted
-// by the next iterations of an outer loop. If all operands lie along that loop, squares of elements are transposed in
-// registers; else a line's worth of its iterations goes inside of the loop over vectors. Where the last
-// axis is a few elements that lie apart in an operand (channels of a picture that come last from now on), lanes lie
-// along the axis before it, and each stores all of its few, side by side. So do the copies of each element where some
-// in a row are of one (an image that is enlarged by a whole number).
+// These are bound by memory; what matters is that every load and store is a whole vector. Axes that are adjacent in all
+// operands are fused, so that a last dim of 3 does not leave 13 of 16 lanes empty. If an operand is transposed, its
+// elements for one vector are in as many cache lines, and their neighbours in these lines are needed by the next
+// iterations of an outer loop. If all operands are contiguous along that loop, squares of elements are transposed in
+// registers; otherwise a line's worth of its iterations goes inside of the loop over vectors. If the last axis has only
+// a few elements, which are apart in an operand (channels of a picture that become the last axis), lanes are along the
+// axis before it, and each stores its few elements side by side. The same is done for copies of an element if some
+// adjacent results are copies (an image that is enlarged by an integer).
 //
-// exp, erf, tanh and functions like them are chains of some twenty dependent operations of four cycles each. The
-// reorder window of a core holds three or four such chains, which do not fill its arithmetic units. So a loop takes two
-// vectors an iteration, as one of twice the lanes, which share the loads of constants. Measured on Zen 3: exp, erf and
-// tanh take 0.73 to 0.8 of the time, a softmax 0.9.
+// exp, erf, tanh and similar functions are chains of some twenty dependent operations of four cycles each. The reorder
+// window of a core holds three or four such chains, which do not fill its arithmetic units. So an iteration takes two
+// vectors, as one of twice the lanes; these share the loads of constants. Measured on Zen 3: exp, erf and tanh take
+// 0.73 to 0.8 of the time, a softmax 0.9.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,12 +39,12 @@ namespace relaxc::schedule {
 
 namespace {
 
-// Judgement: no property of a machine says these.
-constexpr int64_t kFew = 8;    ///< elements of the last axis that lanes along the one before store side by side
-constexpr int64_t kLines = 2;  ///< of the cache, that are read from a row before the next rows
-constexpr int32_t kRegistersOfPairs = 16;  ///< of vectors, from which on two chains go together: each needs five
+// Heuristics: these are not properties of a machine.
+constexpr int64_t kFew = 8;    ///< maximum elements of the last axis that lanes along the one before store side by side
+constexpr int64_t kLines = 2;  ///< cache lines that are read from a row before the next rows
+constexpr int32_t kRegistersOfPairs = 16;  ///< vector registers needed for two chains, each of which needs five
 
-/// Whether some operand's elements lie apart along the loop.
+/// Whether an operand's elements are not adjacent along the loop.
 bool reads_strided(const Tree& s, uint32_t block, const tir::For& loop) {
   bool apart = false;
   for_each_access(Stmt(&s.block(block)), [&](const Access& access) {
@@ -54,13 +54,13 @@ bool reads_strided(const Tree& s, uint32_t block, const tir::For& loop) {
   return apart;
 }
 
-/// Fewer iterations than half a vector has lanes: what lies apart costs more lane by lane in a vector than one by one.
+/// Whether the loop has fewer iterations than half a vector: then strided elements are faster one by one than in lanes.
 bool is_short(const tir::For& loop, int64_t lanes) {
   const int64_t* extent = loop.extent.constant();
   return extent != nullptr && *extent * 2 < lanes;
 }
 
-/// Whether along `across` all loads are contiguous or stay, and what one iteration stores begins where the other ends.
+/// Whether along `across` all loads are contiguous or invariant, and consecutive iterations store adjacent elements.
 bool is_whole_along(const Tree& s, uint32_t block, const tir::For& across, int64_t few) {
   bool whole = true;
   for_each_access(Stmt(&s.block(block)), [&](const Access& access) {
@@ -70,7 +70,7 @@ bool is_whole_along(const Tree& s, uint32_t block, const tir::For& across, int64
   return whole;
 }
 
-/// The loop before the last, if lanes may lie along it, and each stores all of the few elements along the last; 0.
+/// The loop before the last, if lanes may be along it and store all of the few elements along the last; else 0.
 uint32_t loop_across(const Tree& s, const std::vector<uint32_t>& loops) {
   if (loops.size() < 2) return 0;
   const uint32_t across = loops[loops.size() - 2], last = loops.back();
@@ -78,7 +78,7 @@ uint32_t loop_across(const Tree& s, const std::vector<uint32_t>& loops) {
   return few != nullptr && *few <= kFew && can_reorder(s, {across, last}) ? across : 0;
 }
 
-/// How many elements of the result in a row, along the last loop, are of one element of each operand; 0: not so.
+/// How many adjacent results along the last loop read the same element of each operand; 0 if it is no fixed number.
 int64_t repeats_along(const Tree& s, uint32_t block, const tir::For& last) {
   int64_t times = 0;
   bool all = true;
@@ -94,20 +94,20 @@ int64_t repeats_along(const Tree& s, uint32_t block, const tir::For& last) {
   return all && times != 0 && known_divisor(s, last.id) % times == 0 ? times : 0;
 }
 
-/// Whether a vector fits along the loop.
+/// Whether the loop has enough iterations for a vector.
 bool holds_vector(const tir::For& loop, int64_t lanes) {
   const int64_t* extent = loop.extent.constant();
   return extent == nullptr || *extent >= lanes;
 }
 
-/// Lanes lie along `across`, and the loop inside of it, which is short, is unrolled.
+/// Puts lanes along `across`, and unrolls the inner loop, which is short.
 Legal<> store_side_by_side(Tree& s, uint32_t across, uint32_t last, int64_t lanes) {
   RELAXC_STEP(const SplitLoops split, apply(s, Split{across, lanes, Tail::kPeel}));
   RELAXC_LEGAL(apply(s, Vectorize{split.inner}));
   return apply(s, Unroll{last});
 }
 
-/// Lanes lie along the elements that are repeated, and each stores all of its copies.
+/// Puts lanes along the elements that are repeated, so that each lane stores all of its copies.
 Legal<> repeat_side_by_side(Tree& s, uint32_t block, uint32_t last, int64_t times, int64_t lanes) {
   RELAXC_STEP(const SplitLoops copies, apply(s, Split{last, times, Tail::kPeel}));
   std::vector<BufferRef> read;
@@ -118,7 +118,7 @@ Legal<> repeat_side_by_side(Tree& s, uint32_t block, uint32_t last, int64_t time
   return store_side_by_side(s, copies.outer, copies.inner, lanes);
 }
 
-/// The loop along which some operand is contiguous that lies apart along `vectorized`; 0: there is none.
+/// The loop along which an operand is contiguous that is not contiguous along the last one; 0 if there is none.
 uint32_t loop_along_lines(const Tree& s, uint32_t block, const std::vector<uint32_t>& loops, int64_t line_bytes,
                           int64_t& elements) {
   uint32_t found = 0;
@@ -132,7 +132,7 @@ uint32_t loop_along_lines(const Tree& s, uint32_t block, const std::vector<uint3
   return found;
 }
 
-/// Whether along `loop` each operand is contiguous or stays.
+/// Whether each operand is contiguous or invariant along `loop`.
 bool reads_whole_along(const Tree& s, uint32_t block, const tir::For& loop) {
   bool whole = true;
   for_each_access(Stmt(&s.block(block)), [&](const Access& access) {
@@ -142,7 +142,7 @@ bool reads_whole_along(const Tree& s, uint32_t block, const tir::For& loop) {
   return whole;
 }
 
-/// `moved`: from the loop along which lanes may lie to the last one.
+/// Whether squares can be transposed. `moved` are the loops from the one for lanes to the last one.
 bool fits_squares(const Tree& s, uint32_t block, std::vector<uint32_t> moved, int64_t lanes) {
   if (square_tile_of(s, moved.front(), moved.back(), lanes) == 0) return false;
   if (!reads_whole_along(s, block, s.loop(moved.front()))) return false;
@@ -150,7 +150,7 @@ bool fits_squares(const Tree& s, uint32_t block, std::vector<uint32_t> moved, in
   return can_reorder(s, moved);
 }
 
-/// A line's worth of the iterations of `along` goes inside of the loop over vectors.
+/// Moves a line's worth of iterations of `along` inside of the loop over vectors.
 Legal<> read_lines_once(Tree& s, uint32_t along, int64_t elements, std::vector<uint32_t> loops,
                         const SplitLoops& vectors) {
   loops.back() = vectors.outer;
@@ -173,7 +173,7 @@ Legal<> read_lines_once(Tree& s, uint32_t along, int64_t elements, std::vector<u
   return apply(s, Reorder{moved});
 }
 
-/// Whether elements are computed by a function that is a long chain of steps.
+/// Whether elements are computed by a function that is a long chain of dependent operations.
 bool has_long_chain(Stmt nest) {
   bool found = false;
   tir::for_each_stmt(nest, [&](Stmt s) {
@@ -186,7 +186,7 @@ bool has_long_chain(Stmt nest) {
   return found;
 }
 
-/// Two vectors at a time, and then one.
+/// Vectorizes two vectors at a time, and the rest one at a time.
 Legal<> vectorize_in_pairs(Tree& s, uint32_t loop, int64_t lanes, Tail tail) {
   RELAXC_STEP(const SplitLoops pairs, apply(s, Split{loop, 2 * lanes, Tail::kPeel}));
   RELAXC_LEGAL(apply(s, Vectorize{pairs.inner}));
@@ -216,7 +216,7 @@ Legal<ElementwiseNest> match_elementwise(const Draft& draft) {
   return found;
 }
 
-/// Whole vectors along the last of the loops, or of the few before it.
+/// Vectorizes the last of the loops, or the one before a few last elements.
 struct VectorNest {
   ElementwiseNest nest;
   int64_t line_bytes = 0;
@@ -247,7 +247,7 @@ struct VectorNest {
   }
 
  private:
-  /// Once loads are staged.
+  /// Chooses the axis of lanes, after loads are staged.
   Legal<> vectorize(Draft& draft, const std::vector<uint32_t>& loops, uint32_t across, bool is_too_short) const {
     Tree& s = draft.tree;
     const int64_t few = across == 0 ? 0 : *s.loop(loops.back()).extent.constant();

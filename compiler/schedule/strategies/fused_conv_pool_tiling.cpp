@@ -1,7 +1,7 @@
 // fused_conv_pool_tiling.cpp: runs a convolution and the pool of its result by blocks of rows.
 //
 // The map between the two then never reaches memory. Winograd convolutions have blocks of their own and save more than
-// memory takes: a kernel that has one is not cut into blocks.
+// this: a kernel that contains one is not divided.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,11 +18,11 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr int64_t kMapShareOfL2 = 2;  ///< judgement: the rows of a block have one by this of the second level
+constexpr int64_t kMapShareOfL2 = 2;  ///< heuristic: the rows of a block may take 1 / this of the second level
 
-/// As many rows as leave those of the map in the second level of cache, in blocks of equal size; 0: blocks gain
-/// nothing. Those of all tasks together take no more memory than the map would, and what windows that overlap make
-/// blocks compute again takes no longer than memory.
+/// The number of rows such that those of the map fit the second level of cache, in blocks of equal size; 0 if blocks
+/// gain nothing. All tasks together must not need more memory than the map, and recomputing rows of overlapping windows
+/// must not take longer than memory accesses would.
 int64_t rows_of_block(const WindowedMap& map, const Target& target) {
   if (target.vector_bits == 0 || map.map_bytes() <= target.l2_bytes) return 0;
   const int64_t most =
@@ -34,7 +34,7 @@ int64_t rows_of_block(const WindowedMap& map, const Target& target) {
   return again <= target.memory_trip_cycles * target.fma_per_cycle * static_cast<double>(found * map.step) ? found : 0;
 }
 
-/// Whether one of the kernel's reductions is a convolution that Winograd's algorithm would take.
+/// Whether one of the kernel's reductions is a convolution for which Winograd's algorithm would be chosen.
 bool has_winograd(const Draft& draft) {
   const std::vector<Stmt> parts = statements_of(draft.tree.root());
   const std::vector<NestGroup> groups = nest_groups(parts);
@@ -69,7 +69,7 @@ Legal<BlocksOfWindows> plan_fused_conv_pool_tiling(const Draft&, const int64_t& 
   return BlocksOfWindows{rows};
 }
 
-/// Of all nests by whole vectors: blocks save memory, and no work.
+/// The cycles of all nests by whole vectors: blocks save memory traffic, not work.
 double fused_conv_pool_tiling_cycles(const Draft& draft, const int64_t&) {
   const int64_t lanes = lanes_of(*draft.target, draft.tree.root());
   return cycles_of(draft.tree.root(), lanes, *draft.target) / static_cast<double>(std::max<int64_t>(1, lanes));

@@ -1,12 +1,12 @@
-// gemm_tile.cpp: an axis of the result in lanes, another one unrolled: matrix products, convolutions, most sums.
+// gemm_tile.cpp: register tiles with one axis of the result in lanes and another unrolled: most reductions.
 //
-// An axis of the result along which every operand is contiguous or constant goes into vector lanes. An axis along which
-// the vector operand does not change is unrolled, so that each loaded vector is used once a row of the tile: for a
-// matrix product these are columns and rows, for a convolution pixels and output channels. A tile begins with the
-// neutral element and ends with its consumers, so neither makes a pass over memory.
+// An axis of the result along which every operand is contiguous or invariant goes into vector lanes. An axis along
+// which the vector operand is invariant is unrolled, so that each loaded vector is used once per row of the tile: for a
+// matrix product these are columns and rows, for a convolution pixels and output channels. A tile starts with the
+// neutral element and ends with the consumers, so neither makes a pass over memory.
 //
 // Method: Goto & van de Geijn 2008 for the tile; Zhang et al. 2018 (high performance zero-memory overhead direct
-// convolutions) for convolution as the same thing.
+// convolutions) for treating convolutions in the same way.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,18 +26,18 @@
 namespace relaxc::schedule {
 namespace {
 
-// Judgement: no property of a machine says these.
-constexpr double kMostCost = 8;             ///< of whole vectors everywhere, so that vectors pay at all
-constexpr double kManyCaches = 8;           ///< of the second level, so that results go to memory
-constexpr int64_t kRunShare = 2;            ///< the operand of a run has one by this of the second level
-constexpr double kMostUnrolledTerms = 25;   ///< of a sum over an image in registers
-constexpr int64_t kLeastRowsPerVector = 3;  ///< two do not pay for loads under a mask that cross lines of cache
+// Heuristics: these are not properties of a machine.
+constexpr double kMostCost = 8;             ///< maximum, relative to whole vectors everywhere, for which vectors pay
+constexpr double kManyCaches = 8;           ///< results of this many times the second level of cache go to memory
+constexpr int64_t kRunShare = 2;            ///< the operand of a run may take 1 / this of the second level
+constexpr double kMostUnrolledTerms = 25;   ///< maximum terms of a sum over an image in registers
+constexpr int64_t kLeastRowsPerVector = 3;  ///< two do not pay for masked loads that cross cache lines
 
 using Loops = std::vector<uint32_t>;
 
-// ---- which axes
+// ---- selection of axes
 
-/// The axis along which most operands of the vector stay the same; 0: there is no other axis.
+/// The axis along which most operands of the vector are invariant; 0 if there is no other axis.
 uint32_t axis_to_unroll(const Draft& draft, uint32_t vector) {
   const ReductionForm& form = draft.reduction;
   const ReductionView view(draft);
@@ -54,29 +54,29 @@ uint32_t axis_to_unroll(const Draft& draft, uint32_t vector) {
     if (reused >= most && !along_vector.empty() && reused > 0) most = reused, best = loop;
   }
   if (best != 0) return best;
-  // Nothing is shared along any axis. One of known extent leaves no rows over.
+  // No operand is invariant along any axis; one of known extent has no remaining rows.
   const auto at = std::find(form.spatial.begin(), form.spatial.end(), vector);
   for (auto it = at; it != form.spatial.begin(); --it)
     if (const int64_t* extent = view.extent(*(it - 1)); extent != nullptr && *extent > 1) return *(it - 1);
   return at == form.spatial.begin() ? 0 : *(at - 1);
 }
 
-/// Elements of the operands that change along a loop, about: dims that are not known are left out.
+/// The approximate number of elements of operands that change along a loop; unknown dims are left out.
 double elements_along(const Draft& draft, uint32_t loop) {
   double total = 0;
   for (BufferRef buffer : ReductionView(draft).operands_along(loop)) total += elements_of(buffer);
   return total;
 }
 
-// ---- in which order
+// ---- order of loops
 
-/// Where `moved` begins to differ from the loops as they stand.
+/// The part of `order` from the first loop that differs from the current order.
 Loops moved_of(const Loops& order, const Loops& now) {
   return {std::mismatch(order.begin(), order.end(), now.begin()).first, order.end()};
 }
 
-/// Loops on which the inner one's operand does not depend stand between the two. Nothing if views between the loops
-/// (where axes were fused) keep them in their order.
+/// An order in which loops along which no operand of the outer axis changes are between the two axes, so that these
+/// operands are reused. nullopt if views between the loops (after axes were fused) prevent it.
 std::optional<Loops> spatial_order(const Draft& draft, uint32_t vector, uint32_t unrolled, bool rows_outside) {
   const Loops& spatial = draft.reduction.spatial;
   const ReductionView view(draft);
@@ -84,7 +84,7 @@ std::optional<Loops> spatial_order(const Draft& draft, uint32_t vector, uint32_t
   const std::vector<BufferRef> along_outer = view.operands_along(rows_outside ? unrolled : vector);
   for (uint32_t loop : spatial) {
     if (loop == unrolled || loop == vector) continue;
-    bool dependent = draft.tree.loop(loop).extent.is_constant(1);  // no matter where it stands
+    bool dependent = draft.tree.loop(loop).extent.is_constant(1);  // its position does not matter
     for (BufferRef b : view.operands_along(loop))
       dependent |= std::find(along_outer.begin(), along_outer.end(), b) != along_outer.end();
     (dependent ? order : between).push_back(loop);
@@ -92,7 +92,7 @@ std::optional<Loops> spatial_order(const Draft& draft, uint32_t vector, uint32_t
   order.push_back(rows_outside ? unrolled : vector);
   order.insert(order.end(), between.begin(), between.end());
   order.push_back(rows_outside ? vector : unrolled);
-  // What stays in front need not be touched, whatever stands between it and the rest.
+  // Loops at the front that stay need not be touched, whatever is between them and the rest.
   const Loops moved = moved_of(order, spatial);
   if (!moved.empty() && !can_reorder(draft.tree, moved)) return {};
   return order;
@@ -100,7 +100,7 @@ std::optional<Loops> spatial_order(const Draft& draft, uint32_t vector, uint32_t
 
 // ---- runs of the result
 
-/// What each row of the result reads and writes once: the result, and what is added to it.
+/// The buffers of which each row of the result reads or writes its own part: the result, and what is added to it.
 std::vector<BufferRef> streams_along(const Draft& draft) {
   const ReductionView view(draft);
   const Var vector = view.var(draft.reduction.vector), row = view.var(draft.reduction.unrolled);
@@ -128,12 +128,12 @@ bool writes_much(const Draft& draft) {
          bytes > kManyCaches * static_cast<double>(target.l2_bytes);
 }
 
-/// Iterations of the loop are rows of the result one behind the other.
+/// Whether the loop's iterations are adjacent rows of the result.
 bool follow_each_other(const ReductionView& view, uint32_t loop, int64_t row) {
   return view.extent(loop) != nullptr && step_of(view.store().buffer, view.store().indices, view.var(loop)) == row;
 }
 
-/// Iterations of the loop that make a run; `unit`: elements of one. 0: there is no such number.
+/// Number of iterations that make a run, each of `unit` elements; 0 if there is no suitable number.
 int64_t length_of_runs(const Draft& draft, uint32_t loop, int64_t unit) {
   const ReductionView view(draft);
   const Target& target = *draft.target;
@@ -147,15 +147,15 @@ int64_t length_of_runs(const Draft& draft, uint32_t loop, int64_t unit) {
   return found;
 }
 
-/// Where sums have so few terms that writing them takes longer than adding them up, one row of tiles after the other
-/// writes a long run of columns, whose operand stays in the second level of cache.
+/// If sums have so few terms that writing them takes longer than adding, each row of tiles writes a long run of
+/// columns, whose operand stays in the second level of cache.
 Legal<> write_in_runs(Draft& draft) {
   Tree& tree = draft.tree;
   ReductionForm& form = draft.reduction;
   const ReductionView view(draft);
   auto at = std::find(form.spatial.begin(), form.spatial.end(), form.vector);
   if (!writes_much(draft) || view.extent(form.vector) == nullptr) return Done{};
-  // Short rows that lie one behind the other in the result make a run together.
+  // Short rows that are adjacent in the result make a run together.
   int64_t row = *view.extent(form.vector), inner = 1;
   const bool is_long = row >= draft.target->memory_run_elements;
   if (is_long || at == form.spatial.begin() || !follow_each_other(view, *(at - 1), row))
@@ -182,10 +182,10 @@ Legal<> write_in_runs(Draft& draft) {
 
 struct GemmTile {
   uint32_t vector = 0, unrolled = 0;
-  Loops order;                            ///< of the loops of the result
-  std::optional<Decision> decision = {};  ///< on which of the two axes stands outside
-  bool runs = false;                      ///< columns may be done in runs
-  std::string axes = {};                  ///< for people
+  Loops order;                            ///< order of the result's loops
+  std::optional<Decision> decision = {};  ///< which of the two axes is outside
+  bool runs = false;                      ///< columns may be processed in runs
+  std::string axes = {};                  ///< for explanations
 
   std::string text() const { return axes; }
   Legal<> carry_out(Draft& draft) const {
@@ -200,7 +200,7 @@ struct GemmTile {
   }
 };
 
-/// The larger operand is gone through once, by the outer of the two loops, unless the choice is another.
+/// By default, the outer of the two loops is the one over the larger operand, which is then read only once.
 Legal<GemmTile> tile_along(const Draft& draft, uint32_t vector) {
   const Loops& spatial = draft.reduction.spatial;
   GemmTile plan{.vector = vector, .unrolled = axis_to_unroll(draft, vector), .order = spatial};
@@ -225,7 +225,7 @@ Legal<GemmTile> tile_along(const Draft& draft, uint32_t vector) {
 
 struct VectorAxis {
   uint32_t loop = 0;
-  double cost = 1;  ///< of whole vectors everywhere
+  double cost = 1;  ///< relative to whole vectors everywhere
 };
 
 Legal<VectorAxis> match_tile(const Draft& draft) {

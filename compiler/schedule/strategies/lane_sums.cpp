@@ -1,15 +1,15 @@
-// lane_sums.cpp: products of bytes, where an instruction adds the products of all lanes to a general register.
+// lane_sums.cpp: sums products of bytes by an instruction that adds the products of all lanes to a general register.
 //
 // Helium's vmladava multiplies sixteen bytes by sixteen of the same sign and adds the products to one register: a tile
-// of one row by four columns takes nine instructions for 64 products, five of them loads. So a sum needs its terms side
-// by side in both operands. The constant is packed that way. Data lies so where channels come last, in runs of as many
-// bytes as a row of the filter covers; where such a run is shorter than a vector (first layers of one or three
-// channels), what a pixel reads is copied to one run first, which serves all of its columns.
+// of one row by four columns takes nine instructions for 64 products, five of them loads. So a sum needs adjacent terms
+// in both operands. The constant is packed that way. In data, terms are adjacent if channels come last, in runs of as
+// many bytes as a row of the filter covers; if such a run is shorter than a vector (first layers of one or three
+// channels), a pixel's input is first copied to one run, which serves all of its columns.
 //
-// What follows the sums is done in lanes (tile_sums): columns are side by side in results and in numbers by channel.
-// Panels of columns are outermost, so that those numbers and the constant stay where they are while rows go by.
+// Consumers of the sums are computed in vectors (tile_sums): columns are adjacent in results and in parameters of
+// channels. Panels of columns are outermost, so that these parameters and the constant stay in cache for all rows.
 //
-// Rejected: two rows by four columns, which need eight registers with even numbers; there are seven beside the counter
+// Rejected: two rows by four columns, which need eight registers with even numbers; there are seven besides the counter
 // of a loop, and LLVM spills (docs/performance.md).
 #include <fmt/format.h>
 
@@ -38,14 +38,14 @@
 namespace relaxc::schedule {
 namespace {
 
-// Judgement: no property of a machine says these.
+// Heuristics: these are not properties of a machine.
 constexpr int64_t kTileRows = 1, kTileColumns = 4;
-constexpr double kStepCycles = 2.25;  ///< of a step of a sum: its product, and a quarter of the loads of the tile
-constexpr double kRunCycles = 4;      ///< of copying a run, beside its bytes
+constexpr double kStepCycles = 2.25;  ///< of a step of a sum: its product, and a quarter of the tile's loads
+constexpr double kRunCycles = 4;      ///< of copying a run, in addition to its bytes
 constexpr double kByteCycles = 0.5;   ///< of copying one byte
 
 constexpr int64_t kLaneBytes = 16;     ///< bytes that the instruction multiplies, by its definition
-constexpr int64_t kWideLaneBytes = 8;  ///< the same where they are widened first
+constexpr int64_t kWideLaneBytes = 8;  ///< the same for bytes that are widened first
 
 using Loops = std::vector<uint32_t>;
 
@@ -64,7 +64,7 @@ double sum_cycles(const Draft& draft, const ReductionForm& form) {
   return terms_of(form.group.reduction) / kLaneBytes / draft.target->fma_per_cycle;
 }
 
-/// What a sum multiplies.
+/// The operands of the products that are summed.
 struct SumFactors {
   BufferRef data = nullptr, constant = nullptr;
 };
@@ -84,7 +84,7 @@ Legal<SumFactors> factors_of(const Draft& draft) {
   return found;
 }
 
-/// Loops of the result along which one operand alone changes; 0: there is none.
+/// The loops of the result along which only one operand changes; 0 if there is none.
 struct SumAxes {
   uint32_t row = 0, column = 0;
 };
@@ -104,12 +104,12 @@ Legal<SumAxes> sum_axes(const Draft& draft, const SumFactors& factors) {
   return axes;
 }
 
-/// Steps of a sum for a run of bytes.
+/// The number of steps for a run of bytes.
 int64_t lane_steps(int64_t run) {
   return run / kLaneBytes + (run % kLaneBytes + kWideLaneBytes - 1) / kWideLaneBytes;
 }
 
-/// Whether what a pixel reads is worth a copy in one run.
+/// Whether copying a pixel's input to one run pays.
 bool copies_windows(const Draft& draft, const SumAxes& axes) {
   const ReductionView view(draft);
   const Loops& reduced = draft.reduction.reduced;
@@ -126,8 +126,8 @@ bool copies_windows(const Draft& draft, const SumAxes& axes) {
   return run < kWideLaneBytes || saved * kStepCycles > copied;
 }
 
-/// Whether consumers compute with 64 bits, of which vectors have few lanes and no products; upper halves of products of
-/// 32 bits, if they are rounded, are an instruction.
+/// Whether consumers compute in 64 bits, for which vectors have few lanes and no products. Rounded upper halves of
+/// 32-bit products do not count: they are an instruction.
 bool wide_arithmetic(const Draft& draft) {
   bool found = false;
   const auto computed_from = [](Expr e) {
@@ -166,8 +166,8 @@ class LaneTiling {
   }
 
  private:
-  /// Words of eight bytes, two of them at once as long as both are whole: where a last one overlaps the word before it,
-  /// what they read is not side by side.
+  /// Reads words of eight bytes, two at once while both are whole: if a last word overlaps the one before, the two are
+  /// not adjacent.
   Legal<> read_in_words() {
     ReductionForm& form = draft_.reduction;
     const ReductionView view(draft_);
@@ -181,7 +181,7 @@ class LaneTiling {
     return Done{};
   }
 
-  /// After packing, by which words of a column are side by side.
+  /// Only after packing, which makes the words of a column adjacent.
   Legal<> pair_words() {
     ReductionForm& form = draft_.reduction;
     const int64_t pairs = form.words_of.extent / kLaneBytes;
@@ -190,7 +190,7 @@ class LaneTiling {
     if (pairs == 0 || words == nullptr) return Done{};
     uint32_t whole = loop;
     for (int64_t left = *words; left > 2 * pairs;) {
-      // Into one tile and what is left over: half of the words or fewer would be two tiles.
+      // Make one tile and a rest: half of the words or fewer would make two tiles.
       const int64_t kept = 4 * pairs <= left ? left - 1 : 2 * pairs;
       RELAXC_STEP(const SplitLoops parts, apply(tree_, Split{whole, kept, Tail::kPeel}));
       RELAXC_LEGAL(apply(tree_, DropUnitLoop{parts.outer}));
@@ -199,10 +199,10 @@ class LaneTiling {
     RELAXC_STEP(const SplitLoops two, apply(tree_, Split{whole, 2, Tail::kPeel}));
     RELAXC_LEGAL(apply(tree_, PairTerms{form.block, two.inner}));
     if (pairs == 1) RELAXC_LEGAL(apply(tree_, DropUnitLoop{two.outer}));
-    return apply(tree_, SimplifySubscripts{data_});  // that of a last word is a minimum
+    return apply(tree_, SimplifySubscripts{data_});  // the subscript of a last word is a minimum
   }
 
-  /// Columns and rows become the innermost loops of the result; columns alone, where what they read is copied.
+  /// Makes columns and rows the innermost loops of the result; only columns if their input is copied.
   Legal<> move_inside(bool copies) {
     Loops& spatial = draft_.reduction.spatial;
     Loops order;

@@ -1,8 +1,8 @@
-// matrix_dots.cpp: products of bytes by instructions that multiply two rows by two columns.
+// matrix_dots.cpp: sums products of bytes by instructions that multiply two rows by two columns.
 //
-// smmla does as many products as two of usdot, on blocks of 2x2 sums. So the tile is of rows and columns in memory's
-// sense, none of which is an axis of lanes: panels of columns are outermost, each goes by all rows, a few at a time,
-// and what follows the sums is done on rows of the tile.
+// smmla makes as many products as two usdot, for blocks of 2x2 sums. So neither axis of a tile is an axis of lanes:
+// panels of columns are outermost, each is used for all rows, a few at a time, and consumers of the sums are computed
+// on rows of the tile.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,10 +23,10 @@
 namespace relaxc::schedule {
 namespace {
 
-// Of 32 registers, 16 hold the sums of 8 by 8, and 8 two rows or columns each.
+// Of 32 registers, 16 hold the 8 by 8 sums, and 8 hold operands, of two rows or columns each.
 constexpr int64_t kMatrixRows = 8, kMatrixColumns = 8;
 
-constexpr double kProductsOfMatrices = 32;  ///< that smmla adds, of 2x8 by 8x2 bytes, by its definition
+constexpr double kProductsOfMatrices = 32;  ///< products that smmla adds, of 2x8 by 8x2 bytes, by its definition
 
 Legal<ReductionForm> match_matrices(const Draft& draft) {
   RELAXC_FITS(draft.target->byte_matrices, "the target has no instructions for matrices of bytes");
@@ -37,7 +37,7 @@ Legal<ReductionForm> match_matrices(const Draft& draft) {
   return form;
 }
 
-/// The two axes of the result of which each goes along one operand alone.
+/// The two axes of the result along each of which only one operand changes.
 struct MatrixAxes {
   uint32_t row = 0, column = 0;
 };
@@ -85,7 +85,7 @@ struct MatrixTiles {
   }
 
  private:
-  /// Columns and rows become the innermost loops of the result.
+  /// Makes columns and rows the innermost loops of the result.
   static Legal<> move_inside(Draft& draft, const MatrixAxes& axes) {
     std::vector<uint32_t>& spatial = draft.reduction.spatial;
     std::vector<uint32_t> order;
@@ -124,7 +124,7 @@ struct MatrixTiles {
   }
 };
 
-/// Loads, two for four instructions, are hidden behind them.
+/// Loads, two for four instructions, are hidden behind these.
 double matrix_cycles(const Draft& draft, const ReductionForm& form) {
   return terms_of(form.group.reduction) / kProductsOfMatrices / draft.target->fma_per_cycle;
 }

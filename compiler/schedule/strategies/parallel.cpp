@@ -1,15 +1,15 @@
-// parallel.cpp: sharing a kernel's work among cores.
+// parallel.cpp: distributes a kernel's work over cores.
 //
-// The problem: to hand out tasks and wait for them costs half a microsecond, and more if workers have gone to sleep, so
-// a loop is worth sharing only if each task has several microseconds to do; and a model runs dozens of loops one after
-// the other.
+// The problem: handing out tasks and waiting for them costs half a microsecond, and more if workers have gone to sleep.
+// So a loop should be distributed only if each task has several microseconds of work; and a model runs dozens of loops
+// one after the other.
 //
-// The method: a static estimate of each outer loop's time. Walking from outside, the first loop with independent
-// iterations and enough work becomes parallel; loops of few iterations are joined with the loop inside of them, and
-// many small iterations are put together in chunks. What is chosen depends on shapes and on the most tasks that the
-// target allows, never on how many threads there are, and an iteration computes what it computed before, so the bits of
-// the result do not depend on them either. Extents that are not known when compiling are taken to be small: that costs
-// parallelism in a few cases, where the opposite would cost time in all runs on small inputs.
+// The method: a static estimate of each outer loop's time. Walking inwards, the first loop with independent iterations
+// and enough work becomes parallel; a loop of few iterations is joined with the loop inside of it, and many small
+// iterations are grouped into chunks. The choice depends on shapes and on the target's maximum number of tasks, never
+// on the number of threads, and iterations compute the same as before, so the bits of the result do not depend on these
+// either. Extents that are unknown at compile time are assumed to be small: that costs parallelism in a few cases,
+// while the opposite would cost time in all runs on small inputs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,10 +33,10 @@ namespace {
 /// A loop that becomes parallel.
 struct SharedLoop {
   uint32_t loop = 0;
-  std::vector<uint32_t> inner;  ///< loops inside of it that it is joined with, outermost first
-  int64_t chunk = 0;            ///< iterations that make a task; 0: one
-  int64_t tasks = 0;            ///< that share the iterations where each needs memory of its own; 0: any number
-  bool lifts = false;           ///< what each iteration allocates, a task allocates once
+  std::vector<uint32_t> inner;  ///< loops inside of it with which it is joined, outermost first
+  int64_t chunk = 0;            ///< iterations of a task; 0 for one
+  int64_t tasks = 0;            ///< number of tasks if each needs memory of its own; 0 for any number
+  bool lifts = false;           ///< move allocations out of the iterations of a task
 };
 
 bool allocates(const tir::For& loop) {
@@ -48,7 +48,7 @@ bool allocates(const tir::For& loop) {
   return found;
 }
 
-/// Looks for loops that are worth sharing, from outside.
+/// Searches for loops to distribute, from the outermost one.
 class WorkQuestions {
  public:
   explicit WorkQuestions(const Draft& draft)
@@ -79,7 +79,7 @@ class WorkQuestions {
     share(*loop, total);
   }
 
-  /// Somebody has shared a part of the work already.
+  /// Whether a part of the work is already distributed.
   static bool is_shared_inside(const tir::For& loop) {
     bool found = false;
     tir::for_each_stmt(loop.body, [&](Stmt s) {
@@ -95,7 +95,7 @@ class WorkQuestions {
 
   bool is_shareable(const tir::For& loop) const {
     if (is_shared_inside(loop)) return false;
-    // Memory of its own for each task costs too much if there may be any number of them.
+    // Memory for each task costs too much if there may be any number of tasks.
     if (allocates(loop) && loop.extent.constant() == nullptr && !is_open_block(loop)) return false;
     return has_independent_iterations(s_.root(), loop);
   }
@@ -108,7 +108,7 @@ class WorkQuestions {
       found_.push_back(std::move(shared));
       return;
     }
-    // A symbol is often a batch of 1: then the loop inside has to give the tasks.
+    // A symbol is often a batch of 1: then the inner loop must provide the tasks.
     double count = is_known ? extent_of(first, 1) : 1;
     for (const auto* inner = first.body.as<tir::For>(); inner != nullptr; inner = inner->body.as<tir::For>()) {
       const bool fixed = inner->extent.constant() != nullptr;
@@ -146,9 +146,9 @@ Legal<std::vector<SharedLoop>> match_parallel(const Draft& draft) {
   return found;
 }
 
-/// Loops over any number of blocks, each with memory of its own, go outside of the iterations of a task, so that the
-/// bounds of a block are computed once for all of them: they take as long as a small image has to be summed. Gives the
-/// outermost loop.
+/// Moves loops over an open number of blocks, each with memory of its own, outside of the iterations of a task, so that
+/// a block's bounds are computed once for all iterations: computing them takes as long as summing a small image.
+/// Returns the outermost loop.
 Legal<uint32_t> with_blocks_outside(Tree& s, uint32_t iterations) {
   std::vector<uint32_t> order;
   for (const auto* inner = s.loop(iterations).body.as<tir::For>(); inner != nullptr;
@@ -164,7 +164,7 @@ Legal<uint32_t> with_blocks_outside(Tree& s, uint32_t iterations) {
 
 struct SharedLoops {
   std::vector<SharedLoop> loops;
-  std::string names;  ///< for people
+  std::string names;  ///< for explanations
 
   std::string text() const { return names; }
   Legal<> carry_out(Draft& draft) const {
@@ -190,7 +190,7 @@ struct SharedLoops {
   }
 };
 
-/// Where each of the pool's slots has a core.
+/// Assumes that each of the pool's slots has a core.
 double parallel_cycles(const Draft& draft, const std::vector<SharedLoop>&) {
   const Stmt root = draft.tree.root();
   return cycles_of(root, lanes_of(*draft.target, root), *draft.target) / static_cast<double>(draft.target->task_slots);

@@ -1,18 +1,18 @@
-// pool.cpp: pools, a row of the result after the other.
+// pool.cpp: computes pools one row of the result after the other.
 //
-// The problem: a pool does next to nothing with what it reads, so it should take as long as reading it. Tap by tap each
-// element is read again for each tap along a row, with a mask where there is a border, and with a shuffle where windows
-// are more than one element apart.
+// The problem: a pool does almost no work on its input, so it should take as long as reading it. Tap by tap, each
+// element is read again for each tap along a row, with a mask if there is a border, and with a shuffle if windows are
+// more than one element apart.
 //
-// The method: rows first. The rows of a row of windows are reduced to one, column by column, which are whole vectors
-// whatever the step; some such rows stay in the first level of cache, between borders that are written once for all of
-// them, and then windows are reduced along each. A window of n x n takes 2 n steps instead of n x n, and no lane asks
-// where it is. It takes some rows, because what has just been stored cannot be loaded by other vectors at once. Rows of
-// an image whose width is open are cut into parts as long as there is room for a few of them; what is border in a part
-// is asked once for all of its rows.
+// The method: the rows of a row of windows are first reduced to one, column by column, with whole vectors whatever the
+// step; some such rows stay in the first level of cache, between borders that are written once for all of them, and
+// then windows are reduced along each. A window of n x n takes 2 n steps instead of n x n, and no lane needs a
+// condition. Several rows are needed, because what was just stored cannot be loaded by other vectors at once. Rows of
+// an image of open width are divided into parts such that a few of them fit; conditions on a part's border are
+// evaluated once for all of its rows.
 //
-// Rejected: a tile of several rows, as other reductions have it. There is no operand that they share, and reading
-// thirty rows side by side is what the processor does not foresee.
+// Rejected: a tile of several rows, as for other reductions. They share no operand, and the processor's prefetcher does
+// not follow thirty rows that are read side by side.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,15 +28,15 @@ namespace relaxc::schedule {
 
 namespace {
 
-// Judgement: no property of a machine says these.
-constexpr int64_t kPoolShareOfL1 = 2;  ///< rows that are kept have one by this of the first level of cache
-constexpr int64_t kOpenRows = 4;       ///< of a block, about, where the number of rows or columns is open
+// Heuristics: these are not properties of a machine.
+constexpr int64_t kPoolShareOfL1 = 2;  ///< kept rows may take 1 / this of the first level of cache
+constexpr int64_t kOpenRows = 4;       ///< of a block, approximately, if the number of rows or columns is open
 
 struct PoolBlock {
   int64_t rows = 1, columns = 0;
 };
 
-/// As many rows as half of the first level of cache has room for, in blocks of equal size if possible.
+/// As many rows as half of the first level of cache holds, in blocks of equal size if possible.
 PoolBlock block_of(const PoolShape& pool, int64_t lanes, const Target& target) {
   const int64_t room = target.l1_bytes / kPoolShareOfL1;
   PoolBlock block;
@@ -86,7 +86,7 @@ struct RowsOfWindows {
   }
 };
 
-/// A load of a vector for each tap, of which a window of n x m has as many as n + m.
+/// The cycles of loading a vector for each tap, of which a window of n x m has n + m.
 double pool_cycles(const Draft& draft, const Pool& pool) {
   double all = 1, by_dims = 0;
   for (const tir::IterVar& iter : draft.tree.block(pool.block).iters) {

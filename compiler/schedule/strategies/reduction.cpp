@@ -1,8 +1,8 @@
-// reduction.cpp: everything that reduces, on targets with vectors: matrix products, convolutions, pools, sums.
+// reduction.cpp: schedules all reductions on targets with vectors: matrix products, convolutions, pools, sums.
 //
-// They differ in how their operands are subscripted, and that is all that its stages look at: first the axes are put in
-// order, then it is decided how operands are read (Stage::kOperands), then which axis is in lanes (Stage::kLanes).
-// Padding is a branch around a load into a local, hoisted by turning the loops of its condition outwards.
+// They differ only in the subscripts of their operands, so its stages look only at these: first axes are put in order,
+// then a strategy of Stage::kOperands decides how operands are read, then one of Stage::kLanes which axis is in lanes.
+// Padding is a branch around a load into a local, hoisted by moving the loops of its condition outwards.
 #include <fmt/format.h>
 
 #include <array>
@@ -41,7 +41,7 @@ struct StagedReduction {
   }
 };
 
-/// An instruction for each term, by whole vectors; the stages of operands and of lanes have closer estimates.
+/// One instruction for each term, by whole vectors; the stages of operands and lanes have better estimates.
 double reduction_cycles(const Draft& draft, const ReductionForm& form) {
   return terms_of(form.group.reduction) / static_cast<double>(form.lanes) / draft.target->fma_per_cycle;
 }

@@ -1,7 +1,7 @@
-// reduction_in_lanes.cpp: sums along an axis that is contiguous in the operands: their terms go into lanes.
+// reduction_in_lanes.cpp: sums along an axis that is contiguous in the operands: terms go into lanes.
 //
-// Of a row sum, or of a product with a transposed matrix, no axis of the result is contiguous. Several elements of the
-// result share what they load: of two axes of a product, each loaded vector is used once a row or column of the tile.
+// For a row sum, or a product with a transposed matrix, no axis of the result is contiguous. Several elements of the
+// result share their loads: with two axes of a product, each loaded vector is used once per row or column of the tile.
 // The order of the sum changes.
 #include <fmt/format.h>
 
@@ -20,11 +20,11 @@
 namespace relaxc::schedule {
 namespace {
 
-// Judgement: no property of a machine says these.
-constexpr double kMostCostInLanes = 8;   ///< of whole vectors everywhere, so that vectors pay at all
+// Heuristics: these are not properties of a machine.
+constexpr double kMostCostInLanes = 8;   ///< maximum, relative to whole vectors everywhere, for which vectors pay
 constexpr int64_t kSharedSums = 4;       ///< along an axis whose elements share loads
-constexpr int64_t kSharedSumsOfFew = 3;  ///< the same along two axes, with so few registers that 4 x 4 spill
-constexpr int32_t kFewRegisters = 32;    ///< fewer are few
+constexpr int64_t kSharedSumsOfFew = 3;  ///< likewise along two axes, with so few registers that 4 x 4 would spill
+constexpr int32_t kFewRegisters = 32;    ///< below this, registers are few
 
 Legal<double> match_reduction_in_lanes(const Draft& draft) {
   const ReductionForm& form = draft.reduction;
@@ -43,15 +43,15 @@ double reduction_in_lanes_cycles(const Draft& draft, const double& cost) {
   return cost * ReductionView(draft).vector_steps() / draft.target->fma_per_cycle;
 }
 
-/// Some elements of the result that are computed together.
+/// Elements of the result that are computed together.
 struct LanePart {
   uint32_t block, loop;
   int64_t elements;
 };
 
-/// As many lanes as hide the latency of additions, and no more than there are terms.
+/// Enough lanes to hide the latency of additions, but not more than there are terms.
 int64_t lane_count(const Draft& draft, const LanePart& part) {
-  // Lanes are halved step by step at the end.
+  // Lanes are halved step by step at the end, so their number must be a power of two.
   const auto latency = static_cast<uint64_t>(draft.target->fma_latency);
   const auto hidden = std::bit_floor(latency / static_cast<uint64_t>(part.elements));
   const int64_t lanes = draft.reduction.lanes;
@@ -63,8 +63,8 @@ int64_t lane_count(const Draft& draft, const LanePart& part) {
 
 struct SumsInLanes {
   std::vector<uint32_t> shared;  ///< axes whose elements share loads, innermost first
-  int64_t size = kSharedSums;    ///< elements of them that are computed together
-  std::string axes;              ///< for people
+  int64_t size = kSharedSums;    ///< their elements that are computed together
+  std::string axes;              ///< for explanations
 
   std::string text() const { return axes; }
   Legal<> carry_out(Draft& draft) const {
@@ -85,7 +85,7 @@ struct SumsInLanes {
   }
 
  private:
-  /// Elements along `loop` join those of the parts.
+  /// Splits `loop`, and joins its elements with those of the parts.
   Legal<> cut(Draft& draft, uint32_t loop, std::vector<LanePart>& parts, std::vector<uint32_t>& unrolled) const {
     const std::vector<LanePart> inner = std::move(parts);
     const std::vector<uint32_t> inner_unrolled = std::move(unrolled);

@@ -1,14 +1,14 @@
-// row_fusion.cpp: nests over the same rows, a row at a time.
+// row_fusion.cpp: fuses nests over the same rows, which then run row by row.
 //
-// A softmax is four nests: the maximum of each row, the powers, their sum, the quotients; a norm is three. One after
-// the other, each goes through the whole tensor, which by then has left the cache. If the outermost loops of two nests
-// have the same extent, and nothing that the second reads or writes in one iteration is touched by the first in
-// another, both bodies can stand in one loop; then their own outermost loops are looked at in the same way.
+// A softmax is four nests: the maximum of each row, the exponentials, their sum, the quotients; a norm is three. One
+// after another, each goes through the whole tensor, which by then has left the cache. If the outermost loops of two
+// nests have the same extent, and nothing that the second reads or writes in one iteration is accessed by the first in
+// another, both bodies can be in one loop; then their own outermost loops are examined in the same way.
 //
-// A short row is over before its maximum or its sum is known, and the next nest waits for that. So where rows are short
-// a few of them take each step together: the rows of a step do not wait for each other.
+// A short row ends before its maximum or its sum is available, and the next nest must wait. So if rows are short, a few
+// of them run each step together: the rows of a step do not wait for each other.
 //
-// No iteration computes anything else than before, so bits stay, and one parallel loop does for all.
+// Iterations compute the same as before, so results have the same bits, and one parallel loop serves all nests.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,12 +27,12 @@ using tir::For;
 
 namespace {
 
-// Judgement: no property of a machine says these.
-constexpr double kShort = 10;   ///< times what its sums make the processor wait: the time of a row that is short
-constexpr int kMostNests = 16;  ///< in one loop, which is looked at again for each; no norm has as many
+// Heuristics: these are not properties of a machine.
+constexpr double kShort = 10;   ///< a row is short if its time is less than this times the wait for its sums
+constexpr int kMostNests = 16;  ///< in one loop, which is examined again for each; no norm has as many
 
-/// As many as have sums that hide the latency of an addition; 1: one after the other. A known number of rows is cut
-/// into equal steps, so that all bounds stay numbers.
+/// Enough rows for their sums to hide the latency of an addition; 1 for one after another. A known number of rows is
+/// divided into equal steps, so that all bounds stay constants.
 int64_t rows_of_step(Expr extent, const Target& target) {
   const auto most = static_cast<int64_t>(std::ceil(target.fma_latency));
   const int64_t* known = extent.constant();
@@ -43,14 +43,14 @@ int64_t rows_of_step(Expr extent, const Target& target) {
   return count;
 }
 
-/// Else an iteration is an element and no row: there is no sum to wait for.
+/// Otherwise an iteration is an element and not a row, so there is no sum to wait for.
 bool has_loops(Stmt s) {
   bool found = false;
   tir::for_each_stmt(s, [&](Stmt inner) { found |= inner.as<For>() != nullptr; });
   return found;
 }
 
-/// The innermost loop around several nests, a few iterations of each nest at a time where they are short.
+/// In the innermost loop around several nests, runs a few iterations of each nest at a time if these are short.
 Legal<> take_steps(Tree& s, uint32_t id, const Target& target) {
   const For* loop = &s.loop(id);
   for (Stmt body = loop->body; body.as<tir::Seq>() == nullptr;) {
@@ -76,14 +76,14 @@ Legal<Done> match_row_fusion(const Draft& draft) {
   return Done{};
 }
 
-/// Each nest joins the loop before it if that is legal by then.
+/// Merges each nest into the loop before it, if that is legal at that time.
 struct FusedRows {
-  std::vector<uint32_t> loops;  ///< of nests one behind the other, in order; 0: it is no such nest
+  std::vector<uint32_t> loops;  ///< row loops of consecutive nests, in order; 0 for other nests
 
   std::string text() const { return fmt::format("{} nests, those over the same rows in one loop", loops.size()); }
   Legal<> carry_out(Draft& draft) const {
     uint32_t last = 0;
-    int nests = 0;  // of `last`
+    int nests = 0;  // number of nests in `last`
     auto finish = [&]() -> Legal<> { return nests > 1 ? take_steps(draft.tree, last, *draft.target) : Done{}; };
     for (uint32_t loop : loops) {
       if (last != 0 && loop != 0 && nests < kMostNests && apply(draft.tree, MergeRows{last, loop})) {
@@ -97,7 +97,7 @@ struct FusedRows {
   }
 };
 
-/// Rows are the same work in one loop; what they save is memory.
+/// Merging does not change the work; it saves memory traffic.
 double row_fusion_cycles(const Draft& draft, const Done&) {
   return cycles_of(draft.tree.root(), lanes_of(*draft.target, draft.tree.root()), *draft.target);
 }

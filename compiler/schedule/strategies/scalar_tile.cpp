@@ -1,13 +1,13 @@
-// scalar_tile.cpp: reductions on targets without vectors, a few elements of the result at a time.
+// scalar_tile.cpp: schedules reductions on targets without vectors, a few elements of the result at a time.
 //
-// An element by itself loads two operands for each product. Elements that share operands, such as two outputs of two
-// pixels, take half or a quarter of the loads, and all of their sums stay in registers. Where the target multiplies
-// pairs of 16-bit numbers (Arm's DSP extension), bytes along the sum come four at a time: a word of each operand is
-// widened once for the whole tile. Thumb's first version multiplies in eight registers, and adds in others: four sums
-// of runs of bytes (parts/run_tile.cpp).
+// A single element loads two operands for each product. Elements that share operands, such as two outputs of two
+// pixels, need half or a quarter of the loads, and all of their sums stay in registers. If the target multiplies pairs
+// of 16-bit numbers (Arm's DSP extension), bytes along the sum are read four at a time: a word of each operand is
+// widened once for the whole tile. Thumb in Cortex-M0 and M23 multiplies in eight registers and can add in others:
+// there, four sums are over runs of bytes (parts/run_tile.cpp).
 //
 // Method: the register tile of Goto & van de Geijn 2008 with registers of one element; Lai et al. 2018 (CMSIS-NN) have
-// the tile of 2x2 for SMLAD. The order of each sum is the written one, except in words, where it makes no difference.
+// the 2x2 tile for SMLAD. Sums keep their order, except in words, where integers make it irrelevant.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,18 +35,18 @@
 namespace relaxc::schedule {
 namespace {
 
-// Judgement: no property of a machine says these.
-constexpr int64_t kMostStraightTaps = 5;     ///< that are straight-line code
-constexpr int32_t kFewScalarRegisters = 12;  ///< less hold two sums beside operands and addresses
-constexpr int32_t kManyRegisters = 24;       ///< as many hold sixteen
-constexpr int64_t kManySums = 16;            ///< whose results are computed in a loop where code is to be small
+// Heuristics: these are not properties of a machine.
+constexpr int64_t kMostStraightTaps = 5;     ///< maximum that is unrolled
+constexpr int32_t kFewScalarRegisters = 12;  ///< fewer hold two sums with operands and addresses
+constexpr int32_t kManyRegisters = 24;       ///< this many hold sixteen sums
+constexpr int64_t kManySums = 16;            ///< tiles of so many sums compute results in a loop for small code
 
-/// Loops of the result whose iterations share an operand; 0: there is none.
+/// The loops of the result whose iterations share an operand; 0 if there is none.
 struct TileAxes {
   uint32_t rows = 0, columns = 0;
 };
 
-/// The innermost axis that shares an operand, and the innermost one that shares another.
+/// The innermost axis that shares an operand, and the innermost one that shares a different one.
 TileAxes axes_of(const Draft& draft) {
   const ReductionView view(draft);
   const std::vector<uint32_t>& spatial = draft.reduction.spatial;
@@ -65,7 +65,7 @@ TileAxes axes_of(const Draft& draft) {
   return axes;
 }
 
-/// Bytes of the sum's innermost axis in words, if the target has an instruction for them and a constant can be packed.
+/// Reads bytes along the sum's innermost axis in words, if the target has an instruction and a constant can be packed.
 Legal<> read_in_words(Draft& draft) {
   ReductionForm& form = draft.reduction;
   if (draft.target->dots.bits128 == DotProduct::kNone) return Done{};
@@ -78,12 +78,12 @@ Legal<> read_in_words(Draft& draft) {
   return drop_unit_loops(draft.tree, form.reduced);
 }
 
-/// Integers are left: their tiles read words, or are loops in assembly.
+/// Only floats: integer tiles read words, or are loops in assembly.
 bool sums_floats(const Draft& draft) {
   return draft.tree.block(draft.reduction.block).body.as<tir::Store>()->buffer->dtype.is_float();
 }
 
-/// Few taps along the innermost axis are straight-line code: neighbouring elements then share what they read.
+/// Unrolls few taps along the innermost axis: adjacent elements then share what they read.
 Legal<> unroll_few_taps(Draft& draft) {
   const uint32_t loop = draft.reduction.reduced.back();
   const int64_t* extent = draft.tree.loop(loop).extent.constant();
@@ -95,14 +95,14 @@ struct TileSize {
   int64_t rows = 1, columns = 1;
 };
 
-/// Of elements that share operands along two axes.
+/// For elements that share operands along two axes.
 TileSize largest_tile(int32_t registers) {
   if (registers < kFewScalarRegisters) return {1, 2};
   return registers >= kManyRegisters ? TileSize{4, 4} : TileSize{2, 2};
 }
 
-/// As many elements as the registers hold beside the operands of one step and what addresses them. A row of elements
-/// takes a length that leaves none over, if there is one.
+/// As many elements as the registers hold in addition to a step's operands and their addresses. A row of elements has a
+/// length that divides the extent, if there is one.
 TileSize size_for(const Draft& draft, const TileAxes& axes) {
   const int32_t registers = draft.target->vector_registers;
   if (registers < kFewScalarRegisters || axes.rows != 0) return largest_tile(registers);
@@ -112,7 +112,7 @@ TileSize size_for(const Draft& draft, const TileAxes& axes) {
   return {1, 4};
 }
 
-/// Of sums that are added in registers which take nothing else.
+/// For sums that are added in registers which hold nothing else.
 TileSize run_tile(const TileAxes& axes) {
   return axes.rows != 0 ? TileSize{2, 2} : TileSize{1, 4};
 }
@@ -131,7 +131,7 @@ class Tiling {
     if (axes_.rows != 0) RELAXC_LEGAL(pack_along(draft_, axes_.rows, size_.rows, packed_));
     return run_packed();
   }
-  /// Constants are in the order of the tile already.
+  /// Constants are already in the order of the tile.
   Legal<> run_packed() {
     RELAXC_LEGAL(cut());
     const bool once = draft_.options->small && (size_.rows * size_.columns >= kManySums || calls_functions());
@@ -145,7 +145,7 @@ class Tiling {
   }
 
  private:
-  /// Whether what is made of a sum calls exp or the like, each of which is some hundred bytes of code.
+  /// Whether consumers of a sum call functions such as exp, each of which is some hundred bytes of code.
   bool calls_functions() const {
     bool any = false;
     tir::for_each_stmt(tree_.root(), [&](Stmt s) {
@@ -158,7 +158,7 @@ class Tiling {
     return any;
   }
 
-  /// In straight-line code is what the reduction repeats; what begins and ends sums stays there once.
+  /// Unrolls what the reduction repeats; the code before and after the sums stays in loops.
   Legal<> unroll_sums() {
     std::vector<uint32_t> inside;
     tir::for_each_stmt(tree_.root(), [&](Stmt s) {
@@ -174,7 +174,7 @@ class Tiling {
     return Done{};
   }
 
-  /// The outer axis first, then the inner one in each of its parts.
+  /// Splits the outer axis first, then the inner one in each of its parts.
   Legal<> cut() {
     const std::vector<uint32_t>& spatial = draft_.reduction.spatial;
     const auto place = [&](uint32_t loop) { return std::find(spatial.begin(), spatial.end(), loop); };
@@ -208,8 +208,8 @@ class Tiling {
   Tree& tree_;
   const TileAxes axes_;
   const TileSize size_;
-  std::vector<uint32_t> loops_;  ///< of a tile
-  std::set<uint32_t> reduced_;   ///< loops of the reduction, in all parts; asked for membership only
+  std::vector<uint32_t> loops_;  ///< loops of a tile
+  std::set<uint32_t> reduced_;   ///< loops of the reduction, in all parts; never iterated
   std::vector<BufferRef> packed_;
 };
 
@@ -243,7 +243,7 @@ struct ScalarTile {
   }
 
  private:
-  /// Rows of a tile whose bytes are widened before all columns that read them; 0: there are none.
+  /// Number of rows of a tile whose bytes are widened before all columns that read them; 0 for none.
   static Legal<int64_t> widened(Draft& draft, const TileAxes& axes) {
     const std::vector<uint32_t>& spatial = draft.reduction.spatial;
     const auto place = [&](uint32_t loop) { return std::find(spatial.begin(), spatial.end(), loop); };
@@ -252,7 +252,7 @@ struct ScalarTile {
   }
 };
 
-/// A tile of r x c sums loads r + c operands for r c products, which take two each by themselves.
+/// A tile of r x c sums loads r + c operands for r * c products, for which single elements load 2 * r * c.
 double scalar_tile_cycles(const Draft& draft, const ReductionForm& form) {
   const TileSize size = largest_tile(draft.target->vector_registers);
   const auto rows = static_cast<double>(size.rows), columns = static_cast<double>(size.columns);

@@ -1,8 +1,8 @@
-// scalars.cpp: reductions on targets without vectors.
+// scalars.cpp: schedules reductions on targets without vectors, one element at a time.
 //
-// An element is a scalar from its neutral element to what its consumers make of it: sums never are in memory, and
-// such machines have little. Their order is the written one. Where a filter reads beyond an image, a branch takes less
-// code and time than clamps of both subscripts.
+// An element stays a scalar from its neutral element to the results of its consumers: sums are never in memory, of
+// which such machines have little. Terms keep their order. If a filter reads beyond an image, a branch takes less code
+// and time than clamping both subscripts.
 #include <array>
 
 #include "compiler/schedule/primitives/stage_loads.h"
@@ -23,7 +23,7 @@ struct ScalarSums {
   }
 };
 
-/// A sum stays in its register, and each term loads its operands.
+/// The sum stays in a register, and each term loads its operands.
 double scalars_cycles(const Draft& draft, const ReductionForm& form) {
   return scalar_cycles(draft, form, 1);
 }

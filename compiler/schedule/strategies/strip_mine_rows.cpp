@@ -1,9 +1,9 @@
-// strip_mine_rows.cpp: kernels whose nests are over rows, a few rows at a time.
+// strip_mine_rows.cpp: runs kernels whose nests are over rows for a few rows at a time.
 //
-// Attention, or a product behind a norm, needs whole rows of what lies in between. In blocks of rows that stays in the
-// second level of cache, and no buffer of the whole of it is needed. A block has several rows, since products are fast
-// only where each vector of keys or values that is loaded serves a tile of them. Where rows are long and a softmax
-// stands between two products, keys are taken in blocks as well, by the online softmax.
+// Attention, or a product after a norm, needs whole rows of buffers in between. In blocks of rows these stay in the
+// second level of cache, and no buffer for all rows is needed. A block has several rows, since products are fast only
+// if each loaded vector of keys or values serves a tile of them. If rows are long and a softmax is between two
+// products, keys are divided into blocks as well, by the online softmax.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,21 +18,21 @@
 namespace relaxc::schedule {
 namespace {
 
-// Judgement: no property of a machine says these.
+// Heuristics: these are not properties of a machine.
 constexpr int64_t kMostBlockRows = 32;  ///< in a block: two tiles of products or more
-constexpr int64_t kMostPartRows = 64;   ///< where only a part of each row is kept: what is read for it serves them all
+constexpr int64_t kMostPartRows = 64;   ///< if only a part of each row is kept: its operands then serve all rows
 constexpr int64_t kLeastBlockRows = 4;
-constexpr int64_t kBetweenShareOfL2 = 2;  ///< what lies between has one by this of the second level
-constexpr int64_t kUnknownRow = 1024;     ///< elements of a row whose extent is not known, about
-/// The keys of a block. Its scores, of 64 rows, are 64 KB, a part of the second level of cache that leaves room for
-/// what they are made of. With 12 heads of 64 and 2,048 queries and keys, blocks of 256 took 87.6 ms in place of 97.7
-/// by whole rows, and 22.3 in place of 23.3 with 1,024 (docs/performance.md), whence the fewest keys of
+constexpr int64_t kBetweenShareOfL2 = 2;  ///< buffers in between may take 1 / this of the second level
+constexpr int64_t kUnknownRow = 1024;     ///< assumed elements of a row of unknown extent
+/// The keys of a block. Its scores for 64 rows take 64 KB, a part of the second level of cache that leaves room for
+/// their operands. With 12 heads of 64 and 2,048 queries and keys, blocks of 256 took 87.6 ms instead of 97.7 with
+/// whole rows, and 22.3 instead of 23.3 with 1,024 (docs/performance.md); hence the minimum number of keys in
 /// ScheduleOptions::online_softmax.
 constexpr int64_t kKeysOfBlock = 256;
 
-/// As many rows as leave what lies between in the second level of cache, and blocks of equal size if possible.
+/// As many rows as keep the buffers in between in the second level of cache, in blocks of equal size if possible.
 ///
-/// \param kept  elements of each row that are kept at a time; 0: whole rows
+/// \param kept elements of each row that are kept at a time; 0 for whole rows
 int64_t rows_of_block(const RowNests& nests, const Draft& draft, int64_t kept) {
   const Target& target = *draft.target;
   if (target.vector_bits == 0) return 1;  // nothing is loaded for several rows at once
@@ -94,7 +94,7 @@ Legal<BlocksOfRows> plan_keys(const Draft& draft, const RowNests& nests) {
   return BlocksOfRows{rows_of_block(nests, draft, kKeysOfBlock), kKeysOfBlock};
 }
 
-/// Of all nests by whole vectors: blocks save memory, and no work.
+/// The cycles of all nests by whole vectors: blocks save memory traffic, not work.
 double row_nests_cycles(const Draft& draft, const RowNests&) {
   const int64_t lanes = lanes_of(*draft.target, draft.tree.root());
   return cycles_of(draft.tree.root(), lanes, *draft.target) / static_cast<double>(std::max<int64_t>(1, lanes));

@@ -1,18 +1,18 @@
-// window_copy.cpp: filters that slide over a copy of their image.
+// window_copy.cpp: lets filters slide over a copy of their image.
 //
 // A copy costs a load and a store of each element, and a shuffle if the filter moves by more than one column. It saves
-// a mask, a second load and a shuffle of every vector that a tap reads, so it pays where elements are read often: by
-// the taps, or by several tiles of output channels. A depthwise filter gains most: rows that several taps read then are
-// the same vectors, which stay in registers. Channels of large images lie on pages of their own, more of them than a
-// core keeps the addresses of, and are read faster side by side.
+// a mask, a second load and a shuffle for every vector that a tap reads, so it pays if elements are read often: by the
+// taps, or by several tiles of output channels. A depthwise filter gains most: rows that several taps read are then the
+// same vectors, which stay in registers. Channels of large images are on pages of their own, more than a core's TLB
+// holds, and are read faster if they are adjacent.
 //
-// Rows that do not fill vectors leave the lanes to output channels, if there are enough of them. Tiles then read
-// scalars of the copy, which spares them the question for each whether it lies inside of the image. All of the filter
-// goes by for each block of rows, so these are large.
+// If rows do not fill vectors, output channels go into lanes, if there are enough of them. Tiles then read scalars of
+// the copy, which need no check whether they are inside of the image. The whole filter is read for each block of rows,
+// so blocks are large.
 //
-// Rows and columns of an image whose size is open are cut into blocks of a known size, of which the last has fewer, so
-// that the memory for a copy is known. They are small: a copy holds the border of a block twice, but images may be
-// small too.
+// Rows and columns of an image of open size are divided into blocks of a known size, of which the last is smaller, so
+// that the memory for a copy is known. Blocks are small: a copy contains borders twice, but images may be small as
+// well.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,36 +31,36 @@ namespace relaxc::schedule {
 
 namespace {
 
-// Judgement: no property of a machine says these.
-constexpr double kLeastReuse = 1.6;          ///< reads of an element of the copy
-constexpr double kLeastFilled = 0.6;         ///< of a vector by a row of the result
-constexpr double kLeastFilledStrided = 0.3;  ///< the same where else each vector is shuffled out of two
-constexpr double kCopiedTileRows = 8;        ///< output channels that a loaded vector meets, about
-constexpr int64_t kLeastBlocks = 8;          ///< of rows, so that there is something to share among cores
-constexpr double kLeastFilledScalars = 0.2;  ///< the same where lanes are output channels
-constexpr int64_t kLeastChannels = 6;        ///< vectors of them that read what was copied
+// Heuristics: these are not properties of a machine.
+constexpr double kLeastReuse = 1.6;          ///< reads of each element of the copy
+constexpr double kLeastFilled = 0.6;         ///< share of the lanes that a row of the result must fill
+constexpr double kLeastFilledStrided = 0.3;  ///< likewise, if each vector would otherwise be shuffled from two
+constexpr double kCopiedTileRows = 8;        ///< output channels that a loaded vector serves, approximately
+constexpr int64_t kLeastBlocks = 8;          ///< of rows, so that work can be distributed over cores
+constexpr double kLeastFilledScalars = 0.2;  ///< likewise, if lanes are output channels
+constexpr int64_t kLeastChannels = 6;        ///< vectors of them that read the copy
 constexpr int64_t kMostUnrolledTaps = 7;
-constexpr double kManyPages = 0.375;        ///< of those whose addresses a core keeps: a filter has three rows
-constexpr int64_t kShareOfPixels = 8;       ///< a copy that lanes go along has one by this of the second level of cache
-constexpr int64_t kShareOfScalars = 2;      ///< the same where its scalars are read
-constexpr int64_t kLeastRows = 4;           ///< of a block, about
-constexpr int64_t kOpenImageRows = 8;       ///< of a block where the number of rows is open
-constexpr int64_t kOpenVectors = 4;         ///< of columns, the same
-constexpr int64_t kOpenRowsOfChannel = 32;  ///< the same where each channel has a filter of its own,
+constexpr double kManyPages = 0.375;           ///< of those in the TLB: a filter has three rows
+constexpr int64_t kShareOfPixels = 8;          ///< a copy with lanes along it may take 1 / this of the second level
+constexpr int64_t kShareOfScalars = 2;         ///< likewise, if its scalars are read
+constexpr int64_t kLeastRows = 4;              ///< of a block, approximately
+constexpr int64_t kOpenImageRows = 8;          ///< of a block, if the number of rows is open
+constexpr int64_t kOpenVectors = 4;            ///< of columns, likewise
+constexpr int64_t kOpenRowsOfChannel = 32;     ///< likewise, if each channel has a filter of its own,
 constexpr int64_t kOpenVectorsOfChannel = 16;  ///< so that small maps are one block
 constexpr double kMostOpenTerms = 160;         ///< of a sum: 7x7 of 3 channels, 3x3 of 16
 
 using Loops = std::vector<uint32_t>;
 
-/// What is copied, and when.
+/// A planned copy of an image.
 struct ImageCopy {
   Sliding sliding;
   bool by_channels = false;  ///< lanes are output channels, and scalars of the copy are read
   Loops outer, inner;        ///< loops of the result around the copy, and those of its window
-  uint32_t cut = 0;          ///< the loop of `inner` over rows that is cut into blocks; 0: there is one block
-  int64_t rows = 0;          ///< of a block
-  int64_t columns = 0;       ///< of a block, where columns are cut too; 0: they are not
-  double elements = 0;       ///< that are copied, in all
+  uint32_t cut = 0;          ///< the loop of `inner` over rows that is divided into blocks; 0 for a single block
+  int64_t rows = 0;          ///< rows of a block
+  int64_t columns = 0;       ///< columns of a block; 0 if columns are not divided
+  double elements = 0;       ///< total number of copied elements
 };
 
 /// Decides whether the window of a reduction is copied.
@@ -100,7 +100,7 @@ class WindowQuestions {
   }
 
  private:
-  /// Iterations of the loop, of a block of it where its extent is open.
+  /// The iterations of the loop, or of a block of it if its extent is open.
   int64_t extent(uint32_t loop) const {
     const auto block = blocks_.find(loop);
     return block != blocks_.end() ? block->second : *s_.loop(loop).extent.constant();
@@ -110,7 +110,7 @@ class WindowQuestions {
     const auto& store = *s_.block(block_).body.as<tir::Store>();
     return step_of(store.buffer, store.indices, s_.loop(loop).var) == 1;
   }
-  /// Loops of the result whose extents are open, by the blocks that they would have.
+  /// Sets the blocks for loops of the result with open extents.
   void cut_open_loops(int64_t rows, int64_t vectors) {
     for (uint32_t loop : spatial_)
       if (s_.loop(loop).extent.constant() == nullptr) blocks_[loop] = is_contiguous(loop) ? vectors * lanes_ : rows;
@@ -122,14 +122,14 @@ class WindowQuestions {
 
   static bool is_located(const WindowDim* dim) { return dim != nullptr && dim->slides && dim->base; }
 
-  /// The loop that is contiguous in the result, if it slides.
+  /// The loop that is contiguous in the result, if it slides; else 0.
   uint32_t row_loop() const {
     for (uint32_t loop : spatial_)
       if (is_contiguous(loop) && is_located(window_.dim_of(loop))) return loop;
     return 0;
   }
 
-  /// Extents are known, but for those of the rows and columns that are cut.
+  /// Whether all extents are known, except for those of rows and columns that are divided.
   bool is_known(uint32_t vector) const {
     const uint32_t cut = loop_to_cut(vector);
     auto open = [&](uint32_t loop) { return is_inner(loop) && is_open(loop) && loop != vector && loop != cut; };
@@ -138,14 +138,14 @@ class WindowQuestions {
            std::none_of(reduced_.begin(), reduced_.end(), unknown);
   }
 
-  /// The outermost loop over rows of the window; 0: there is none.
+  /// The outermost loop over rows of the window; 0 if there is none.
   uint32_t loop_to_cut(uint32_t vector) const {
     for (uint32_t loop : spatial_)
       if (loop != vector && window_.dim_of(loop) != nullptr) return loop;
     return 0;
   }
 
-  /// What is summed over lies on more pages than the processor knows the addresses of.
+  /// Whether the terms of a sum are on more pages than the TLB holds.
   bool has_far_strides() const {
     double pages = 1;
     const auto* load = window_.load;
@@ -157,12 +157,12 @@ class WindowQuestions {
     return pages >= kManyPages * static_cast<double>(target_.tlb_pages);
   }
 
-  /// Of the lanes of whole vectors along the loop, those that hold something.
+  /// The share of lanes that are used by whole vectors along the loop.
   double filled(uint32_t loop) const {
     return static_cast<double>(extent(loop)) / static_cast<double>((extent(loop) + lanes_ - 1) / lanes_ * lanes_);
   }
 
-  /// Output channels fill vectors better than a row does, even though they are stored apart.
+  /// Whether output channels fill vectors better than a row, although their results are not adjacent.
   bool fits_channels(uint32_t vector) const {
     double terms = 1, best = 0;
     for (uint32_t loop : reduced_) terms *= static_cast<double>(extent(loop));
@@ -171,10 +171,10 @@ class WindowQuestions {
     return filled(vector) >= kLeastFilledScalars && best / (1 + scattered_terms(target_) / terms) > filled(vector);
   }
 
-  /// Columns whose number is open are many in the first layers of networks for images, which sum few terms. Further on,
+  /// Columns of open number are many in the first layers of networks for images, which sum few terms. In later layers,
   /// and in sequences, they may be few: a voice detector of 7 frames took a fifth longer. If channels do not fill
-  /// vectors, columns do without a copy as well. Each channel by a filter of its own has no other vectors than columns,
-  /// and reads rows many times.
+  /// vectors, columns do so without a copy. If each channel has its own filter, only columns can be in lanes, and rows
+  /// are read many times.
   bool may_be_wide(uint32_t vector) const {
     if (window_.sharing.empty()) return loop_to_cut(vector) != 0;
     double terms = 1;
@@ -201,7 +201,7 @@ class WindowQuestions {
     return uses / positions >= kLeastReuse;
   }
 
-  /// Rows that are in several windows of a column, and the taps that are.
+  /// Finds the loop over rows that are in several windows of a column, and the loop over these taps.
   void find_rows(Sliding& sliding) const {
     for (const WindowDim& dim : window_.dims) {
       if (!dim.slides || dim.steps.size() != 2 || &dim == window_.dim_of(sliding.vector)) continue;
@@ -212,11 +212,11 @@ class WindowQuestions {
     }
     if (sliding.taps == 0 || extent(sliding.taps) > kMostUnrolledTaps) sliding.rows = sliding.taps = 0;
     if (sliding.taps == 0 || window_.step_of(sliding.vector) == 1) return;
-    const uint32_t along = window_.dim_of(sliding.vector)->steps[0].first;  // those of the reduction come first
+    const uint32_t along = window_.dim_of(sliding.vector)->steps[0].first;  // loops of the reduction come first
     if (extent(along) <= kMostUnrolledTaps) sliding.phases = along;
   }
 
-  /// Of a copy for `rows` iterations of `cut` and `columns` of `vector`; 0: for all.
+  /// The bytes of a copy for `rows` iterations of `cut` and `columns` of `vector`; 0 for all.
   int64_t bytes(uint32_t cut = 0, int64_t rows = 0, uint32_t vector = 0, int64_t columns = 0) const {
     int64_t total = window_.node.dtype().bytes();
     for (const WindowDim& dim : window_.dims) {
@@ -230,7 +230,7 @@ class WindowQuestions {
     return total;
   }
 
-  /// Puts the loops of the window inside of all others, and cuts its rows so that the copy stays in the cache.
+  /// Moves the loops of the window inside of all others, and divides its rows so that the copy fits the cache.
   Legal<ImageCopy> placed(ImageCopy copy) const {
     for (uint32_t loop : spatial_) (is_inner(loop) ? copy.inner : copy.outer).push_back(loop);
     RELAXC_FITS(can_be_placed(copy), "the loops of the window cannot be moved inside of the others");
@@ -240,7 +240,7 @@ class WindowQuestions {
                                                                                  : size_blocks(copy, cut, most);
     RELAXC_FITS(fits, "the copy is too large for the cache, and has no rows to be cut");
     if (copy.cut == 0) return copy;
-    // The outermost of the loops inside.
+    // Make it the outermost of the inner loops.
     const auto at = std::find(copy.inner.begin(), copy.inner.end(), cut);
     std::rotate(copy.inner.begin(), at, at + 1);
     RELAXC_FITS(can_be_placed(copy), "rows of the copy cannot be moved outside of its other loops");
@@ -256,7 +256,7 @@ class WindowQuestions {
     return cut != 0 || blocks <= 1;
   }
 
-  /// Blocks of open rows and columns, halved until the copy stays in the cache.
+  /// Sizes blocks of open rows and columns, halving them until the copy fits the cache.
   bool size_open_blocks(ImageCopy& copy, uint32_t cut, int64_t most) const {
     const uint32_t vector = copy.sliding.vector;
     const int64_t most_rows = window_.sharing.empty() ? kOpenRowsOfChannel : kOpenImageRows;
@@ -282,7 +282,7 @@ class WindowQuestions {
   const int64_t lanes_;
   const bool packs_;
   bool by_channels_ = false;  ///< lanes are output channels
-  MostIterations blocks_;     ///< of loops whose extents are open
+  MostIterations blocks_;     ///< for loops with open extents
   Window window_;
 };
 
@@ -293,7 +293,7 @@ Legal<ImageCopy> match_window_copy(const Draft& draft) {
 
 struct WindowCopy {
   ImageCopy copy;
-  std::string axes;  ///< for people
+  std::string axes;  ///< for explanations
 
   std::string text() const { return axes; }
   Legal<> carry_out(Draft& draft) const {
@@ -320,7 +320,7 @@ struct WindowCopy {
   }
 
  private:
-  /// Gives the loop over the blocks of columns, which is the innermost of those around the copy.
+  /// Returns the loop over blocks of columns, which is the innermost of those around the copy.
   static Legal<uint32_t> cut_columns(Draft& draft, ImageCopy& by) {
     const uint32_t columns = by.sliding.vector;
     RELAXC_STEP(const uint32_t blocks, apply(draft.tree, Chunk{columns, by.columns}));
@@ -339,7 +339,7 @@ struct WindowCopy {
     Loops order = by.outer, inner = by.inner;
     const auto cut = std::find(inner.begin(), inner.end(), by.cut);
     if (cut != inner.end()) {
-      // First as they stood, then rows outermost of the loops inside.
+      // Reorder them as they were first; below, rows become the outermost of them.
       inner.clear();
       for (uint32_t loop : draft.reduction.spatial)
         if (std::find(by.inner.begin(), by.inner.end(), loop) != by.inner.end()) inner.push_back(loop);
@@ -352,8 +352,8 @@ struct WindowCopy {
     return Done{};
   }
 
-  /// Gives the loop over the rows of a block. Those of a depthwise tile are unrolled, and so of a number that is known
-  /// if that of all rows is. Blocks of columns go by for each block of rows.
+  /// Returns the loop over the rows of a block. Rows of a depthwise tile are unrolled, so a block has a known number of
+  /// them if that of all rows is known. Each block of rows runs over all blocks of columns.
   static Legal<uint32_t> cut_rows(Draft& draft, ImageCopy& by, uint32_t column_blocks) {
     Tree& tree = draft.tree;
     const int64_t* all = tree.loop(by.cut).extent.constant();
@@ -373,7 +373,7 @@ struct WindowCopy {
   }
 };
 
-/// The reduction by whole vectors, and the copy, which is read and written so.
+/// The reduction by whole vectors, and reading and writing the copy likewise.
 double window_copy_cycles(const Draft& draft, const ImageCopy& copy) {
   const MachineModel& model = *draft.target;
   const double copied = 2 * copy.elements / static_cast<double>(draft.reduction.lanes) / model.loads_per_cycle;

@@ -1,17 +1,17 @@
-// winograd.cpp: when convolutions are done by Winograd's algorithm, and in blocks of what size.
+// winograd.cpp: decides when convolutions use Winograd's algorithm, and with blocks of what size.
 //
 // The problem: a filter of 3x3 multiplies each element nine times. Winograd's F(m, 3) gives m results
 // of three taps by m + 2 multiplications instead of 3 m.
 //
-// The method: along columns, from row to row, transforms are sums of whole rows, which are in vectors as they are: F(4,
-// 3) halves the multiplications for one and a half times the data. Along rows as well it is the nested form, which
-// takes a quarter of them for 2.25 times the data and weights, and errors that grow by the square in their bound: rows
-// that were transformed along columns are read a tile's width apart, and sums are shuffled back between each other.
-// Blocks of tiles go through transform, sums and inverse while they are in the second level of cache; the sums are an
-// ordinary reduction over the points' matrices, and what a kernel does behind the convolution is done to the rows as
+// The method: along columns, from row to row, transforms are sums of whole rows, which are vectors already: F(4, 3)
+// halves the multiplications for one and a half times the data. The nested form, along rows as well, needs a quarter of
+// them for 2.25 times the data and weights, and its error bound is the square: rows that were transformed along columns
+// are read a tile's width apart, and sums are shuffled together again. Blocks of tiles go through transform, sums and
+// inverse in the second level of cache; the sums are an ordinary reduction over the points' matrices, and consumers of
+// the convolution are computed on its rows. A model of cycles decides between these and the direct form.
 // they come out. A model of cycles decides between all of them and the direct form.
-//
-// Where the size of an image is open, nothing is chosen at run time: rows of blocks are as long as the image is wide,
+// If the size of an image is open, nothing is chosen at run time: rows of blocks are as long as the image is wide, so
+// that small images waste no lanes. The model is in parts/winograd_tiles.cpp.
 // so that small images waste no lanes. The model is in parts/winograd_tiles.cpp.
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ Legal<> vectorize_columns(Tree& s, uint32_t loop, const Target& target) {
   return Done{};
 }
 
-/// Whole vectors, and a rest whose mask is known: lanes that are put together or apart are then shuffled.
+/// Splits into whole vectors and a rest whose mask is known, so that joining and separating lanes become shuffles.
 Legal<> vectorize_across(Tree& s, uint32_t loop, const Target& target) {
   RELAXC_STEP(SplitLoops whole, apply(s, Split{loop, target.lanes(32), Tail::kPeel}));
   if (whole.inner != 0) RELAXC_LEGAL(apply(s, Vectorize{whole.inner}));

@@ -10,7 +10,7 @@
 namespace relaxc::schedule {
 namespace {
 
-/// What a trace does with steps of one alternative of Step.
+/// How a trace parses and replays one alternative of Step.
 struct Kind {
   const StepInfo* info;
   Legal<NamedStep> (*parse)(const std::vector<std::string_view>& arguments);
@@ -41,7 +41,7 @@ static_assert(std::is_sorted(kInfos.begin(), kInfos.end(),
 struct FormerName {
   std::string_view former, present;
 };
-/// Files of schedules that were written with former names are still read.
+/// Former names of steps, so that old schedule files can still be read.
 constexpr FormerName kFormerNames[] = {
     {"contract", "scalar_replace"},
     {"minimal_filter", "winograd"},
@@ -67,20 +67,20 @@ std::string known_names() {
   return known;
 }
 
-/// An argument that a step got later, and its value in files that were written before.
+/// An argument that was added to a step later, and its value for files that lack it.
 struct LaterArgument {
   std::string_view step;
   size_t place;
   std::string_view value;
 };
-/// In the order in which a step got them.
+/// In the order in which they were added.
 constexpr LaterArgument kLaterArguments[] = {
     {"pool_rows", 2, "0"},
     {"winograd", 4, "0"},
     {"winograd", 6, "4096"},
 };
 
-/// A file has the first of them if it has any, so those that are missing are the last ones.
+/// Arguments were added in this order, so the ones that a file lacks are the last ones.
 void add_later_arguments(const StepInfo& info, size_t wanted, std::vector<std::string_view>& arguments) {
   std::vector<LaterArgument> later;
   for (const LaterArgument& one : kLaterArguments)

@@ -65,8 +65,8 @@ Stmt fresh_copy(Context& context, Stmt root, Copies& copies) {
 
 namespace {
 
-/// Loads from memory in `e` that every iteration of a loop makes alike: not under a select, not at places that depend
-/// on `var`.
+/// The loads from memory in `e` that are the same in every iteration of a loop: not under a select, and with subscripts
+/// that do not depend on `var`.
 std::vector<Expr> find_common_loads(Expr value, Var var) {
   std::vector<Expr> found;
   arith::for_each_reached(value, [&](Expr e) {
@@ -188,7 +188,7 @@ std::vector<const For*> loops_around(const Tree& tree, uint32_t id) {
 
 bool is_inside_loop(const Tree& tree, uint32_t id, tir::LoopKind kind) {
   std::vector<const For*> around = loops_around(tree, id);
-  if (tree.focused().whole)  // loops that surround all that is in focus
+  if (tree.focused().whole)  // loops around all nests in focus
     if (const auto* outermost = first_loop(tree.focused().taken[0]))
       for (const For* outer : loops_over(tree.focused().whole, outermost->id)) around.push_back(outer);
   return std::any_of(around.begin(), around.end(), [&](const For* outer) { return outer->loop_kind == kind; });

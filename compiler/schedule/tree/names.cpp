@@ -1,4 +1,4 @@
-// names.cpp: what the steps of a trace call loops, blocks and buffers.
+// names.cpp: the names of loops, blocks and buffers in the steps of a trace.
 #include "compiler/schedule/tree/names.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ bool is_bare(std::string_view name) {
   });
 }
 
-/// What can be named, in the order of the program.
+/// What can be named, in program order.
 template <typename Id>
 using Named = std::vector<std::pair<Id, std::string>>;
 

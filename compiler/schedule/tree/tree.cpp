@@ -1,10 +1,10 @@
-// tree.cpp: state that is looked up and edited by id; what surrounds the nests in focus.
+// tree.cpp: the state of a schedule, which is looked up and edited by ids, and what surrounds the nests in focus.
 //
-// A kernel is a sequence of nests, and a strategy works on a few of them. What it does to a nest must not depend on how
-// many others there are, nor may it touch them; so primitives get the nests in focus as their whole tree, which takes
-// its place in the kernel when the focus moves on. What is outside is asked two questions only: does anybody else read
-// this buffer, and what is it a view of? A section of the kernel does the same one level further out, for kernels of so
-// many nests that to look at all of them for each would cost too much.
+// A kernel is a sequence of nests, and a strategy works on a few of them. What it does must not depend on how many
+// others there are, nor may it touch them; so primitives see the nests in focus as the whole tree, which is put back
+// into the kernel when the focus moves on. Only two questions are asked about what is outside: does anything else read
+// this buffer, and what is it a view of? A section restricts the kernel in the same way, for kernels of so many nests
+// that looking at all of them for each would cost too much.
 #include "compiler/schedule/tree/tree.h"
 
 #include <algorithm>
@@ -78,8 +78,8 @@ void Tree::restore_cut_out(CutOutStatements& cutout) {
   cutout = {};
 }
 
-/// What a nest declares, and what it uses. Nests never change, and every question about a kernel looks at all of them,
-/// so the answers are kept.
+/// What each nest declares and uses. Nests are immutable, and every question about a kernel looks at all of them, so
+/// the answers are cached.
 class Tree::NestFacts {
  public:
   struct Declared {
@@ -92,7 +92,7 @@ class Tree::NestFacts {
     }
   };
   struct Used {
-    std::vector<BufferRef> buffers;  ///< each once
+    std::vector<BufferRef> buffers;  ///< without duplicates
 
     void add(Stmt s) {
       if (const auto* store = s.as<tir::Store>()) add(store->buffer);
@@ -120,7 +120,7 @@ class Tree::NestFacts {
 
  private:
   template <typename T>
-  using Kept = std::unordered_map<const tir::StmtNode*, T>;  // looked up only
+  using Kept = std::unordered_map<const tir::StmtNode*, T>;  // never iterated
   template <typename T>
   Kept<T>& kept() {
     return std::get<Kept<T>>(all_);
@@ -134,7 +134,7 @@ bool is_one_of(Stmt s, const std::vector<Stmt>& all) {
   return std::find(all.begin(), all.end(), s) != all.end();
 }
 
-/// What a statement is around that holds one other; null: it holds none, or several.
+/// The body of a statement that contains exactly one other; null for other statements.
 Stmt body_of(Stmt s) {
   if (const auto* loop = s.as<tir::For>()) return loop->body;
   if (const auto* alloc = s.as<tir::Alloc>()) return alloc->body;
@@ -144,7 +144,7 @@ Stmt body_of(Stmt s) {
   return block != nullptr && !block->init ? block->body : Stmt();
 }
 
-/// Statements are in it one behind the other, or one of `taken` does; otherwise it is a nest.
+/// Whether `s` contains a sequence of statements or one of `taken`; otherwise it is a nest.
 bool holds_statements(Stmt s, const std::vector<Stmt>& taken) {
   for (; s; s = body_of(s))
     if (s.as<tir::Seq>() != nullptr || is_one_of(s, taken)) return true;
@@ -153,7 +153,7 @@ bool holds_statements(Stmt s, const std::vector<Stmt>& taken) {
 
 }  // namespace
 
-/// Tells `f` of all nests of a tree but those that were taken out of it, and of what is around them.
+/// Calls `f` for all nests of a tree, except for those that were taken out, and for what surrounds them.
 template <typename T, typename F>
 void Tree::for_each_nest(Stmt tree, const std::vector<Stmt>& taken, F f) const {
   std::vector<Stmt> pending{tree};
@@ -175,7 +175,7 @@ void Tree::for_each_nest(Stmt tree, const std::vector<Stmt>& taken, F f) const {
   }
 }
 
-/// What primitives see, and what that was taken out of.
+/// What primitives see, and the trees that it was taken out of.
 std::vector<Stmt> Tree::trees() const {
   std::vector<Stmt> all{root_};
   for (const CutOutStatements* cutout : {&focus_, &section_})

@@ -10,10 +10,10 @@ namespace relaxc::schedule {
 
 namespace {
 
-/// What a task does, by what it costs to hand one to a worker that waits for it (docs/performance.md).
+/// The least work of a task, relative to handing it to a waiting worker (docs/performance.md).
 constexpr double kWorkOfStart = 10;
 
-/// Nanoseconds of one evaluation of `e`.
+/// The time of one evaluation of `e` in nanoseconds.
 double cost_of(Expr e, const MachineModel& model) {
   double total = 0;
   arith::for_each_node(e, [&](Expr node) {
@@ -27,7 +27,7 @@ double cost_of(Expr e, const MachineModel& model) {
   return total;
 }
 
-/// Operations and accesses of a statement.
+/// Counts of a statement's operations and accesses.
 struct WorkCounts {
   double operations = 0, accesses = 0;
 };

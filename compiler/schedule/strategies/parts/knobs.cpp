@@ -1,4 +1,4 @@
-// knobs.cpp: decisions as text.
+// knobs.cpp: decisions of strategies as text.
 #include "compiler/schedule/strategies/parts/knobs.h"
 
 #include <algorithm>

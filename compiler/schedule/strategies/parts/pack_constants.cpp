@@ -9,8 +9,8 @@
 namespace relaxc::schedule {
 namespace {
 
-/// The next constant that is not packed; its buffer is null if there is none. Panels of one element only put the axes
-/// in order, which is done where `in_order` asks for it, and where words must be packed.
+/// The next constant that is not packed yet; its buffer is null if there is none. Panels of one element only reorder
+/// the axes, which is done if `in_order` is set, and for words, which must be packed.
 Pack next_packing(const Draft& draft, uint32_t loop, int64_t panel, bool in_order,
                   const std::vector<BufferRef>& packed) {
   const ReductionView view(draft);

@@ -8,10 +8,10 @@
 namespace relaxc::schedule {
 namespace {
 
-// Judgement: no property of a machine says these.
-constexpr double kSingleVector = 1.15;  ///< of the time of vectors side by side, which share their scalars
-constexpr double kMostOfOnce = 0.1;     ///< of a step, at most: what is done once an element
-constexpr double kLanesOfTerms = 1.5;   ///< of the time of a tile: sums whose terms are in lanes
+// Heuristics: these are not properties of a machine.
+constexpr double kSingleVector = 1.15;  ///< relative to the time of adjacent vectors, which share their scalars
+constexpr double kMostOfOnce = 0.1;     ///< maximum share of a step for what is done once per element
+constexpr double kLanesOfTerms = 1.5;   ///< relative to the time of a tile: sums whose terms are in lanes
 
 }  // namespace
 
@@ -46,7 +46,7 @@ double ReductionView::cost(uint32_t loop, bool reduces) const {
     add(access, 1);
     if (!reduces && crosses_cache_lines(access, node.var)) bad += target_.split_line_steps;
   });
-  // What is done once an element counts the less the more terms its sum has; what only the group sees is in registers.
+  // Work once per element counts less the more terms its sum has; buffers of the group only are in registers.
   const double soon = target_.scatter_reload_cycles * target_.fma_per_cycle;
   const double scattered = tree_.is_used_elsewhere(result) ? soon : scattered_terms(target_);
   const double once = std::min(kMostOfOnce, scattered / target_.gather_steps / terms());

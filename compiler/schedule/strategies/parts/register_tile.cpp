@@ -1,7 +1,7 @@
 // register_tile.cpp: see register_tile.h.
 //
-// Rows of a tile share the vectors that are loaded, its columns the scalars; the tile model (tile_shape.h) says how
-// many of each fit the registers and keep the adders busy. What is left open, if the bits are the same, is a knob.
+// Rows of a tile share loaded vectors, its columns share scalars; the tile model (tile_shape.h) chooses how many of
+// each fit the registers and keep the adders busy. Choices between tiles that give the same bits are a knob.
 #include "compiler/schedule/strategies/parts/register_tile.h"
 
 #include <fmt/format.h>
@@ -28,11 +28,11 @@
 namespace relaxc::schedule {
 namespace {
 
-// Judgement: no property of a machine says these.
-constexpr double kFarCaches = 2;          ///< of the second level, so that an operand comes from beyond it
-constexpr int64_t kRegistersOfImage = 4;  ///< not for sums, where all of an image is in registers
-constexpr int64_t kRegistersOfTaps = 3;   ///< for loads that begin early, where taps are unrolled
-constexpr size_t kMostTiles = 6;          ///< to choose from
+// Heuristics: these are not properties of a machine.
+constexpr double kFarCaches = 2;          ///< operands of this many times the second level come from beyond it
+constexpr int64_t kRegistersOfImage = 4;  ///< not available for sums if a whole image is in registers
+constexpr int64_t kRegistersOfTaps = 3;   ///< for early loads, if taps are unrolled
+constexpr size_t kMostTiles = 6;          ///< maximum number to choose from
 
 // ---- the shape
 
@@ -46,7 +46,7 @@ TileShape tile_of_image(const Draft& draft) {
   return {std::max<int64_t>(rows, 1), vectors};
 }
 
-/// Operations on what changes along the vector and not from row to row: they are done once for all rows.
+/// The number of operations on values that change along the vector but not with the row: once for all rows.
 double work_of_vector(const Draft& draft, Expr value) {
   const ReductionView view(draft);
   const Var vector = view.var(draft.reduction.vector), row = view.var(draft.reduction.unrolled);
@@ -54,7 +54,7 @@ double work_of_vector(const Draft& draft, Expr value) {
   double count = 0;
   Expr made = value;
   if (const Expr word = arith::word_of_dot(value)) {
-    // An instruction takes numbers out of their words, except for two vectors of 16-bit numbers.
+    // An instruction extracts numbers from words, except for pairs of 16-bit numbers.
     const bool in_pairs = target.dots.of(target.vector_bits) == DotProduct::kPairs && arith::as_dot4(value);
     if (in_pairs) count += target.pair_dot_operations;
     made = word;
@@ -66,8 +66,8 @@ double work_of_vector(const Draft& draft, Expr value) {
   return count;
 }
 
-/// Some operand is read with gaps: its vectors are put together from several, with a mask for each where there is
-/// padding, so every one of them should meet as many rows as possible.
+/// Whether an operand is read with gaps: then its vectors are assembled from several, each with a mask if there is
+/// padding, so every vector should serve as many rows as possible.
 bool is_strided(const Draft& draft) {
   const ReductionView view(draft);
   const Var vector = view.var(draft.reduction.vector);
@@ -81,13 +81,13 @@ bool is_strided(const Draft& draft) {
   return found;
 }
 
-/// Tiles to choose from, the best first. Elements of the result are computed alike in any of them.
+/// The tiles to choose from, best first. All compute the result's elements in the same way.
 ///
-/// \param value  what the sum adds up, before its loads were staged
+/// \param value what the sum adds, before its loads were staged
 std::vector<TileShape> tiles_for(const Draft& draft, Expr value) {
   const ReductionForm& form = draft.reduction;
   const ReductionView view(draft);
-  Target registers = *draft.target;  // taps of a copy are unrolled, and their loads begin early
+  Target registers = *draft.target;  // taps of a copy are unrolled, and their loads start early
   if (form.sliding.vector != 0) registers.vector_registers -= kRegistersOfTaps;
   const bool single = is_strided(draft) || form.sliding.rows != 0 || form.words_of.in_lanes;
   const bool has_rows = form.unrolled != 0;
@@ -96,8 +96,8 @@ std::vector<TileShape> tiles_for(const Draft& draft, Expr value) {
                     most_tile_rows(draft), view.terms(), has_rows ? work_of_vector(draft, value) : 0, kMostTiles);
 }
 
-/// Vectors come from channels whose maps do not stay in a cache, each read once a row of tiles: more streams than the
-/// processor foresees by itself.
+/// Whether vectors come from channels whose maps do not fit the cache, each read once per row of tiles: there are more
+/// streams than the processor's prefetcher follows.
 bool reads_from_afar(const Draft& draft) {
   const ReductionForm& form = draft.reduction;
   const int64_t l2 = draft.target->l2_bytes;
@@ -121,9 +121,9 @@ bool rows_are_wide(const Draft& draft) {
 
 struct RegisterTile {
   TileShape shape;
-  bool from_afar = false;            ///< what vectors are read from is asked for ahead
-  bool wide_rows = false;            ///< bytes are widened before the columns that read them
-  std::optional<Decision> decision;  ///< on the shape
+  bool from_afar = false;            ///< prefetch what vectors are read from
+  bool wide_rows = false;            ///< widen bytes before the columns that read them
+  std::optional<Decision> decision;  ///< about the shape
 };
 
 RegisterTile plan_register_tile(const Draft& draft, Expr value) {
@@ -141,9 +141,9 @@ RegisterTile plan_register_tile(const Draft& draft, Expr value) {
   return plan;
 }
 
-// ---- cutting
+// ---- splitting the axes
 
-/// What the cuts made of both axes.
+/// The loops that splitting both axes has made.
 class TileCuts {
  public:
   TileCuts(Draft& draft, const TileShape& shape)
@@ -154,7 +154,7 @@ class TileCuts {
         tail_(tail_of(*draft.target)),
         overlapped_(form_.sliding.vector != 0) {}
 
-  /// Rows first, whose bytes are widened for all columns behind them; whether that was legal. Packs the constant.
+  /// Splits rows first, with bytes widened for all columns after them; false if that is illegal. Packs the constant.
   Legal<bool> cut_wide(std::vector<BufferRef>& packed) {
     const std::vector<Pack> packings = packings_along(draft_, form_.vector, shape_.vectors * form_.lanes);
     RELAXC_STEP(const std::vector<AxisPart> parts, cut_wide_rows(draft_, form_.unrolled, shape_.unrolled));
@@ -181,7 +181,7 @@ class TileCuts {
     return vector_outside ? rows_first() : vectors_first();
   }
 
-  std::vector<uint32_t> lanes, groups, rows;  ///< loops that are to be vectorized; and unrolled
+  std::vector<uint32_t> lanes, groups, rows;  ///< loops to vectorize; loops to unroll
 
  private:
   Legal<> rows_first() {
@@ -211,10 +211,10 @@ class TileCuts {
     rows.push_back(copy == copies.loops.end() ? loop : copy->second);
   }
 
-  /// Gives the copies that were made of what was inside of the vectorized axis, the original (no copies) first.
+  /// Returns the copies that were made of what is inside of the vectorized axis; the original (no copies) is first.
   Legal<std::vector<Copies>> cut_vector(uint32_t loop) {
     int64_t vectors = shape_.vectors;
-    // Of an extent that only its multiple is known of, a few vectors less may leave no rest.
+    // For an extent of which only a divisor is known, a few vectors less may avoid a remainder.
     const bool open = tree_.loop(loop).extent.constant() == nullptr;
     for (int64_t fewer = vectors; open && fewer * 2 > vectors; --fewer)
       if (known_divisor(tree_, loop) % (fewer * form_.lanes) == 0) {
@@ -262,7 +262,7 @@ Legal<> carry_out(const RegisterTile& plan, Draft& draft) {
     if (plan.from_afar) RELAXC_LEGAL(apply(tree, Prefetch{loop, draft.target->prefetch_bytes}));
     RELAXC_LEGAL(apply(tree, JamInner{loop}));
   }
-  // Vectors innermost: a broadcast is needed once for all of them, and its register is free again.
+  // Vectors are innermost: a broadcast serves all of them, and then its register is free again.
   std::vector<uint32_t> unrolled = cuts.rows;
   unrolled.insert(unrolled.end(), cuts.groups.begin(), cuts.groups.end());
   for (uint32_t loop : unrolled) {

@@ -12,11 +12,11 @@
 namespace relaxc::schedule {
 namespace {
 
-// Judgement: no property of a machine says these.
+// Heuristics: these are not properties of a machine.
 constexpr int64_t kMostOfSquare = 16;  ///< lanes of a square that is transposed in registers
 constexpr int64_t kLeastOfSquare = 4;
 
-/// The last loop moves out of the others.
+/// The loops with the last one moved to the front.
 std::vector<uint32_t> with_last_first(std::vector<uint32_t> loops) {
   std::rotate(loops.begin(), loops.end() - 1, loops.end());
   return loops;
@@ -27,14 +27,14 @@ std::vector<uint32_t> loops_in_copies(const Copies& copies, std::vector<uint32_t
   return loops;
 }
 
-/// Squares of elements, of one nest of loops.
+/// Transposes squares of elements in one nest of loops.
 class SquareTransposition {
  public:
   SquareTransposition(Tree& s, int64_t lanes, int64_t line) : s_(s), lanes_(lanes), line_(line) {}
 
-  /// Lanes are along the first of the loops, as the operands do, and the iterations of the last one, in each lane side
-  /// by side in the result, are unrolled. What is left over at the edges becomes smaller squares where extents are
-  /// known, and else is computed as it is defined.
+  /// Puts lanes along the first of the loops, along which operands are contiguous, and unrolls iterations of the last
+  /// one, which each lane stores side by side. Remainders at the edges become smaller squares if extents are known, and
+  /// else are computed as they are defined.
   Legal<> run(std::vector<uint32_t> loops) {
     const int64_t size = square_tile_of(s_, loops.front(), loops.back(), lanes_);
     if (size == 0) return Done{};
@@ -46,8 +46,8 @@ class SquareTransposition {
   }
 
  private:
-  /// The last of the loops are rows of squares; the first one becomes columns, as many at a time as a square has, then
-  /// fewer.
+  /// Splits the first loop into columns, as many at a time as a square has, then fewer. The last of the loops are rows
+  /// of squares.
   Legal<> in_lanes(const std::vector<uint32_t>& loops, int64_t size) {
     RELAXC_STEP(const SplitLoops columns, apply(s_, Split{loops.front(), size, Tail::kPeel}));
     if (is_known(columns.tail)) {
@@ -61,7 +61,7 @@ class SquareTransposition {
 
   bool is_known(uint32_t loop) const { return loop != 0 && s_.loop(loop).extent.constant() != nullptr; }
 
-  /// The last of the loops, as the outermost of them for a while, so that what is left over is behind all.
+  /// Splits the last loop, which is made outermost for this time so that the remainder comes after everything.
   Legal<SplitLoops> split_last(const std::vector<uint32_t>& loops, int64_t size) {
     const std::vector<uint32_t> others(loops.begin(), loops.end() - 1);
     RELAXC_LEGAL(apply(s_, Reorder{with_last_first(loops)}));
@@ -79,7 +79,7 @@ class SquareTransposition {
     return rows;
   }
 
-  /// Some lines of the cache are read from each row before the next rows.
+  /// Reads some cache lines from each row before the next rows.
   Legal<> put_in_lanes(std::vector<uint32_t> order, const SplitLoops& columns, uint32_t row, int64_t size) {
     if (columns.outer != 0) {
       RELAXC_STEP(const uint32_t lines, apply(s_, Chunk{columns.outer, std::max<int64_t>(1, line_ / size)}));
@@ -93,7 +93,7 @@ class SquareTransposition {
   }
 
   Tree& s_;
-  const int64_t lanes_, line_;  ///< elements of a vector, and of the lines that are read together
+  const int64_t lanes_, line_;  ///< elements of a vector, and of the cache lines that are read together
 };
 
 }  // namespace

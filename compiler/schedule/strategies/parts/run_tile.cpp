@@ -1,7 +1,7 @@
 // run_tile.cpp: see run_tile.h.
 //
-// Thumb's first version has eight registers that it multiplies in. Panels, whose columns are side by side, would need a
-// step of their own beside that of the other operand; a run each needs an address each, and one step for all.
+// Thumb in Cortex-M0 and M23 can multiply in eight registers only. With panels, whose columns are adjacent, their step
+// and that of the other operand would differ; with one run per column, each needs an address, but one step serves all.
 #include "compiler/schedule/strategies/parts/run_tile.h"
 
 #include "compiler/schedule/strategies/parts/pack_constants.h"
@@ -11,7 +11,7 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr int64_t kShortestRun = 8;  ///< for which it pays to put sums and addresses in place
+constexpr int64_t kShortestRun = 8;  ///< minimum for which setting up sums and addresses pays
 
 bool is_byte(Expr factor) {
   const auto* cast = factor.as<arith::Cast>();
@@ -23,7 +23,7 @@ bool is_unsigned_byte(Expr factor) {
   return factor.as<arith::Cast>()->value.dtype() == DType::u(8);
 }
 
-/// Products of bytes, one of which is unsigned, are added in int32.
+/// Whether products of bytes, of which at least one is unsigned, are summed in int32.
 bool sums_bytes(const tir::Store& store) {
   const Expr term = update_of(store).value;
   const auto* product = term ? term.as<arith::Mul>() : nullptr;
@@ -32,7 +32,7 @@ bool sums_bytes(const tir::Store& store) {
   return is_byte(product->a) && is_byte(product->b) && (is_unsigned_byte(product->a) || is_unsigned_byte(product->b));
 }
 
-/// Along the innermost loop of the sum, both operands go on by a byte.
+/// Whether both operands advance by a byte along the innermost loop of the sum.
 bool goes_by_bytes(const Draft& draft) {
   const ReductionView view(draft);
   const Expr var = view.var(draft.reduction.reduced.back());

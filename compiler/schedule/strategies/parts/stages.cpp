@@ -1,4 +1,4 @@
-// stages.cpp: strategies in order, and the one that is taken. See strategy.h.
+// stages.cpp: asks strategies in order and applies the first plan that can be carried out. See strategy.h.
 #include <algorithm>
 
 #include "compiler/schedule/strategies/parts/strategy_table.h"
@@ -28,7 +28,7 @@ void refuse(Draft& draft, const Strategy& strategy, const Illegal& illegal, cons
   if (illegal.is_step && draft.remark.empty()) draft.remark = illegal.reason;
 }
 
-/// Those of the rows that fit, the fewest cycles first.
+/// The rows that match, with the fewest cycles first.
 std::vector<Candidate> candidates_of(std::span<const Strategy> rows, Draft& draft) {
   std::vector<Candidate> found;
   for (const Strategy& row : rows) {
@@ -43,7 +43,7 @@ std::vector<Candidate> candidates_of(std::span<const Strategy> rows, Draft& draf
   return found;
 }
 
-/// Carries out the plan on a copy, which the draft becomes if that is done.
+/// Carries out the plan on a copy, which replaces the draft on success.
 bool take(const Candidate& candidate, Draft& draft) {
   const auto& [strategy, proposal] = candidate;
   Draft trial = draft;

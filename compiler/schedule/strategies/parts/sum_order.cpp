@@ -13,10 +13,10 @@
 namespace relaxc::schedule {
 namespace {
 
-// Judgement: no property of a machine says these.
-constexpr int64_t kFewTerms = 8;  ///< fewer are not worth a sum of their own
+// Heuristics: these are not properties of a machine.
+constexpr int64_t kFewTerms = 8;  ///< fewer are not worth a separate sum
 
-/// A subscript goes along both loops.
+/// Whether a subscript depends on both loops.
 bool meets(const ReductionView& view, uint32_t tap, uint32_t unrolled) {
   bool found = false;
   if (unrolled == 0) return found;
@@ -27,8 +27,8 @@ bool meets(const ReductionView& view, uint32_t tap, uint32_t unrolled) {
   return found;
 }
 
-/// The vectors that one iteration after the other reads fall into the same sets of the first level of cache, and there
-/// are too many of them to stay until the next tap of a filter wants them.
+/// Whether vectors that consecutive iterations read are in the same sets of the first level of cache, and are too many
+/// to stay until the next tap of a filter needs them.
 bool set_conflict(const Draft& draft, uint32_t loop) {
   const ReductionView view(draft);
   const Var vector = view.var(draft.reduction.vector);
@@ -44,7 +44,7 @@ bool set_conflict(const Draft& draft, uint32_t loop) {
   return found && (extent == nullptr || *extent > draft.target->l1_ways);
 }
 
-/// False: they stay as they are.
+/// Reorders the loops of the reduction; returns false and changes nothing if that is not legal.
 Legal<bool> reorder_terms(Draft& draft, const std::vector<uint32_t>& order) {
   ReductionForm& form = draft.reduction;
   if (!can_reorder(draft.tree, order, form.block)) return false;
@@ -54,7 +54,7 @@ Legal<bool> reorder_terms(Draft& draft, const std::vector<uint32_t>& order) {
   return true;
 }
 
-/// Of the image of a channel, by which a depthwise filter goes.
+/// Whether a depthwise filter takes several tiles for the image of a channel.
 bool has_several_tiles(const Draft& draft) {
   const ReductionForm& form = draft.reduction;
   const ReductionView view(draft);
@@ -62,9 +62,9 @@ bool has_several_tiles(const Draft& draft) {
   return rows == nullptr || columns == nullptr || *rows > most_tile_rows(draft) || *columns > form.lanes;
 }
 
-/// Taps that meet in rows are innermost and unrolled, so that a row that was loaded serves all of them. Those of phases
-/// are unrolled around them, so that no address depends on the phase; for a single tile of a channel the code that
-/// comes of it, which loads all of the filter first, takes a fifth longer.
+/// Makes taps that share rows with the tile innermost and unrolled, so that a loaded row serves all of them. Loops over
+/// phases are unrolled around these, so that no address depends on the phase; if a channel is a single tile, the
+/// resulting code, which loads all of the filter first, takes a fifth longer.
 Legal<> unroll_taps(Draft& draft) {
   const ReductionForm& form = draft.reduction;
   const Sliding sliding = form.sliding;

@@ -22,7 +22,7 @@ Copies after(const Copies& first, const Copies& second) {
   return both;
 }
 
-/// How many iterations there are is not known, and the last ones may run twice.
+/// Whether the number of iterations is unknown and the last ones may run twice.
 bool is_open_and_repeats(const Tree& s, uint32_t loop) {
   return s.loop(loop).extent.constant() == nullptr && SplitOverlapped{loop, 1}.legal(s);
 }
@@ -65,8 +65,8 @@ Legal<std::vector<VectorPart>> split_vectors(Tree& s, uint32_t loop, int64_t vec
       parts.push_back({0, 0, copies});
       break;
     }
-    // The last vector is masked where nothing comes after it. All others have no mask: stores under one
-    // take tens of cycles on some machines.
+    // Only the last vector is masked, if nothing comes after it. All others have no mask: masked stores take tens of
+    // cycles on some machines.
     bool last = !whole && (group == 1 || (left != nullptr && *left <= group * lanes));
     const bool repeats = overlapped && parts.empty() && group == 1 && is_open_and_repeats(s, loop);
     RELAXC_STEP(SplitLoops cut, repeats ? apply(s, SplitOverlapped{loop, lanes})

@@ -1,14 +1,14 @@
-// tile_shape.cpp: choosing register tiles.
+// tile_shape.cpp: chooses the shapes of register tiles.
 //
 // A tile of m rows and n vectors needs m * n accumulators, n vectors of one operand and one broadcast of the other. A
 // core with two ports for multiplications and two for loads takes m * n / 2 or (m + n) / 2 cycles for a step of the
-// reduction, but not less than the latency of the addition that the next step waits for; vectors that come from the
-// second level of cache are hidden behind that, but not wholly. All shapes are tried, there are few; each is judged
-// with the smaller tiles that its remainders need.
+// reduction, but not less than the latency of the addition that the next step waits for; this hides vectors that come
+// from the second level of cache, but not completely. All shapes are tried, since there are few; each is judged
+// together with the smaller tiles that its remainders need.
 //
-// Rejected: blocks of the reduction, whose part of a panel stays in the first level of cache. Tiles of 8 rows and 3
-// vectors read 16 bytes a cycle of the 64 that the second level gives, while sums that go to memory and back between
-// blocks cost up to 11%; only wide tiles gain, and only as much as narrower ones do without blocks
+// Rejected: blocking the reduction such that a block's part of a panel stays in the first level of cache. Tiles of 8
+// rows and 3 vectors read 16 bytes a cycle of the 64 that the second level gives, while writing sums to memory and back
+// between blocks costs up to 11%; only wide tiles gain, and only as much as narrower ones do without blocks
 // (docs/performance.md).
 #include "compiler/schedule/strategies/parts/tile_shape.h"
 
@@ -18,16 +18,16 @@
 namespace relaxc::schedule {
 namespace {
 
-// Judgement: no property of a machine says these.
-constexpr double kPanelOfL1 = 0.5, kPanelOfL2 = 0.75;  ///< of a level of cache, for a panel to stay there
-constexpr double kBetter = 0.999;                      ///< of the best so far, for another tile to take its place
+// Heuristics: these are not properties of a machine.
+constexpr double kPanelOfL1 = 0.5, kPanelOfL2 = 0.75;  ///< maximum share of the cache level for a panel
+constexpr double kBetter = 0.999;                      ///< maximum relative to the best tile, to replace it
 
-/// What an extent that is not known may be: tiles must do well on few steps, where most of the work is in what they
-/// leave over, as on many.
+/// Samples for an unknown extent. Tiles must do well on few steps, where most of the work is in remainders,
+/// as well as on many.
 constexpr double kSamples[] = {1, 2, 3, 4, 8, 16, 32, 64, 128};
 
-/// \param fetch  cycles for each vector to come into the first level of cache
-/// \param made   operations for each vector
+/// \param fetch cycles to bring a vector into the first level of cache
+/// \param made operations to make a vector
 double cycles(const MachineModel& model, int64_t m, int64_t n, double fetch, double made) {
   double loads = static_cast<double>(m + n), vectors = static_cast<double>(n);
   double work = static_cast<double>(m * n) + made * vectors;
@@ -36,16 +36,16 @@ double cycles(const MachineModel& model, int64_t m, int64_t n, double fetch, dou
          model.load_overhead * loads + stalls;
 }
 
-/// One of the two axes of a tile: how many steps it may have, and what is left over by tiles of some size.
+/// One axis of a tile: the numbers of steps that it may have, and the remainders for each tile size.
 class Axis {
  public:
-  /// \param rest  sizes of the smaller tiles where the extent is not known, the last of them 1
+  /// \param rest sizes of smaller tiles if the extent is unknown; the last one is 1
   Axis(std::vector<double> extents, std::vector<int64_t> rest) : extents_(std::move(extents)), rest_(std::move(rest)) {}
 
   const std::vector<double>& extents() const { return extents_; }
   bool holds(int64_t size) const { return static_cast<double>(size) <= extents_.back(); }
 
-  /// How often each size of tile occurs along `extent` steps, cut by `size`.
+  /// How often each size of tile occurs along `extent` steps with tiles of `size`.
   std::vector<std::pair<double, int64_t>> pieces(double extent, int64_t size) const {
     auto left = static_cast<int64_t>(extent);
     std::vector<std::pair<double, int64_t>> found{{static_cast<double>(left / size), size}};
@@ -59,7 +59,7 @@ class Axis {
     return found;
   }
 
-  /// The same number of tiles, of sizes as equal as possible.
+  /// The size that gives the same number of tiles, as equal as possible.
   int64_t balanced(int64_t size) const {
     if (extents_.size() > 1) return size;
     auto count = static_cast<int64_t>(extents_[0]);
@@ -89,10 +89,10 @@ TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_
 std::vector<TileShape> good_tiles(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes,
                                   int64_t most_vectors, int64_t most_rows, double terms, double work, size_t most) {
   Axis rows = axis_of(unrolled, 1, {4, 2, 1}), vectors = axis_of(vectorized, lanes, {1});
-  /// Cycles for a step of one row and vector, on average over what the extents may be.
+  /// The mean cycles of a step per row and vector, over the samples of the extents.
   auto mean_cycles = [&](const TileShape& shape) {
     double mean = 0;
-    // A panel stays in a level of cache if it leaves room for the rows, and in the second for results, too.
+    // A panel stays in a cache level if it leaves room for the rows, and in the second level for results, too.
     double panel = terms * static_cast<double>(shape.vectors * target.vector_bits / 8);
     double fetch = panel > static_cast<double>(target.l2_bytes) * kPanelOfL2   ? target.far_vector_cycles
                    : panel > static_cast<double>(target.l1_bytes) * kPanelOfL1 ? target.l2_vector_cycles

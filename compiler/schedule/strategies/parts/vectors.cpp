@@ -14,7 +14,7 @@ namespace relaxc::schedule {
 int64_t lanes_of(const Target& target, Stmt s) {
   int32_t bits = 8;
   for_each_access(s, [&](const Access& access) { bits = std::max<int32_t>(bits, access.buffer->dtype.bits); });
-  // Narrow elements are mostly computed as 32 bits.
+  // Narrow elements are mostly computed in 32 bits.
   return target.vector_bits == 0 ? 1 : std::max(target.lanes(std::max(bits, 32)), 1);
 }
 

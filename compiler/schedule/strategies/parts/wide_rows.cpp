@@ -1,10 +1,10 @@
 // wide_rows.cpp: see wide_rows.h.
 //
-// Products of pairs of 16-bit numbers (pmaddwd) take even and odd bytes of a word apart. A vector of the constant's
-// words serves all rows of a tile, so what takes it apart is shared. A word of a row serves the one or two vectors of a
-// tile's columns, and taking it apart is two instructions of ten; with a copy that has 16 bits an element it is none.
-// Measured on Zen 3, sums of 384 terms, 120 rows by 1536 columns, tiles of 6x2: 60 GMAC/s where bytes are read in
-// place, 73 of the copy.
+// Products of pairs of 16-bit numbers (pmaddwd) need the even and the odd bytes of a word separately. A vector of the
+// constant's words serves all rows of a tile, so separating it is shared. A word of a row serves only the one or two
+// vectors of a tile's columns, and separating it takes two instructions of ten; with a copy of 16 bits per element it
+// takes none. Measured on Zen 3, sums of 384 terms, 120 rows by 1536 columns, tiles of 6x2: 60 GMAC/s if bytes are read
+// in place, 73 with the copy.
 #include "compiler/schedule/strategies/parts/wide_rows.h"
 
 #include <algorithm>
@@ -18,10 +18,10 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr int64_t kLeastColumns = 64;   ///< that pay for the copy of a row
-constexpr int64_t kLeastKnownRows = 4;  ///< of a number that is known: fewer wait for the constant
+constexpr int64_t kLeastColumns = 64;   ///< minimum for which copying a row pays
+constexpr int64_t kLeastKnownRows = 4;  ///< minimum of a known number: with fewer, the constant is the bottleneck
 
-/// The bytes that a sum of dot products reads.
+/// The buffer of bytes that a sum of dot products reads.
 BufferRef summed_bytes(const Draft& draft) {
   BufferRef found = nullptr;
   for_each_access(ReductionView(draft).summed(), [&](const Access& access) {
@@ -54,7 +54,7 @@ Legal<std::vector<AxisPart>> cut_wide_rows(Draft& draft, uint32_t rows, int64_t 
   WidenBytes widen{summed_bytes(draft), {}};
   RELAXC_STEP(std::vector<AxisPart> parts, split_axis(draft.tree, rows, height));
   for (AxisPart& part : parts) {
-    if (part.inner == 0) {  // rows that come one by one
+    if (part.inner == 0) {  // rows that remain are single
       RELAXC_STEP(const SplitLoops split, apply(draft.tree, Split{part.single, 1, Tail::kPeel}));
       part.inner = split.inner;
     }

@@ -1,8 +1,8 @@
 // wide_tile.cpp: see wide_tile.h.
 //
-// Four products of a row and a column take two instructions of pairs. Their operands come by a load of two words for a
-// row that has 16 bits an element already, and for a column by a load and two instructions that widen its bytes. A tile
-// of one column needs the fewest registers for that: a sum for each row, and two pairs of each operand.
+// Four products of a row and a column take two instructions of pairs. For a row that is already widened to 16 bits, the
+// operands come by a load of two words, and for a column by a load and two instructions that widen its bytes. A tile of
+// one column needs the fewest registers: a sum for each row, and two pairs of each operand.
 #include "compiler/schedule/strategies/parts/wide_tile.h"
 
 #include <algorithm>
@@ -20,17 +20,17 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr int64_t kMostRows = 5;  ///< whose sums stay in registers beside two operands, two addresses and a counter
+constexpr int64_t kMostRows = 5;  ///< maximum whose sums fit registers with two operands, two addresses and a counter
 constexpr double kWidenCycles = 2.75;    ///< of a byte: load, store, and a share of the loop
-constexpr double kNarrowProduct = 1.25;  ///< cycles of a product in tiles of 2x2 that widen what they read
+constexpr double kNarrowProduct = 1.25;  ///< cycles of a product in 2x2 tiles that widen their input
 
-/// Cycles of a product in tiles of these rows.
+/// The cycles of a product in tiles of this many rows.
 double wide_product(int64_t rows) {
   const auto n = static_cast<double>(rows);
   return (3 * n + 3) / (4 * n);
 }
 
-/// As many rows as the registers hold that leave none over.
+/// The largest number of rows that the registers hold and that divides the extent; 0 if it is unknown.
 int64_t rows_of(const ReductionView& view, uint32_t loop) {
   const int64_t* extent = view.extent(loop);
   int64_t rows = extent != nullptr ? kMostRows : 0;
@@ -38,7 +38,7 @@ int64_t rows_of(const ReductionView& view, uint32_t loop) {
   return rows;
 }
 
-/// The bytes that the sum reads.
+/// The buffer of bytes that the sum reads.
 BufferRef bytes_of(const Draft& draft) {
   const std::optional<arith::Dot4> dot = arith::as_dot4(update_of(ReductionView(draft).store()).value);
   const arith::Load* first = dot ? tir::word_of(*dot) : nullptr;

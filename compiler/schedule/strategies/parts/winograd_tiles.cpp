@@ -1,11 +1,11 @@
 // winograd_tiles.cpp: see winograd_tiles.h.
 //
-// Where the size of an image is open, blocks are of some tiles by a width that scratch memory decides, and the model is
-// asked for images of several sizes.
+// If the size of an image is open, blocks consist of a few tiles with a width that scratch memory allows, and the model
+// is evaluated for images of several sizes.
 //
-// The bound (winograd_transform.h) must stay below a thousandth of the largest sum of sizes that there may be; F(2, 3),
-// whose growth is 8/3 for a third of the terms in each sum, is within the bound of the direct form. docs/performance.md
-// has what it gained.
+// The error bound (winograd_transform.h) must stay below a thousandth of the largest possible sum of magnitudes. F(2,
+// 3), with a growth of 8/3 for a third of the terms in each sum, is within the bound of the direct form.
+// docs/performance.md has the measured gains.
 #include "compiler/schedule/strategies/parts/winograd_tiles.h"
 
 #include <algorithm>
@@ -18,18 +18,18 @@
 namespace relaxc::schedule {
 namespace {
 
-// Judgement: no property of a machine says these.
-constexpr double kTolerance = 1e-3;  ///< of max |w| * max |x| * terms
-constexpr double kLeastGain = 1.15;  ///< of the model's cycles
-constexpr double kMostWeights = 5;   ///< at pairs of points, by the second level of cache
-constexpr double kMostPlanes = 2;    ///< scratch of pairs of points, by the second level of cache
-constexpr double kStays = 0.5;       ///< of the second level of cache: what is read again from there
-constexpr int64_t kLeastShares = 4;  ///< for several cores; a single one has loops of its own to share
+// Heuristics: these are not properties of a machine.
+constexpr double kTolerance = 1e-3;  ///< relative to max |w| * max |x| * terms
+constexpr double kLeastGain = 1.15;  ///< in cycles of the model
+constexpr double kMostWeights = 5;   ///< at pairs of points, relative to the second level of cache
+constexpr double kMostPlanes = 2;    ///< scratch for pairs of points, relative to the second level of cache
+constexpr double kStays = 0.5;       ///< share of the second level of cache for what is read again
+constexpr int64_t kLeastShares = 4;  ///< for several cores; a single one can distribute loops inside
 
-constexpr int64_t kOpenTiles = 4;         ///< of a block where the size of the image is open: few, to share and to end
-constexpr int64_t kMostOpenColumns = 64;  ///< of a block, the same
-constexpr int64_t kLeastWidth = 8;        ///< what the most places of a row are a multiple of
-constexpr int64_t kOpenSizes[] = {14, 28, 56, 112};  ///< what an open extent may be
+constexpr int64_t kOpenTiles = 4;                    ///< tiles of a block for an open image size: few, for parallelism
+constexpr int64_t kMostOpenColumns = 64;             ///< columns of a block, likewise
+constexpr int64_t kLeastWidth = 8;                   ///< in columns; widths of open blocks are multiples of it
+constexpr int64_t kOpenSizes[] = {14, 28, 56, 112};  ///< samples for an open extent
 
 /// Rows and columns of the result.
 struct ImageSize {
@@ -41,8 +41,8 @@ class Costs {
   Costs(const RowFilter& filter, ImageSize image, const Target& target)
       : f_(filter), image_(image), target_(target), lanes_(target.lanes(32)) {}
 
-  /// Cycles for one image. A filter that slides along rows alone sees rows and columns as one axis; places that do not
-  /// fill vectors leave them to output channels, where it is known how many there are.
+  /// The cycles for one image without Winograd. A filter that slides only along rows sees rows and columns as one axis;
+  /// if places do not fill vectors, output channels go into lanes instead, if their number is known.
   double direct() const {
     double weights = 4.0 * count(f_.outputs * f_.channels) * 3 * count(f_.column_taps);
     double terms = count(f_.channels * 3 * f_.column_taps);
@@ -57,7 +57,7 @@ class Costs {
     double points = count(points_of(tiles.rows)), results = count(tiles.rows);
     int64_t columns = image_.columns + f_.column_taps - 1;
     double blocks = count((image_.rows + tiles.rows - 1) / tiles.rows) / count(tiles.count);
-    if (!f_.is_open()) blocks = std::ceil(blocks);  // the last block of an open image has the tiles that are left
+    if (!f_.is_open()) blocks = std::ceil(blocks);  // the last block of an open image is smaller
     int64_t last = tiles.in_both_dims() ? pitch(tiles) : image_.columns;
     double sums = weight_bytes(tiles) / 4 * vectors((tiles.count - 1) * pitch(tiles) + last) / target_.fma_per_cycle;
     double data = count(f_.channels * tiles.count) * vectors(columns) * target_.winograd_data_cycles * points;
@@ -78,13 +78,13 @@ class Costs {
     int64_t points = points_of(tiles.rows) * (tiles.in_both_dims() ? points_of(tiles.columns) : 1);
     return 4.0 * count(points * (f_.channels + f_.outputs) * tiles.count * pitch(tiles));
   }
-  /// As much as stays in the cache; more where weights are more, which are read anew for each block. Planes of pairs of
-  /// points, which are many, are not to leave it.
+  /// As much as fits the cache; more if weights are larger, since these are read again for each block. Planes of pairs
+  /// of points, of which there are many, must stay in the cache.
   double most_scratch(const FilterTiles& tiles) const {
     if (tiles.in_both_dims()) return kMostPlanes * count(target_.l2_bytes);
     return std::max(count(target_.l2_bytes), weight_bytes(tiles));
   }
-  /// Whether weights at pairs of points are so few that reading them takes less than multiplying by them.
+  /// Whether weights at pairs of points are so few that reading them takes less time than multiplying by them.
   bool has_few_weights(const FilterTiles& tiles) const {
     return !tiles.in_both_dims() || weight_bytes(tiles) <= kMostWeights * count(target_.l2_bytes);
   }
@@ -121,11 +121,11 @@ bool within_tolerance(const RowFilter& filter, const FilterTiles& tiles) {
 }
 
 struct BestTiles {
-  FilterTiles tiles;  ///< no tiles: directly
+  FilterTiles tiles;  ///< no tiles for the direct form
   double cycles = 0;
 };
 
-/// Tiles of these sizes that may be taken, each without its number.
+/// Calls `consider` for all allowed tiles of these sizes, without their number.
 template <typename Consider>
 void for_each_tile(const RowFilter& filter, int64_t most_results, const Consider& consider) {
   auto allowed = [&](FilterTiles tiles) {
@@ -157,7 +157,7 @@ BestTiles best_known_tiles(const RowFilter& filter, const Target& target, int64_
   return {best, least};
 }
 
-/// Gives a block as many places as scratch memory may hold; no width: not even the least fits.
+/// Gives a block as many places as scratch memory may hold; a width of 0 if even the smallest does not fit.
 void size_open_block(const RowFilter& filter, const Target& target, FilterTiles& tiles) {
   for (tiles.count = kOpenTiles; tiles.count >= 1; tiles.count /= 2)
     for (int64_t columns = kMostOpenColumns; columns >= kLeastWidth; columns -= kLeastWidth) {
@@ -168,7 +168,7 @@ void size_open_block(const RowFilter& filter, const Target& target, FilterTiles&
   tiles.width = 0;
 }
 
-/// Logarithm of the gain for an image, which goes by in blocks of columns.
+/// The logarithm of the gain for an image, which is processed in blocks of columns.
 double open_gain(const RowFilter& filter, const Target& target, const FilterTiles& tiles, ImageSize image) {
   const int64_t most = tiles.width * tiles.columns;
   double cycles = 0;
