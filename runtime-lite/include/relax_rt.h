@@ -4,9 +4,9 @@
  * are in the records below. So this header consists of records, numbers and a few functions, and needs no library.
  * docs/abi.md explains each record and gives the offsets of its fields for 64-bit and 32-bit targets.
  *
- * Fields have fixed widths and enumerations are never fields, so -fshort-enums changes nothing. There are no bit-fields
- * and unions: a loader in another language must be able to define these records from a
- * table. */
+ * Fields have fixed widths and enumerations are never fields, so -fshort-enums changes nothing. There are neither
+ * bit-fields nor unions, because a loader in another language must be able to define these records from a table of
+ * their fields. */
 
 /* Detects a header of another version that was included before, which the include guard would hide. */
 #if defined(RLX_ABI_VERSION)
@@ -138,7 +138,7 @@ typedef struct rlx_memory_pool {
  * concurrent calls need one each. An object reads nothing past struct_size and accepts a larger one. */
 typedef struct rlx_context {
   uint32_t abi_version, struct_size;
-  void* arena; /* scratch of exactly what arena_bytes() says, aligned to arena_align; needs no clearing */
+  void* arena; /* scratch of at least what arena_bytes() gives, aligned to arena_align; needs no clearing */
   uint64_t arena_bytes;
   const void* weights; /* the mapped weights file, if weights are separate */
   uint64_t weights_bytes;
@@ -154,8 +154,8 @@ typedef struct rlx_context {
   void* trace_user;
   int32_t (*poll)(void* user, int32_t node); /* non-zero ends the run; called if compiled in */
   void* poll_user;
-  /* RLX_CPU_* bits; 0: the first call that wants to know asks the CPU and leaves the answer here. An object takes its
-   * best form that these allow. */
+  /* RLX_CPU_* bits; 0: the first call that needs them asks the CPU and stores the answer here. An object runs the best
+   * version of its code that these allow. */
   uint64_t cpu_features;
   const rlx_memory_pool* pools; /* one for each of rlx_function.pools */
   uint32_t num_pools;
