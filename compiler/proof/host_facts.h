@@ -17,8 +17,8 @@ const interface::Entry* entry_of(const interface::Object& object, const tir::Pri
 std::vector<arith::Var> scalars_of(const tir::PrimFunc& function);
 std::set<uint32_t> scalar_ids(const tir::PrimFunc& function);
 
-/// Conditions on the scalar parameters. Of an entry: what it declares of its symbols, and what the guards check that
-/// run before it, but for those that keep sizes from overflowing. Of another function: they are dims, and not negative.
+/// Returns conditions on the scalar parameters. Of an entry: the declared ranges of its symbols, and guards that always
+/// run before it, except those against overflow. Of another function: each is a dim, so it is not negative.
 std::vector<arith::Expr> conditions_of(const tir::PrimFunc& host, const interface::Object& object,
                                        const tir::FindFunction& find);
 /// Returns the same conditions as facts.
