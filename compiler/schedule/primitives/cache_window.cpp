@@ -355,7 +355,7 @@ class CopyOfWindow {
 
   struct Column {
     Expr inside;  ///< whether it is inside of the operand
-    Expr value;   ///< its value if it is inside
+    Expr value;   ///< the element there if it is inside
   };
   /// The column at place `along` of a phase.
   Column column_at(Expr along, Expr phase) const {

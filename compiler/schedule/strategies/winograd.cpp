@@ -3,16 +3,16 @@
 // The problem: a filter of 3x3 multiplies each element nine times. Winograd's F(m, 3) gives m results
 // of three taps by m + 2 multiplications instead of 3 m.
 //
-// The method: along columns, from row to row, transforms are sums of whole rows, which are vectors already: F(4, 3)
-// halves the multiplications for one and a half times the data. The nested form, along rows as well, needs a quarter of
-// them for 2.25 times the data and weights, and its error bound is the square: rows that were transformed along columns
-// are read a tile's width apart, and sums are shuffled together again. Blocks of tiles go through transform, sums and
-// inverse in the second level of cache; the sums are an ordinary reduction over the points' matrices, and consumers of
-// the convolution are computed on its rows. A model of cycles decides between these and the direct form.
-// they come out. A model of cycles decides between all of them and the direct form.
+// The method: along columns, from row to row, transforms are sums of whole rows, which are in vectors as they are: F(4,
+// 3) halves the multiplications for one and a half times the data. The nested form transforms along rows as well: it
+// needs a quarter of the multiplications for 2.25 times the data and weights, and its error bound grows by the square.
+// There, rows that were transformed along columns are read a tile's width apart, and results are shuffled together
+// again. Blocks of tiles go through transform, sums and inverse in the second level of cache; the sums are an ordinary
+// reduction over the points' matrices, and consumers of the convolution are computed on its rows. A model of cycles
+// decides between all of these and the direct form.
+//
 // If the size of an image is open, nothing is chosen at run time: rows of blocks are as long as the image is wide, so
 // that small images waste no lanes. The model is in parts/winograd_tiles.cpp.
-// so that small images waste no lanes. The model is in parts/winograd_tiles.cpp.
 #include <fmt/format.h>
 
 #include <array>

@@ -24,7 +24,7 @@ constexpr double kLeastGain = 1.15;  ///< in cycles of the model
 constexpr double kMostWeights = 5;   ///< at pairs of points, relative to the second level of cache
 constexpr double kMostPlanes = 2;    ///< scratch for pairs of points, relative to the second level of cache
 constexpr double kStays = 0.5;       ///< share of the second level of cache for what is read again
-constexpr int64_t kLeastShares = 4;  ///< for several cores; a single one can distribute loops inside
+constexpr int64_t kLeastShares = 4;  ///< fewest blocks, for several cores; a single one can distribute loops inside
 
 constexpr int64_t kOpenTiles = 4;                    ///< tiles of a block for an open image size: few, for parallelism
 constexpr int64_t kMostOpenColumns = 64;             ///< columns of a block, likewise
