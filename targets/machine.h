@@ -50,6 +50,11 @@ std::span<const KnownMachine> known_machines();
 /// Returns null if no machine has this name.
 const KnownMachine* find_machine(std::string_view name);
 
+/// Returns the numbers of a CPU by LLVM's name for it; those that no row of the CPU gives are MachineModel's defaults.
+MachineModel model_of_cpu(std::string_view cpu);
+/// Returns whether CPUs, and not named machines, decide this number.
+bool differs_by_cpu(const ModelField& field);
+
 /// Resolves the value of `--target`: a known name, "native", the path of a description (*.json), or a triple.
 Result<Machine> read_machine(const std::string& target, Diagnostics& diag);
 

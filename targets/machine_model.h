@@ -31,6 +31,7 @@ struct MachineModel {
   double split_line_steps = 0.06;
   double scatter_cycles = 16, scatter_reload_cycles = 80;
   double interleave_cycles = 5;
+  double masked_store_cycles = 1.5;
   double winograd_data_cycles = 4, winograd_sum_cycles = 3, winograd_result_cycles = 2;
 
   double l2_vector_cycles = 1.3, far_vector_cycles = 3, far_stall_cycles = 0.13;

@@ -5,7 +5,7 @@
 // and R52 have up to 64 KB of data cache, or up to 32 (their TRMs: DDI 0489, 102776, 101051, 101924, DDI 0460, 100026);
 // 16 KB is what chips with an M7 or M85 have (STM32F7, RA8M1), 32 what those with an R5 or R52 have (TMS570LC43,
 // S32Z2). Boards without caches have one memory; a small number keeps copies small. All other numbers are
-// MachineModel's defaults.
+// MachineModel's defaults, or those of the CPU (cpus.cpp).
 #include <algorithm>
 
 #include "targets/machine.h"
@@ -77,7 +77,8 @@ Machine KnownMachine::machine() const {
   out.cpu = cpu;
   out.features = features;
   out.c_only = c_only;
-  for (const ModelField& field : model_fields()) out.numbers.emplace_back(&field, field.get(model));
+  for (const ModelField& field : model_fields())
+    if (!differs_by_cpu(field)) out.numbers.emplace_back(&field, field.get(model));
   return out;
 }
 

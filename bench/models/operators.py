@@ -99,7 +99,31 @@ FUNCTIONS = {
     **{name.lower(): (lambda name=name: one(name, [normal(1024, 1024)])) for name in ("Tanh", "Erf", "Exp", "Sigmoid")},
 }
 
-OPERATORS = {**ORDERS, **MOVES, **FUNCTIONS}
+
+
+def convolution(size, channels, filters, kernel, stride, groups=1):
+    """On an image or map whose height and width are open, with the padding that keeps the size."""
+    graph = Graph()
+    out = graph.conv("x", channels, filters, kernel, stride, groups=groups, act="Relu")
+    return (graph, {"x": [1, channels, "height", "width"]}, {out: [1, filters, None, None]},
+            [normal(1, channels, size, size)])
+
+
+# What open dims cost: symbolic.py compares with the same operator at its size.
+CONVOLUTIONS = {f"conv_{kernel}x{kernel}_s{stride}_{channels}_{filters}_at_{size}":
+                (lambda shape=(size, channels, filters, kernel, stride): convolution(*shape))
+                for kernel, stride, shapes in (
+                    (3, 2, ((224, 3, 32), (56, 64, 128), (28, 128, 256), (14, 256, 512))),
+                    (3, 1, ((56, 64, 64), (14, 256, 256))),
+                    (1, 1, ((56, 64, 128), (28, 192, 64), (14, 96, 576), (14, 576, 96), (7, 320, 1280))))
+                for size, channels, filters in shapes}
+CONVOLUTIONS |= {f"depthwise_s{stride}_{channels}_at_{size}":
+                 (lambda shape=(size, channels, channels, 3, stride, channels): convolution(*shape))
+                 for stride, shapes in ((1, ((112, 32), (56, 144), (28, 192), (14, 576), (7, 960))),
+                                        (2, ((112, 96), (56, 144), (28, 192), (14, 576))))
+                 for size, channels in shapes}
+
+OPERATORS = {**ORDERS, **MOVES, **FUNCTIONS, **CONVOLUTIONS}
 
 
 def model(name):

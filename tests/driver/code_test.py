@@ -240,11 +240,16 @@ def main(x: R.Tensor(("n",), "float32"), y: R.Tensor((14,), "float64")):
     b = R.add(y, y)
     return a, b
 """)
-        for cpu, masked in (("znver3", False), ("x86-64-v3", False), ("x86-64-v4", True)):
-            self.compiles("b.relax", "-o", "b.s", f"--mcpu={cpu}")
+        self.write("slow.json", """{"target": "x86-64-v3", "cpu": "haswell", "masked_store_cycles": 14}""")
+        self.write("quick.json", """{"target": "x86-64-v3", "masked_store_cycles": 1}""")
+        for machine, stores in (("--mcpu=znver3", None), ("--mcpu=x86-64-v3", None), ("--target=x86-64-v3", None),
+                                ("--target=slow.json", None), ("--mcpu=haswell", "avx"), ("--target=quick.json", "avx"),
+                                ("--target=x86-64-v3 --mcpu=skylake", "avx"), ("--mcpu=x86-64-v4", "avx512")):
+            self.compiles("b.relax", "-o", "b.s", *machine.split())
             text = (self.path / "b.s").read_text()
-            self.assertIsNone(re.search(r"vp?maskmov\w+\s+%[xy]mm\d+, %[xy]mm\d+, .*\(", text), cpu)
-            self.assertEqual(re.search(r"vmovup\w\s+%[xyz]mm\d+, .*\) \{%k", text) is not None, masked, cpu)
+            found = {"avx": re.search(r"vp?maskmov\w+\s+%[xy]mm\d+, %[xy]mm\d+, .*\(", text),
+                     "avx512": re.search(r"vmovup\w\s+%[xyz]mm\d+, .*\) \{%k", text)}
+            self.assertEqual([name for name, store in found.items() if store], [stores] if stores else [], machine)
 
     def test_lines_change_no_code(self):
         self.compiles("relu.onnx", "-o", "a.o", "--name=m")

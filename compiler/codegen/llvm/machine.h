@@ -32,8 +32,8 @@ std::unique_ptr<llvm::Module> make_module(const std::string& name, llvm::LLVMCon
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, const Target& target, OptLevel level);
 
 /// Replaces masked stores: with one active lane by a store of that element, and with a prefix of active lanes by stores
-/// of parts of the vector if the machine is slow at masked stores. `optimize` runs it last.
-void narrow_masked_stores(llvm::Module& module, const llvm::TargetMachine& machine);
+/// of parts of the vector if those take fewer cycles (masked_store_cycles). `optimize` runs it last.
+void narrow_masked_stores(llvm::Module& module, const Target& target);
 
 /// Selects instructions, allocates registers and writes an object or assembly. `frames` receives the stack frame of
 /// every function; may be null.

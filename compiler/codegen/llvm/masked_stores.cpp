@@ -1,19 +1,21 @@
 // masked_stores.cpp: replaces masked stores of the first few lanes by plain stores of parts of the vector.
 //
 // The last vector of a vector loop is masked. AVX has masked stores, but AMD's processors without AVX-512's mask
-// registers run them in microcode, one in ten to twenty cycles (masked loads are ordinary instructions): a depthwise
-// 3x3 over maps of 14x14 spent half of its time in them. A prefix of the lanes, of known or unknown length, is stored
-// in halves, quarters and single elements instead; the bits of an unknown length select which.
+// registers run them in microcode, one in 14 cycles (masked loads are ordinary instructions): a depthwise 3x3 over maps
+// of 14x14 spent half of its time in them. Where masked stores take longer (masked_store_cycles of the machine model),
+// a prefix of the lanes, of known or unknown length, is stored in halves, quarters and single elements instead; the
+// bits of an unknown length select which.
 //
 // Unrolling may leave a constant mask of one lane, on any machine. X86's code generation makes a plain store of that,
 // too, but of the whole register element even if the store truncates: a store of one int8 that was an int64 writes
 // eight bytes, seven of them after the end of the buffer (LLVM 22).
+#include <llvm/ADT/bit.h>
 #include <llvm/Analysis/VectorUtils.h>
-#include <llvm/CodeGen/TargetSubtargetInfo.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Support/MathExtras.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include <numeric>
@@ -124,36 +126,46 @@ class PlainStores {
   const unsigned lanes_;
 };
 
-/// Whether stores under a mask may be in microcode: of elements for which AVX has some, without masks of AVX-512.
-bool is_slow(const llvm::IntrinsicInst& store, const llvm::TargetMachine& machine) {
-  if (!machine.getTargetTriple().isX86()) return false;
+// Cycles that plain stores take: a part is extracted and stored, one a cycle; a bit of a bound that is not known takes
+// a test, a branch and an element of the address besides.
+constexpr double kPartCycles = 1, kTestedPartCycles = 2;
+
+/// Whether the machine's store under a mask takes longer than so many cycles. Of elements that have no such store, LLVM
+/// makes single ones.
+bool is_slower(const llvm::IntrinsicInst& store, double cycles, const Target& target) {
   const auto* vector = llvm::cast<llvm::FixedVectorType>(store.getArgOperand(0)->getType());
   const unsigned bits = vector->getScalarSizeInBits();
-  if ((bits != 32 && bits != 64) || !llvm::isPowerOf2_32(vector->getNumElements())) return false;
-  const llvm::TargetSubtargetInfo* cpu = machine.getSubtargetImpl(*store.getFunction());
-  return cpu->checkFeatures("+avx") && !cpu->checkFeatures("+avx512vl");
+  const bool has_store = (bits == 32 || bits == 64) && llvm::isPowerOf2_32(vector->getNumElements());
+  return has_store && target.masked_store_cycles > cycles;
+}
+
+bool are_first(const std::vector<unsigned>& lanes) {
+  return !lanes.empty() && lanes.back() + 1 == lanes.size();
 }
 
 /// Whether plain stores took the place of the masked one.
-bool narrow(llvm::IntrinsicInst& store, const llvm::TargetMachine& machine) {
+bool narrow(llvm::IntrinsicInst& store, const Target& target) {
   Value* mask = store.getArgOperand(2);
-  const std::optional<std::vector<unsigned>> lanes = known_lanes(mask);
-  const bool slow = is_slow(store, machine);
-  if (lanes && lanes->size() == 1) {
-    PlainStores(store).store_lane(lanes->front());
-  } else if (lanes && slow && !lanes->empty() && lanes->back() + 1 == lanes->size()) {
-    PlainStores(store).store_known(static_cast<unsigned>(lanes->size()));
-  } else if (Value* bound = lanes || !slow ? nullptr : bound_of(mask)) {
-    PlainStores(store).store_before(bound);
-  } else {
-    return false;
+  if (const std::optional<std::vector<unsigned>> lanes = known_lanes(mask)) {
+    const auto count = static_cast<unsigned>(lanes->size());
+    if (count == 1)
+      PlainStores(store).store_lane(lanes->front());
+    else if (are_first(*lanes) && is_slower(store, kPartCycles * llvm::popcount(count), target))
+      PlainStores(store).store_known(count);
+    else
+      return false;
+    return true;
   }
-  return true;
+  Value* bound = bound_of(mask);
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements();
+  const bool tests_pay = bound != nullptr && is_slower(store, kTestedPartCycles * llvm::Log2_32(lanes), target);
+  if (tests_pay) PlainStores(store).store_before(bound);
+  return tests_pay;
 }
 
 }  // namespace
 
-void narrow_masked_stores(llvm::Module& module, const llvm::TargetMachine& machine) {
+void narrow_masked_stores(llvm::Module& module, const Target& target) {
   for (llvm::Function& function : module) {
     std::vector<llvm::IntrinsicInst*> stores;
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -161,7 +173,7 @@ void narrow_masked_stores(llvm::Module& module, const llvm::TargetMachine& machi
       if (store != nullptr && store->getIntrinsicID() == llvm::Intrinsic::masked_store) stores.push_back(store);
     }
     for (llvm::IntrinsicInst* store : stores)
-      if (narrow(*store, machine)) store->eraseFromParent();
+      if (narrow(*store, target)) store->eraseFromParent();
   }
 }
 

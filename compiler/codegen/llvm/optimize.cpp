@@ -196,7 +196,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const Target& 
                                                                       : pipeline_for_vectors(level);
   passes.run(module, modules);
   if (level != OptLevel::kO0) generate_fast(module);
-  narrow_masked_stores(module, machine);
+  narrow_masked_stores(module, target);
 }
 
 void generate(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out,

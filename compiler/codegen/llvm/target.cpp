@@ -345,7 +345,7 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
   describe(target, triple, *info);
   RELAXC_DO(narrow_vectors(machine, target, diag));
   if (machine.task_slots) target.task_slots = *machine.task_slots;
-  static_cast<MachineModel&>(target) = machine.applied({});
+  static_cast<MachineModel&>(target) = machine.applied(model_of_cpu(target.cpu));
   return target;
 }
 

@@ -82,6 +82,24 @@ TEST_CASE("a description gives any number of a model, and the others stay those 
   }
 }
 
+TEST_CASE("what differs by CPU follows the CPU that is named, and a description overrides it") {
+  const ModelField& field = *find_model_field("masked_store_cycles");
+  CHECK(differs_by_cpu(field));
+  CHECK_FALSE(differs_by_cpu(*find_model_field("l1_bytes")));
+  CHECK(model_of_cpu("x86-64-v3").masked_store_cycles == model_of_cpu("znver3").masked_store_cycles);
+  CHECK(model_of_cpu("znver3").masked_store_cycles > 5 * model_of_cpu("haswell").masked_store_cycles);
+  CHECK(model_of_cpu("haswell").masked_store_cycles == MachineModel{}.masked_store_cycles);
+
+  const Machine named = find_machine("x86-64-v3")->machine();
+  CHECK_FALSE(named.says(field.name));
+  CHECK(named.applied(model_of_cpu("haswell")).masked_store_cycles == MachineModel{}.masked_store_cycles);
+  Diagnostics diag;
+  Result<Machine> described =
+      parse_machine("a.json", R"({"target": "x86-64-v3", "cpu": "haswell", "masked_store_cycles": 9})", diag);
+  REQUIRE(described);
+  CHECK(described->applied(model_of_cpu("haswell")).masked_store_cycles == 9);
+}
+
 TEST_CASE("a description with a number that no machine has is refused") {
   for (const ModelField& field : model_fields()) {
     INFO(field.name);

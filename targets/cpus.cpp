@@ -1,0 +1,53 @@
+// cpus.cpp: numbers that differ between the CPUs of one architecture.
+//
+// A machine with a name says which sizes of caches to count with; what an instruction takes is a matter of the CPU, and
+// a CPU may be named without a machine (--mcpu). So these numbers go by the names that LLVM has for CPUs. A row is for
+// what a CPU does much worse or better than those with the same instructions: schedules of all others hold for it, too.
+//
+// A name for several CPUs, such as x86-64-v3, has the number that suits the worst of them, if the others lose little:
+// parts of a vector take Haswell two or three cycles more than a store under a mask, and a Zen ten less.
+#include <algorithm>
+#include <iterator>
+
+#include "targets/machine.h"
+
+namespace relaxc {
+namespace {
+
+struct CpuNumber {
+  std::string_view cpu;
+  double MachineModel::*member;
+  double value;
+};
+
+using M = MachineModel;
+
+// Stores under a mask are microcode where AMD has AVX without masks of AVX-512. Measured on a Zen 3 with four stores of
+// vmaskmovps in a loop: 14 to 17 cycles for 256 bits, 7 to 8 for 128; uops.info has Zen 1 and 2, Agner Fog's tables the
+// older ones. LLVM has a tuning of Zen 1 to 3, and of x86-64-v3 for their sake, that avoids these stores where it can
+// (llvm/llvm-project, pull request 214187). x86-64 and x86-64-v2 have AVX if --mattr says so.
+constexpr CpuNumber kNumbers[] = {
+    {"x86-64", &M::masked_store_cycles, 14},    {"x86-64-v2", &M::masked_store_cycles, 14},
+    {"x86-64-v3", &M::masked_store_cycles, 14}, {"znver1", &M::masked_store_cycles, 14},
+    {"znver2", &M::masked_store_cycles, 14},    {"znver3", &M::masked_store_cycles, 14},
+    {"bdver1", &M::masked_store_cycles, 14},    {"bdver2", &M::masked_store_cycles, 14},
+    {"bdver3", &M::masked_store_cycles, 14},    {"bdver4", &M::masked_store_cycles, 14},
+    {"btver2", &M::masked_store_cycles, 14},
+};
+
+}  // namespace
+
+MachineModel model_of_cpu(std::string_view cpu) {
+  MachineModel model;
+  for (const CpuNumber& row : kNumbers)
+    if (row.cpu == cpu) model.*row.member = row.value;
+  return model;
+}
+
+bool differs_by_cpu(const ModelField& field) {
+  const auto* member = std::get_if<double MachineModel::*>(&field.member);
+  return member != nullptr && std::any_of(std::begin(kNumbers), std::end(kNumbers),
+                                          [&](const CpuNumber& row) { return row.member == *member; });
+}
+
+}  // namespace relaxc
