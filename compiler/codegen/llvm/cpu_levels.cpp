@@ -32,8 +32,8 @@ constexpr FeatureBit kX86[] = {
     {1u << 6, "avxvnni"},
     {1u << 7, "bmi bmi2 lzcnt movbe"},
 };
-/// An ARM that has one of these is of version 8.2 at least, so that bits of them stand for v8.2a too. Version 8.6 has
-/// both i8mm and bf16, and no core of before (Neoverse V1 and N2, Cortex-A510 and A710) has one of them alone.
+/// Each of these features implies version 8.2, so bits stand for v8.2a too. Version 8.6 has both i8mm and bf16, and
+/// no earlier core has only one of the two (Neoverse V1 and N2, Cortex-A510 and A710 have both).
 constexpr FeatureBit kAArch64[] = {
     {1u << 17, "dotprod"},
     {1u << 18, "i8mm bf16"},
@@ -44,7 +44,7 @@ constexpr FeatureBit kAArch64[] = {
 
 struct Architecture {
   std::string_view baseline;
-  std::string_view cpus;  ///< of which every feature is in the table, or every CPU's
+  std::string_view cpus;  ///< CPUs whose features are all in the table or in every CPU of the architecture
   std::span<const FeatureBit> bits;
 };
 
@@ -78,7 +78,7 @@ std::string all_features(const Architecture& architecture) {
   return list;
 }
 
-/// The bits that code for `target` takes.
+/// Returns the RLX_CPU_* bits of the features that code for `target` uses.
 uint64_t needs(const Target& target, const Architecture& architecture) {
   std::string error;
   llvm::Triple triple(target.triple);

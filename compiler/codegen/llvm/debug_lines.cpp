@@ -14,7 +14,7 @@
 namespace relaxc::codegen_llvm {
 namespace {
 
-constexpr unsigned kDwarfVersion = 4;  // what binutils and debuggers of all targets read
+constexpr unsigned kDwarfVersion = 4;  // a version that binutils and the debuggers of all targets read
 constexpr size_t kMostNames = 16;
 
 struct SourcePlace {
@@ -31,7 +31,7 @@ SourcePlace place_of(Location location) {
   return {std::get<FileOrigin>(*location).file, 1};
 }
 
-/// The nodes of a kernel, or its own name where there are none.
+/// The graph nodes that the kernel comes from, at most kMostNames; its own name if none is known.
 std::string name_of(const tir::PrimFunc& source) {
   std::string names;
   size_t count = 0;
@@ -47,7 +47,7 @@ std::string name_of(const tir::PrimFunc& source) {
 
 namespace {
 
-/// The unit that an earlier one made in this module: a module with functions for several CPUs has one table of lines.
+/// The compile unit that an earlier DebugLines made in this module, or null: code for several CPUs has one line table.
 llvm::DICompileUnit* unit_of(const llvm::Module& module) {
   const llvm::NamedMDNode* units = module.getNamedMetadata("llvm.dbg.cu");
   return units == nullptr ? nullptr : llvm::cast<llvm::DICompileUnit>(units->getOperand(0));

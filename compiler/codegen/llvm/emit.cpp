@@ -80,7 +80,7 @@ class Emission {
     module_ = make_module(object_.name, context_, *machine_);
     ModuleLowering lowering(*module_, lowering_options(target_, *machine_));
     const llvm::Triple& triple = machine_->getTargetTriple();
-    reserve_ = binary && inside != 0 && !triple.isOSBinFormatWasm();  // whose data lies in segments, not in sections
+    reserve_ = binary && inside != 0 && !triple.isOSBinFormatWasm();  // wasm keeps data in segments, not sections
     std::vector<std::unique_ptr<ModuleLowering>> versions;
     std::vector<PartFunction> elsewhere;
     ObjectEmitter(lowering, object_, lowered_levels(versions), binary && can_be_joined() ? &elsewhere : nullptr)
@@ -113,7 +113,7 @@ class Emission {
     return out;
   }
 
-  /// Places for the functions of each level, which `versions` owns.
+  /// Makes the lowerings of each level's functions; `versions` owns them.
   std::vector<LoweredLevel> lowered_levels(std::vector<std::unique_ptr<ModuleLowering>>& versions) {
     std::vector<LoweredLevel> out;
     for (const LevelVersion& version : options_.levels) {
@@ -183,17 +183,17 @@ class Emission {
     return fill_stack_bounds(path);
   }
 
-  /// Whether the object can be put together of several. With line tables it would have several tables, of which some
-  /// tools read one; and a program that is to be small is optimized as a whole.
+  /// Whether the object may be joined from several. With line tables it would have several of them, of which some tools
+  /// read only one; and -Os and -Oz optimize the whole program.
   bool can_be_joined() const {
     bool small = level_ == OptLevel::kOs || level_ == OptLevel::kOz;
     return machine_->getTargetTriple().isOSBinFormatELF() && !options_.line_tables && !small;
   }
 
-  /// What the typed call of each entry takes; and what `run` does: its own frame, runtime-lite's, and the deepest of
-  /// what runtime-lite calls.
+  /// Bounds the stack of each entry's typed call, and that of `run`: its own frame, runtime-lite's, and the deepest of
+  /// the functions that runtime-lite calls.
   void bound_stack(StackFrames& frames) {
-    constexpr uint64_t kMargin = 512;  // of what runtime-lite is compiled by
+    constexpr uint64_t kMargin = 512;  // since compilers of runtime-lite differ
     stack_ = {};
     for (const interface::Entry& entry : object_.entries) {
       auto bound = [&](const std::string& what) -> std::optional<uint64_t> {
@@ -212,7 +212,7 @@ class Emission {
     }
   }
 
-  /// Frames are known when the code has been written; the table of functions has room for what they come to.
+  /// Writes the stack bounds into the object's table of functions: frames are known only after code generation.
   Status fill_stack_bounds(const std::string& path) {
     const llvm::DataLayout& layout = module_->getDataLayout();
     auto* record = llvm::StructType::getTypeByName(context_, std::string(record_name(interface::Record::kFunction)));
@@ -233,7 +233,7 @@ class Emission {
       RELAXC_CHECK(static_cast<bool>(contents), "the table of functions has no contents");
       table = static_cast<uint64_t>(contents->data() - written.getData().data()) + *at;
     }
-    if (table == 0) return Done{};  // an object without a table says nothing
+    if (table == 0) return Done{};  // without the table there is no field to fill
     std::fstream out(path, std::ios::in | std::ios::out | std::ios::binary);
     for (size_t i = 0; i < stack_.generic.size(); ++i) {
       char bytes[8];
@@ -247,7 +247,7 @@ class Emission {
     return io_error("writing failed");
   }
 
-  /// Writes the weights where their section lies in the file.
+  /// Writes the weights into the file, at the place of their section.
   Status fill_weights(const std::string& path) {
     uint64_t offset = 0;
     {
@@ -282,7 +282,7 @@ class Emission {
     return Done{};
   }
 
-  /// What holds the object: an archive of it alone, or what the system's C compiler links of it and the runtime.
+  /// Writes the output around the object: an archive of it alone, or what a C compiler links from it and the runtime.
   Status around_object() {
     TemporaryFolder folder;
     std::string object = options_.scratch;
@@ -301,7 +301,7 @@ class Emission {
     return Done{};
   }
 
-  /// Deterministic: no times, no owners.
+  /// Writes an archive of the object. It is deterministic: its member has no time and no owner.
   Status archive(const std::string& object) {
     auto member = llvm::NewArchiveMember::getFile(object, true);
     if (!member) return io_error(llvm::toString(member.takeError()));
@@ -345,8 +345,8 @@ class Emission {
   Diagnostics& diag_;
   OptLevel level_ = OptLevel::kO2;
   StackBounds stack_;       ///< empty until code is written as an object
-  Parts* parts_ = nullptr;  ///< the rest of the object
-  bool reserve_ = false;    ///< the object has room for the weights, which is filled afterwards
+  Parts* parts_ = nullptr;  ///< receives the functions of further modules
+  bool reserve_ = false;    ///< the weights' section has its size only, and is filled afterwards
   llvm::LLVMContext context_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   std::unique_ptr<llvm::Module> module_;

@@ -98,7 +98,7 @@ Value* Numeric::round_to_integral(llvm::Intrinsic::ID id, Value* x) {
   return b_.CreateSelect(small, whole, x);
 }
 
-/// Without the instruction a function of the runtime: no libm is linked.
+/// Returns the square root. Without the instruction it calls a function of runtime-lite, since no libm is linked.
 Value* Numeric::square_root(Value* x) {
   bool is_double = x->getType()->getScalarType()->isDoubleTy();
   if (is_double ? capabilities_.sqrt_double : capabilities_.sqrt_single)
@@ -106,9 +106,9 @@ Value* Numeric::square_root(Value* x) {
   return call_scalar(is_double ? RuntimeFunction::kSqrt : RuntimeFunction::kSqrtf, {x});
 }
 
-/// a * b + c with one rounding. Without the instruction, float goes through double, where the product is exact and the
-/// error of the sum decides the last bit (rounding to odd), so that the second rounding is right; where double is not
-/// the CPU's either, a function does that once for all.
+/// Returns a * b + c with one rounding. Without the instruction, float goes through double, where the product is exact
+/// and the error of the sum decides the last bit (rounding to odd), so that the second rounding is right. A CPU
+/// without double calls a function of runtime-lite.
 Value* Numeric::fused(Value* a, Value* b, Value* c) {
   bool is_double = a->getType()->getScalarType()->isDoubleTy();
   bool there = capabilities_.fma || (capabilities_.fma_single && !is_double);

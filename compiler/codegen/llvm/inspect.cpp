@@ -54,7 +54,7 @@ Use use_of(const ObjectFile& file, const SectionRef& section) {
   return {llvm::cast<WasmObjectFile>(file).getWasmSection(section).Type != llvm::wasm::WASM_SEC_CUSTOM, false};
 }
 
-/// "__TEXT,__const" in Mach-O, where a section is known with its segment.
+/// The name of a section; in Mach-O with its segment, as in "__TEXT,__const".
 std::string name_of(const ObjectFile& file, const SectionRef& section) {
   std::string name = text_of(section.getName());
   const auto* macho = dyn_cast<MachOObjectFile>(&file);
@@ -90,7 +90,7 @@ class Inspection {
     if (!flags) return llvm::consumeError(flags.takeError());
     if (!type) return llvm::consumeError(type.takeError());
     bool is_code = *type == SymbolRef::ST_Function;
-    bool temporary = file_.isMachO() && name.starts_with("ltmp");  // the assembler's mark where a section begins
+    bool temporary = file_.isMachO() && name.starts_with("ltmp");  // a label at the start of a section
     if (name.empty() || temporary) return;
     if ((*flags & SymbolRef::SF_Undefined) != 0)
       undefined_.insert(name);
@@ -100,14 +100,14 @@ class Inspection {
       out_.locals.push_back({name, size, true});
   }
 
-  /// A module has imports and exports, and no symbols.
+  /// Takes the exports and imports of a linked WebAssembly module, which has no symbol table.
   void take_exports(const WasmObjectFile& file) {
     for (const llvm::wasm::WasmExport& entry : file.exports())
       out_.globals.push_back({entry.Name.str(), 0, entry.Kind == llvm::wasm::WASM_EXTERNAL_FUNCTION});
     for (const llvm::wasm::WasmImport& entry : file.imports()) undefined_.insert(entry.Field.str());
   }
 
-  /// A .dll has no symbols but what it exports.
+  /// Takes the exports of a .dll, which has no other symbols.
   void take_exports(const COFFObjectFile& file) {
     for (const llvm::object::ExportDirectoryEntryRef& entry : file.export_directories()) {
       llvm::StringRef name;

@@ -24,7 +24,7 @@
 namespace relaxc::codegen_llvm {
 namespace {
 
-/// The C records that compiled code writes; the same bytes as in relax_rt.h.
+/// The C records that compiled code writes, with the layout of relax_rt.h.
 struct ErrorRecord {
   int32_t code = 0, tensor = -1, axis = -1, symbol = -1, node = -1;
   int64_t expected = 0, actual = 0;
@@ -38,7 +38,7 @@ struct TensorRecord {
   uint64_t byte_offset;
 };
 
-/// What the functions called by compiled code need of the run that they belong to; one run a thread at a time.
+/// What functions that compiled code calls need to know of the current run; a thread has one run at a time.
 struct Run {
   const tir::CallExternal* external = nullptr;
   std::vector<void*> memory;
@@ -143,7 +143,7 @@ class Jit : public tir::Evaluator {
   }
 
  private:
-  /// Kept by the text of the program, since a later module may reuse the addresses of an earlier one.
+  /// Returns compiled code, cached by the function's text, since a later module may reuse an earlier one's addresses.
   Entry compiled(const tir::PrimFunc& function) {
     auto [it, fresh] = entries_.try_emplace(text_of(function), nullptr);
     if (fresh) it->second = compile(function);
@@ -182,7 +182,7 @@ class Jit : public tir::Evaluator {
     return checked(jit_->lookup(name)).toPtr<Entry>();
   }
 
-  /// Callees first; exp and the like as the arithmetic that they are lowered to in an object.
+  /// Adds `function` after its callees, with exp and the like expanded to the arithmetic that an object has.
   void add(ModuleLowering& lowering, const tir::PrimFunc& function, std::list<tir::PrimFunc>& expanded) {
     if (lowering.find(function.name) != nullptr) return;
     tir::for_each_stmt(function.body, [&](tir::Stmt s) {
@@ -201,7 +201,7 @@ class Jit : public tir::Evaluator {
     lowering.add(expanded.back(), "f." + function.name);
   }
 
-  /// That of any expression; null if there is none.
+  /// The context of the expressions in `body`; null if it has none.
   static arith::Context* context_of(tir::Stmt body) {
     arith::Context* found = nullptr;
     tir::for_each_stmt(body, [&](tir::Stmt s) {

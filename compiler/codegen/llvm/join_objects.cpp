@@ -41,7 +41,7 @@ class Joining {
   using Section = typename ELFT::Shdr;
   using Symbol = typename ELFT::Sym;
 
-  /// One of the objects, and what its sections and symbols are called in the whole; 0: not part of it.
+  /// One of the objects, and the indices of its sections and symbols in the joined object; 0 if it leaves them out.
   struct Object {
     File file;
     typename ELFT::ShdrRange sections;
@@ -57,14 +57,14 @@ class Joining {
     for (llvm::StringRef part : parts) add(part);
   }
 
-  /// Where the file of the first object is cut off, and what is there instead.
+  /// The size to which the first object's file is cut, and the bytes that follow then.
   uint64_t cut() const { return cut_; }
   const std::string& tail() const { return tail_; }
   const Header& header() const { return header_; }
 
   void run() {
     header_ = objects_.front().file.getHeader();
-    sections_.emplace_back();  // the one that is none
+    sections_.emplace_back();  // the null section and symbol of ELF
     symbols_.emplace_back();
     for (Object& object : objects_) take_contents(object);
     for (Object& object : objects_) take_symbols(object, true);
@@ -110,7 +110,7 @@ class Joining {
     return static_cast<uint32_t>(sections_.size() - 1);
   }
 
-  /// Puts bytes behind the others and says where.
+  /// Appends bytes to the tail and returns their offset in the file.
   uint64_t place(llvm::StringRef bytes, uint64_t alignment) {
     uint64_t at = llvm::alignTo(cut_ + tail_.size(), std::max<uint64_t>(alignment, 1));
     tail_.resize(at - cut_, '\0');
@@ -129,7 +129,7 @@ class Joining {
       sections_.back().sh_offset =
           place(llvm::toStringRef(read(object.file.getSectionContents(section))), section.sh_addralign);
     }
-    for (size_t i = 0; i < object.sections.size(); ++i)  // unwinding tables of ARM are behind their functions
+    for (size_t i = 0; i < object.sections.size(); ++i)  // ARM's unwinding tables refer to their code
       if (uint32_t number = object.section_numbers[i];
           number != 0 && (object.sections[i].sh_flags & elf::SHF_LINK_ORDER) != 0)
         sections_[number].sh_link = object.section_numbers[object.sections[i].sh_link];
@@ -144,7 +144,7 @@ class Joining {
   void append(Object& object, size_t i, Symbol symbol) {
     if (symbol.st_shndx != elf::SHN_UNDEF && !is_reserved(symbol.st_shndx)) {
       uint32_t section = object.section_numbers[symbol.st_shndx];
-      if (section == 0) return;  // of what was left out
+      if (section == 0) return;  // its section was left out
       symbol.st_shndx = static_cast<uint16_t>(section);
     }
     object.symbol_numbers[i] = static_cast<uint32_t>(symbols_.size());
@@ -152,7 +152,7 @@ class Joining {
     symbol_names_.push_back(name_of(object, symbol));
   }
 
-  /// Local symbols, which are before all others, and those that become local; or global ones.
+  /// Takes defined local symbols, which ELF puts first, and hidden ones, which become local; or else the global ones.
   void take_symbols(Object& object, bool local) {
     for (size_t i = 1; i < object.symbols.size(); ++i) {
       Symbol symbol = object.symbols[i];
@@ -170,7 +170,7 @@ class Joining {
     }
   }
 
-  /// What an object lacks is what another has, or is lacking once for all of them.
+  /// Resolves each undefined symbol to another object's definition, or to one undefined symbol for all objects.
   void name_undefined(Object& object) {
     for (size_t i = 1; i < object.symbols.size(); ++i) {
       const Symbol& symbol = object.symbols[i];
@@ -248,15 +248,15 @@ class Joining {
     header_.e_shstrndx = static_cast<uint16_t>(strings);
   }
 
-  std::vector<Object> objects_;  ///< the first one's data stay where they are
+  std::vector<Object> objects_;  ///< the contents of the first one keep their offsets
   uint64_t cut_ = 0;
   std::string tail_;
   Header header_;
   std::vector<Section> sections_;
   std::vector<Symbol> symbols_;
-  std::vector<llvm::StringRef> section_names_, symbol_names_;  ///< of all but the first
-  std::vector<uint32_t> relocations_;                          ///< sections of them
-  std::map<llvm::StringRef, uint32_t> defined_;                ///< symbols that objects see of each other
+  std::vector<llvm::StringRef> section_names_, symbol_names_;  ///< without the null section and symbol
+  std::vector<uint32_t> relocations_;                          ///< indices of relocation sections
+  std::map<llvm::StringRef, uint32_t> defined_;                ///< indices of symbols that objects share, by name
   uint32_t first_global_ = 0;
 };
 
@@ -266,7 +266,7 @@ bool join(const std::string& path, llvm::ArrayRef<llvm::StringRef> parts) {
   if (!first) return false;
   Joining<ELFT> joining((*first)->getBuffer(), parts);
   joining.run();
-  first->reset();  // before the file gets shorter
+  first->reset();  // unmaps the file before it gets shorter
   std::error_code error;
   std::filesystem::resize_file(path, joining.cut(), error);
   if (error) return false;

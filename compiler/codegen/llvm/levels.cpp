@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint32_t kCpuFeatures = 23;  ///< RLX_CPU_FEATURES
 
-/// The functions below `roots`, in the order of the object's list.
+/// `roots` and the functions that they call, directly or not, in the order of the object's list.
 std::vector<const tir::PrimFunc*> below(const interface::Object& object, const std::vector<std::string>& roots) {
   std::map<std::string, const tir::PrimFunc*, std::less<>> by_name;
   for (const tir::PrimFunc* function : object.functions) by_name[function->name] = function;
@@ -43,8 +43,8 @@ std::vector<const tir::PrimFunc*> below(const interface::Object& object, const s
   return out;
 }
 
-/// What a version's function wants of `given`, the arguments of the function in front of all versions: context,
-/// parameters, error. Its status.
+/// Calls a version with those of the arguments of `front` (context, parameters, error record) that it takes. Returns
+/// its status, 0 if it cannot fail.
 Value* pass_on(llvm::IRBuilder<>& b, const Signature& callee, llvm::Function* front) {
   std::vector<Value*> args;
   unsigned last = static_cast<unsigned>(front->arg_size()) - 1;
@@ -110,7 +110,7 @@ void ObjectEmitter::lower_levels() {
   }
 }
 
-/// A function in front of `versions` with a context before their parameters and an error record behind.
+/// Declares the function that chooses among versions: a context comes before their parameters, an error record after.
 llvm::Function* ObjectEmitter::front_of(const std::string& role, const Signature& version) {
   llvm::LLVMContext& context = module_.getContext();
   std::vector<llvm::Type*> types;
@@ -146,7 +146,7 @@ void ObjectEmitter::choose(const std::string& role, const std::vector<const Sign
   refuse_cpu(b, front, features);
 }
 
-/// What the context of `front` says of the CPU. Where it says nothing the CPU is asked, and a context keeps the answer.
+/// Returns the CPU features in the context of `front`. If it has none, the CPU is asked and a context keeps the answer.
 Value* ObjectEmitter::features_of(llvm::IRBuilder<>& b, llvm::Function* front) {
   auto block = [&](const char* name) { return llvm::BasicBlock::Create(b.getContext(), name, front); };
   auto *given = block("given"), *ask = block("ask"), *keep = block("keep"), *known = block("known");
@@ -172,7 +172,7 @@ Value* ObjectEmitter::features_of(llvm::IRBuilder<>& b, llvm::Function* front) {
   return features;
 }
 
-/// The function of the object that asks the CPU.
+/// Returns the object's function that asks the CPU for its features; the first call makes it.
 llvm::Function* ObjectEmitter::question() {
   std::string name = object_.name + ".cpu_features";
   if (llvm::Function* known = module_.getFunction(name)) return known;
@@ -183,7 +183,7 @@ llvm::Function* ObjectEmitter::question() {
   return function;
 }
 
-/// RLX_CPU_FEATURES: what the least level needs, and what there is.
+/// Emits the record of RLX_CPU_FEATURES, with the features that the lowest level needs and those of the CPU.
 void ObjectEmitter::refuse_cpu(llvm::IRBuilder<>& b, llvm::Function* front, Value* features) {
   Value* error = front->getArg(static_cast<unsigned>(front->arg_size()) - 1);
   auto* record = llvm::BasicBlock::Create(b.getContext(), "record", front);
@@ -200,7 +200,7 @@ void ObjectEmitter::refuse_cpu(llvm::IRBuilder<>& b, llvm::Function* front, Valu
   b.CreateRet(b.getInt32(kCpuFeatures));
 }
 
-/// The arena of an entry serves whichever version a call takes.
+/// Emits the function of an arena's size. It is the largest over all levels, since a call may take any version.
 void ObjectEmitter::largest_arena(const std::string& arena,
                                   const std::function<std::string(const interface::Object&)>& of_level) {
   auto version = [&](const LoweredLevel& level) { return level.sizes->find(of_level(*level.object)); };

@@ -108,7 +108,7 @@ std::optional<LibraryKind> runtime_kind(std::string_view name) {
   RELAXC_UNREACHABLE("a group of the runtime's functions");
 }
 
-/// Of ARM's run-time ABI, where `l` is a word of 64 bits.
+/// The kind of a function of ARM's run-time ABI, in whose names `l` is a 64-bit integer.
 LibraryKind arm_kind(std::string_view operation) {
   if (operation.starts_with("mem")) return kLibMemory;
   if (begins_with_one_of(operation, {"lmul", "lls", "las", "lcmp", "ulcmp"})) return kLibShort;
@@ -120,7 +120,7 @@ LibraryKind arm_kind(std::string_view operation) {
                                                                                                 : kLibSingle;
 }
 
-/// Of libgcc, where modes are in the name: sf and df are floats, si, di and ti integers.
+/// The kind of an arithmetic function of libgcc, with modes in its name: sf and df are floats, si, di and ti integers.
 std::optional<LibraryKind> arithmetic_kind(std::string_view name) {
   if (!begins_with_one_of(
           name, {"__add",    "__sub",     "__mul",     "__div",     "__mod",  "__udiv",  "__umod",     "__eq",
@@ -131,7 +131,7 @@ std::optional<LibraryKind> arithmetic_kind(std::string_view name) {
   if (contains_one_of(name, {"tf", "xf"})) return std::nullopt;
   if (begins_with_one_of(name, {"__muldi", "__ash", "__lshr", "__cmp", "__ucmp", "__clz", "__ctz", "__bswap"}))
     return kLibShort;
-  size_t division = name.find("div");  // whose "di" is not a mode
+  size_t division = name.find("div");  // its "di" is not a mode
   std::string_view modes = name.substr(division == std::string_view::npos ? 2 : division + 3);
   if (contains_one_of(modes, {"di", "ti"})) return kLibWide;
   if (begins_with_one_of(name, {"__eq", "__ne", "__lt", "__le", "__gt", "__ge", "__unord"}))

@@ -74,7 +74,7 @@ class Link {
   }
 
  private:
-  /// A library for a machine without a system, or one called .dll that is none, would only fail when it is loaded.
+  /// Reports an output that the target does not have: a .dll for Linux, say, would only fail when it is loaded.
   Status check_form() {
     struct Format {
       const char* extension;
@@ -117,7 +117,7 @@ class Link {
     return Done{};
   }
 
-  /// The command that links, without what it links.
+  /// Returns the command of the C compiler that links, without inputs. The default is cc, or clang for other machines.
   Result<Words> compiler() {
     bool here = links_here(what_.triple);
     // As a shell reads it: a path may have blanks between quotes.
@@ -143,7 +143,7 @@ class Link {
     return words;
   }
 
-  /// Why a clang that no option chose may have failed.
+  /// Returns advice to install lld if the clang chosen by default may lack it, else nothing.
   std::string missing_lld() const {
     const char* name = triple_.isOSBinFormatWasm()    ? "wasm-ld"
                        : triple_.isOSBinFormatCOFF()  ? "lld-link"
@@ -155,10 +155,10 @@ class Link {
                : "";
   }
 
-  /// LLVM's linker beside the runtime, which wheels bring along: a library needs nothing of a C compiler but that.
+  /// The path of LLVM's linker beside the runtime, where wheels put it. With it, linking a library takes no C compiler.
   std::string own_linker() const { return within(llvm::sys::path::parent_path(what_.runtime).str(), "relaxc/ld.lld"); }
 
-  /// The words that a C compiler would hand on. The C library is that of the process which loads the result.
+  /// The words that a C compiler would pass to the linker. The C library is left to the process that loads the result.
   static Words for_linker(const Words& command) {
     Words words;
     for (llvm::StringRef word : command) {
@@ -183,7 +183,7 @@ class Link {
                        "-Wl,--max-memory=4294967296", "-Wl,--export=__stack_pointer"});
     if (triple_.isOSBinFormatWasm())  // the caller gives the model memory that begins where its own ends
       append(command, {"-Wl,--no-entry", "-Wl,--export-dynamic", "-Wl,--export=__heap_base", "-Wl,--gc-sections",
-                       "-Wl,--export-table", "-Wl,--growable-table"});  // the descriptor's functions are places in it
+                       "-Wl,--export-table", "-Wl,--growable-table"});  // function pointers are indices of it
     if (triple_.isOSBinFormatMachO())
       append(command, {"-Xlinker", "-install_name", "-Xlinker", "@rpath/" + file_name()});
     if (triple_.isOSBinFormatCOFF()) {
@@ -198,16 +198,16 @@ class Link {
     return diag_.error(nullptr, Kind::io, "cannot write {}: {}", what_.shown, why);
   }
 
-  /// Of the library in its place: while it is written, its file has another name.
+  /// The final file name of the library; its file has another name while it is written.
   std::string file_name() const { return llvm::sys::path::filename(what_.shown).str(); }
-  /// Linkers make files anew where they are told to, so they work in a folder of their own. A .dll and a .dylib hold
-  /// the name that they are linked under.
+  /// The path of a file in the temporary folder. Linkers replace their output file, so they write there; a .dll and a
+  /// .dylib contain the file name under which they are linked.
   std::string part(const std::string& name) const { return folder_.file(name); }
   std::string linked() const { return part(file_name() == object_name() ? "linked" : file_name()); }
   std::string object_name() const { return what_.name + ".o"; }
   std::string object() const { return part(object_name()); }
 
-  /// A path that means the same file to the programs that are started; the file may have no name.
+  /// The path for started programs: absolute, and /proc/self becomes this process's, as for a file without a name.
   static std::string absolute(const std::string& path) {
     constexpr llvm::StringRef kSelf = "/proc/self/";
     if (llvm::StringRef(path).starts_with(kSelf))
@@ -217,7 +217,7 @@ class Link {
     return made.str().str();
   }
 
-  /// Copies what was linked, and who may read and run it.
+  /// Copies the linked file and its permissions.
   Status take(const std::string& from, const std::string& to) {
     std::error_code error = llvm::sys::fs::copy_file(from, to);
     llvm::ErrorOr<llvm::sys::fs::perms> mode = llvm::sys::fs::getPermissions(from);
@@ -226,8 +226,8 @@ class Link {
     return error ? Status(refuse(error.message())) : Status(Done{});
   }
 
-  /// What an ELF library exports: the symbols of its model. The runtime in it is its own, so that two libraries in one
-  /// process, of two versions of relaxc even, do not use each other's.
+  /// Writes the version script of an ELF library, which exports the symbols of its model only. The runtime in it stays
+  /// private, so that two libraries in one process, even of two versions of relaxc, do not use each other's.
   Status write_version_script() {
     std::error_code error;
     llvm::raw_fd_ostream out(part("exports.map"), error);
@@ -237,7 +237,7 @@ class Link {
     return out.has_error() ? Status(refuse(out.error().message())) : Status(Done{});
   }
 
-  /// What a .dll exports.
+  /// Writes the list of a .dll's exports: all global symbols of the object.
   Status write_definitions() {
     Diagnostics& diag = diag_;
     RELAXC_TRY(ObjectContents found, inspect_object(what_.object, what_.shown, diag));
@@ -266,7 +266,7 @@ class Link {
     } else {
       append(command, {"-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-fvisibility=hidden"});
     }
-    if (what_.program || (what_.prints && libc))  // hosted/print.c takes the place of what does nothing
+    if (what_.program || (what_.prints && libc))  // hosted/print.c replaces core/print.c
       std::erase(core, within(within(what_.runtime, "core"), "print.c"));
     if (what_.program) {
       command.push_back(program_symbol());
@@ -291,7 +291,7 @@ class Link {
       append(command, {program_symbol(), runner, hosted, what_.runtime, "-lpthread"});
       return Done{};
     }
-    // A library that prints has an operating system to print to; the hosted runtime goes before what does nothing.
+    // A library that prints has an operating system. The hosted runtime goes first, as core's print does nothing.
     if (what_.prints && has_hosted) command.push_back(hosted);
     command.push_back(what_.runtime);
     if (triple_.isOSBinFormatELF()) command.emplace_back("-lc");

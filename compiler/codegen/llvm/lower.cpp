@@ -7,7 +7,7 @@
 namespace relaxc::codegen_llvm {
 namespace {
 
-/// What a body does that its callers must know.
+/// Sets in `signature` whether the function may fail and whether it needs a context, as callers must know.
 void inspect(const ModuleLowering& module, const tir::PrimFunc& function, Signature& signature) {
   signature.may_fail = function.checks.overflow_code != 0;
   tir::for_each_stmt(function.body, [&](tir::Stmt s) {
@@ -68,7 +68,7 @@ llvm::Function* ModuleLowering::fail(bool called_by_c) {
   return fail;
 }
 
-/// A function of the module's own that runs when something failed, and gives a status.
+/// Makes an internal function that is called when something failed, and returns a status.
 llvm::Function* ModuleLowering::make_cold(const std::string& symbol, const std::vector<llvm::Type*>& parameters) {
   llvm::Type* status = llvm::Type::getInt32Ty(module_.getContext());
   llvm::Function* function = llvm::Function::Create(llvm::FunctionType::get(status, parameters, false),
@@ -79,7 +79,7 @@ llvm::Function* ModuleLowering::make_cold(const std::string& symbol, const std::
   return function;
 }
 
-/// Functions of sizes have thousands of guards: what they do when one fails is a call, not three blocks each.
+/// Makes the function that a failing guard calls. Size functions have thousands of guards: inlined, each is 3 blocks.
 llvm::Function* ModuleLowering::make_fail() {
   llvm::LLVMContext& context = module_.getContext();
   llvm::IRBuilder<> b(context);
@@ -108,7 +108,7 @@ llvm::Function* ModuleLowering::make_fail() {
   return fail;
 }
 
-/// What a guard or a call or two do when they fail, as a static model has them, is less code in its place.
+/// Finishes the module. Failure functions with one or two callers, as in static models, are inlined: that is less code.
 void ModuleLowering::finish() {
   for (llvm::Function* function : {fail_of_c_, name_failure_})
     if (function != nullptr && !function->hasNUsesOrMore(3)) {
@@ -118,7 +118,7 @@ void ModuleLowering::finish() {
   if (lines_ != nullptr) lines_->finish();
 }
 
-/// As fail(): a graph of a thousand calls that may fail would have three thousand blocks.
+/// Returns the function that names the failing node in the error record. Inlined, 1,000 calls would have 3,000 blocks.
 llvm::Function* ModuleLowering::name_failure() {
   if (name_failure_ != nullptr) return name_failure_;
   llvm::LLVMContext& context = module_.getContext();
@@ -187,7 +187,7 @@ llvm::Function* ModuleLowering::add_c_function(const tir::PrimFunc& function, co
   return signature.function;
 }
 
-/// The function, and those that its parallel loops became, which are at the module's end.
+/// Gives line tables to the function and to the functions of its parallel loops, which are at the module's end.
 void ModuleLowering::describe(const Signature& signature) {
   lines_->describe(*signature.function, *signature.source);
   for (auto made = module_.rbegin(); made != module_.rend() && made->getSubprogram() == nullptr; ++made)

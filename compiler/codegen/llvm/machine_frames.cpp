@@ -24,7 +24,7 @@ namespace {
 
 constexpr uint64_t kTop = uint64_t{1} << 30;  ///< an address for the caller's stack pointer
 
-/// The name behind a call, empty for a register.
+/// The symbol that a call names; empty for a call through a register.
 std::string callee_of(const llvm::MachineInstr& call) {
   for (const llvm::MachineOperand& operand : call.operands()) {
     if (operand.isSymbol()) return operand.getSymbolName();
@@ -33,7 +33,7 @@ std::string callee_of(const llvm::MachineInstr& call) {
   return "";
 }
 
-/// One function from one place.
+/// Follows the stack pointer through one function, for one place of the caller's stack pointer.
 class FrameWalk {
  public:
   FrameWalk(const llvm::MachineFunction& function, StackEffects& effects, llvm::Register stack_pointer, uint64_t place)
@@ -62,7 +62,7 @@ class FrameWalk {
     }
   };
 
-  /// `known` comes to the block's begin along one more path. What paths disagree in is not known there.
+  /// Adds a path that reaches the block with the values `known`. A register is known there if all paths agree.
   void enter(const llvm::MachineBasicBlock& block, const KnownRegisters& known) {
     auto [found, first] = begins_.try_emplace(&block, known);
     size_t before = found->second.size();
@@ -93,7 +93,7 @@ class FrameWalk {
     for (const llvm::MachineBasicBlock* next : block.successors()) enter(*next, known);
   }
 
-  /// Whether a return leaves the stack as the caller expects it. What a condition guards was not followed.
+  /// Whether a return leaves the stack as the caller expects it; yes if it is predicated, since that was not followed.
   bool returned(const llvm::MachineInstr& instruction, uint64_t pointer) const {
     return pointer == top_ - pushed_by_call_ || function_.getSubtarget().getInstrInfo()->isPredicated(instruction);
   }
@@ -102,17 +102,17 @@ class FrameWalk {
     auto pointer = known.find(stack_pointer_);
     if (pointer == known.end()) return;
     uint64_t depth = top_ - pointer->second, at = pointer->second;
-    if (instruction.isReturn()) depth -= pushed_by_call_;  // a jump: the return address is the caller's
+    if (instruction.isReturn()) depth -= pushed_by_call_;  // a tail call: the return address is the caller's
     std::string callee = callee_of(instruction);
     bool same = std::any_of(out_.calls.begin(), out_.calls.end(),
                             [&](const auto& one) { return one.depth == depth && one.callee == callee; });
     if (!same) out_.calls.push_back({callee, depth});
     const llvm::TargetRegisterInfo* registers = function_.getSubtarget().getRegisterInfo();
     std::erase_if(known, [&](const auto& one) { return instruction.modifiesRegister(one.first, registers); });
-    known[stack_pointer_] = at;  // a callee of our conventions leaves it where it was
+    known[stack_pointer_] = at;  // callees of our conventions restore it
   }
 
-  /// x86's leaves keep objects below the stack pointer, unless they align it.
+  /// Counts the red zone: x86's leaf functions keep objects below the stack pointer, unless they realign it.
   void use_below_pointer() {
     if (pushed_by_call_ == 0 || function_.getSubtarget().getRegisterInfo()->hasStackRealignment(function_)) return;
     const llvm::MachineFrameInfo& frame = function_.getFrameInfo();

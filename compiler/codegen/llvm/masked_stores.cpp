@@ -28,7 +28,7 @@ namespace {
 
 using llvm::Value;
 
-/// Lanes of a mask of constants that are set; null: it is none.
+/// The lanes that a constant mask sets; nothing if the mask is no constant.
 std::optional<std::vector<unsigned>> known_lanes(const Value* mask) {
   const auto* lanes = llvm::dyn_cast<llvm::Constant>(mask);
   const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(mask->getType());
@@ -50,7 +50,7 @@ bool counts_up(const Value* lanes) {
   return true;
 }
 
-/// The bound of a mask of all lanes before it, a signed integer; null: it is no such mask.
+/// The bound of a mask that is set for the lanes before it, a signed integer; null for other masks.
 Value* bound_of(Value* mask) {
   const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(mask);
   if (compare == nullptr) return nullptr;
@@ -60,7 +60,7 @@ Value* bound_of(Value* mask) {
   return counts_up(lanes) ? llvm::getSplatValue(bound) : nullptr;
 }
 
-/// Stores of parts of a masked store's vector, in front of it.
+/// Emits plain stores of parts of a masked store's vector, in front of it.
 class PlainStores {
  public:
   explicit PlainStores(llvm::IntrinsicInst& store)
@@ -68,7 +68,7 @@ class PlainStores {
 
   void store_lane(unsigned lane) { put(builder(&store_), store_.getArgOperand(0), lane, 1, nullptr, lane); }
 
-  /// The first `count` lanes.
+  /// Stores the first `count` lanes.
   void store_known(unsigned count) {
     unsigned done = 0;
     for (unsigned size = lanes_; size != 0; size /= 2) {
@@ -78,7 +78,7 @@ class PlainStores {
     }
   }
 
-  /// Those before `bound`: all of them at once, or the halves of what is left whose size is a bit of the bound.
+  /// Stores the lanes before `bound`: all at once, or the halves of the rest whose size is a bit of the bound.
   void store_before(Value* bound) {
     llvm::IRBuilder<> b = builder(&store_);
     auto number = [&](uint64_t value) { return llvm::ConstantInt::get(bound->getType(), value); };
@@ -110,7 +110,7 @@ class PlainStores {
     return b.CreateShuffleVector(vector, lanes);
   }
 
-  /// Lanes `first` and following of `vector`, to the element `at`, or to `index` if there is one.
+  /// Stores `size` lanes of `vector` from lane `first` on, to element `index`, or to element `at` if that is null.
   void put(llvm::IRBuilder<> b, Value* vector, unsigned first, unsigned size, Value* index, unsigned at) {
     Value* base = store_.getArgOperand(1);
     llvm::Type* element = vector->getType()->getScalarType();

@@ -150,7 +150,7 @@ Value* Numeric::divide(ExprKind kind, DType dtype, Value* a, Value* b) {
     Value* safe = unsafe != nullptr ? b_.CreateSelect(unsafe, one, b) : b;
     Value* q = b_.CreateSDiv(a, safe);
     if (minus_one != nullptr) q = b_.CreateSelect(minus_one, b_.CreateNeg(a), q);
-    Value* r = b_.CreateSRem(a, safe);  // by 1 where b is -1: 0, which is right
+    Value* r = b_.CreateSRem(a, safe);  // where b is -1, by 1: 0, which is right
     if (floor) {
       Value* down = b_.CreateAnd(b_.CreateICmpNE(r, zero), b_.CreateICmpSLT(b_.CreateXor(r, b), zero));
       q = b_.CreateSub(q, b_.CreateZExt(down, q->getType()));
@@ -194,9 +194,9 @@ Value* Numeric::floating(ExprKind kind, Value* a, Value* b) {
   }
 }
 
-/// `a` where it is beyond `b` or NaN, else `b`: one instruction on x86 where one of them is a constant (that is not 0,
-/// if it is `b`, since zeros have signs), and the first of three where `a` may be NaN. LLVM would make one choice under
-/// both conditions of two, which is four instructions, if the first could not be undefined for all that it knows.
+/// Returns `a` if it is beyond `b` or NaN, else `b`. On x86 that is one instruction if one of them is a constant (not
+/// 0 as `b`, since zeros have signs), and three if `a` may be NaN. The freeze keeps LLVM from merging two selects into
+/// one under both conditions, which is four instructions.
 Value* Numeric::min_or_max(bool largest, Value* a, Value* b) {
   auto number_of = [](Value* value) {
     auto* constant = llvm::dyn_cast<llvm::Constant>(value);
@@ -211,8 +211,8 @@ Value* Numeric::min_or_max(bool largest, Value* a, Value* b) {
   return never_nan ? beyond : b_.CreateSelect(b_.CreateFCmpUNO(a, a), a, b_.CreateFreeze(beyond));
 }
 
-/// A saturating conversion of a vector on x86, where LLVM takes the intrinsic for it apart into lanes: the bounds are
-/// taken first, then the plain conversion cannot overflow. Null: the intrinsic does as well.
+/// Converts a vector with saturation on x86, where LLVM splits the intrinsic into lanes: values are clamped first, so
+/// that the plain conversion cannot overflow. Null where the intrinsic is as good.
 Value* Numeric::lanes_to_integer(DType to, Value* value) {
   llvm::Type* element = value->getType()->getScalarType();
   bool fits = to.bits >= 8 && (to.bits < 32 || (to.bits == 32 && !is_unsigned(to)));

@@ -37,7 +37,7 @@ void ObjectEmitter::lower_functions() {
     lower(lowering_, *function, object_.name + ".f." + function->name);
 }
 
-/// Here, or in a module of its own if this one is full.
+/// Lowers `function` into this module, or leaves it to another one if this is full.
 void ObjectEmitter::lower(ModuleLowering& lowering, const tir::PrimFunc& function, const std::string& symbol) {
   bool here = elsewhere_ == nullptr || lowering.find(function.name) != nullptr ||
               (elsewhere_->empty() && !is_full(module_)) || calls_others(function);
@@ -67,7 +67,7 @@ llvm::Function* ObjectEmitter::c_function(const tir::PrimFunc& function, const s
                                           ObjectAddresses tables) {
   tables.emplace("weights", weights_address());
   llvm::Function* made = lowering_.add_c_function(function, symbol, tables);
-  const bool named = function.c_function->is_global;  // by the program; the model's table does it for those in it
+  const bool named = function.c_function->is_global;  // by the program; else the model's table ties it
   if (named && function.c_function->ties_runtime) refer_to_runtime(".text." + symbol, "ax");
   return made;
 }
@@ -108,8 +108,8 @@ llvm::Value* ObjectEmitter::field(llvm::IRBuilder<>& b, llvm::Value* address, Re
   return b.CreateStructGEP(lowering_.record(which), address, interface::field_index(which, name));
 }
 
-/// In each format's own words; a symbol that starts like a local one is none in Mach-O and COFF, where no other object
-/// sees it either.
+/// Defines the weights in assembly, whose directives differ between object formats. Their symbol is not global, so no
+/// other object sees it.
 void ObjectEmitter::define_weights(const std::string& weights_text) {
   const llvm::Triple& triple = module_.getTargetTriple();
   uint32_t alignment = std::max<uint32_t>(object_.weights.alignment, 1);
@@ -119,7 +119,7 @@ void ObjectEmitter::define_weights(const std::string& weights_text) {
                           : triple.isOSBinFormatCOFF() ? section + ",\"dr\""
                           : triple.isOSBinFormatWasm() ? section + ",\"\",@"
                                                        : section + ",\"a\",%progbits";
-  if (!triple.isOSBinFormatWasm()) name = "\"" + name + "\"";  // whose assembler takes names as they are
+  if (!triple.isOSBinFormatWasm()) name = "\"" + name + "\"";  // wasm's assembler takes no quotes
   bool typed = triple.isOSBinFormatELF() || triple.isOSBinFormatWasm();
   std::string type = typed ? fmt::format(".type {0},{1}object\n.size {0},{2}\n", name,
                                          triple.isOSBinFormatELF() ? "%" : "@", object_.weights.bytes)
@@ -143,7 +143,7 @@ llvm::Constant* ObjectEmitter::weights_address() {
   return weights;
 }
 
-/// A relocation that does nothing, except that the linker must find the runtime of this version; only ELF has one.
+/// Adds a relocation without effect for which the linker must find the runtime of this version; only ELF has such ones.
 void ObjectEmitter::refer_to_runtime(const std::string& section, const char* flags) {
   if (!module_.getTargetTriple().isOSBinFormatELF()) return;
   module_.appendModuleInlineAsm(

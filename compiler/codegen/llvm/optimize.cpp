@@ -81,8 +81,8 @@ void add_invariant_motion(llvm::FunctionPassManager& passes) {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
 }
 
-/// Loops in rotated form, without what does not change in them, over simple variables, fully unrolled where they are
-/// short; then what is common to iterations goes.
+/// Rotates loops, hoists invariant code, simplifies induction variables, and unrolls short loops fully; then removes
+/// what iterations have in common.
 void add_loops(llvm::FunctionPassManager& passes, int level) {
   llvm::LICMOptions careful;
   careful.AllowSpeculation = false;
@@ -105,7 +105,7 @@ void add_loops(llvm::FunctionPassManager& passes, int level) {
   passes.addPass(llvm::InstCombinePass());
 }
 
-/// Vectors of scalar loops, several iterations at once, and the forms that only the code generator needs.
+/// Vectorizes scalar loops, unrolls loops, and makes the forms that only the code generator needs.
 void add_vectors(llvm::FunctionPassManager& passes, int level) {
   passes.addPass(llvm::LoopVectorizePass());
   passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions()
@@ -141,7 +141,7 @@ llvm::ModulePassManager pipeline_for_vectors(OptLevel level) {
   return passes;
 }
 
-/// Marks functions whose longest run of code is beyond what the slow code generator takes in linear time.
+/// Marks functions with a block that is too long for the optimizing code generator, whose time is not linear there.
 void generate_fast(llvm::Module& module) {
   constexpr size_t kLongestBlock = 30000;
   for (llvm::Function& function : module)

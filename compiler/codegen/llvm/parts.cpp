@@ -18,7 +18,7 @@
 namespace relaxc::codegen_llvm {
 
 bool is_full(const llvm::Module& module) {
-  constexpr unsigned kInstructions = 4000;  // as lowered: some kernels with their tiles
+  constexpr unsigned kInstructions = 4000;  // before optimization: some kernels with their tiles
   return module.getInstructionCount() >= kInstructions;
 }
 
@@ -26,13 +26,13 @@ struct Parts::Part {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::TargetMachine> machine;
   std::unique_ptr<llvm::Module> module;
-  std::vector<llvm::Function*> functions;  ///< that the first module calls
+  std::vector<llvm::Function*> functions;  ///< those of this part, which the first module calls
   CompiledPart* result = nullptr;
 };
 
 Parts::~Parts() {
   std::lock_guard lock(turn_);
-  lowered_ = functions_.size();  // the rest is not waited for
+  lowered_ = functions_.size();  // threads start no further parts
 }
 
 void Parts::start(int32_t threads) {

@@ -80,7 +80,7 @@ class X86Question {
   }
 
  private:
-  /// Registers a, b, c and d.
+  /// Emits CPUID and returns eax, ebx, ecx and edx.
   Value* cpuid(uint32_t leaf, uint32_t subleaf) {
     llvm::Type* word = b_.getInt32Ty();
     auto* words = llvm::StructType::get(b_.getContext(), {word, word, word, word});
@@ -89,7 +89,7 @@ class X86Question {
         llvm::InlineAsm::get(type, "cpuid", "={ax},={bx},={cx},={dx},{ax},{cx},~{dirflag},~{fpsr},~{flags}", true);
     return b_.CreateCall(ask, {b_.getInt32(leaf), b_.getInt32(subleaf)});
   }
-  /// The register states that the operating system saves.
+  /// Returns XCR0: the register states that the operating system saves.
   Value* xcr0() {
     llvm::Type* word = b_.getInt32Ty();
     auto* type = llvm::FunctionType::get(llvm::StructType::get(b_.getContext(), {word, word}), {word}, false);
@@ -110,7 +110,7 @@ class X86Question {
 
 constexpr uint64_t kNeon = 1u << 16, kDotprod = 1u << 17, kI8mm = 1u << 18, kFp16 = 1u << 19, kSve = 1u << 20;
 
-/// What the kernel reports of an ARM (AT_HWCAP, AT_HWCAP2), if there is a C library that passes it on.
+/// Asks the Linux kernel for the features of an ARM (AT_HWCAP, AT_HWCAP2), if there is a C library with getauxval.
 void query_linux(llvm::Function& function) {
   static constexpr Sign kFirst[] = {{1u << 20, kDotprod}, {1u << 22, kSve}, {1u << 9 | 1u << 10, kFp16}};
   static constexpr Sign kSecond[] = {{1u << 13, kI8mm}};
@@ -153,7 +153,7 @@ void query_cpu_features(llvm::Function& function) {
   if (triple.getArch() == llvm::Triple::x86_64) return X86Question(function).write();
   RELAXC_CHECK(triple.isAArch64(), "no question to a CPU of " + triple.str());
   if (triple.isOSLinux()) return query_linux(function);
-  uint64_t all = kKnown | kNeon | (triple.isOSDarwin() ? kDotprod | kFp16 : 0);  // of the M1, and each after it
+  uint64_t all = kKnown | kNeon | (triple.isOSDarwin() ? kDotprod | kFp16 : 0);  // those of the M1 and later
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(function.getContext(), "entry", &function));
   b.CreateRet(b.getInt64(all));
 }

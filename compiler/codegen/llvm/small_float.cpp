@@ -110,7 +110,7 @@ Value* Numeric::encode(DType dtype, Value* value) {
   return b_.CreateTrunc(out, shaped(memory_type(dtype), value));
 }
 
-/// 255 is NaN, and 0 is the power of two below the smallest normal float.
+/// Decodes a power of two in 8 bits: 255 is NaN, and 0 is the power of two below the smallest normal float.
 Value* Numeric::decode_power(Value* stored) {
   llvm::Type* ints = shaped(b_.getInt32Ty(), stored);
   auto imm = [&](uint64_t value) { return llvm::ConstantInt::get(ints, value); };
@@ -120,7 +120,7 @@ Value* Numeric::decode_power(Value* stored) {
   return b_.CreateBitCast(out, shaped(b_.getFloatTy(), stored));
 }
 
-/// Half a unit more carries into the exponent; what is not positive, or too large, is NaN.
+/// Encodes a power of two. Adding half a unit rounds up into the exponent; what is not positive or too large is NaN.
 Value* Numeric::encode_power(Value* value) {
   llvm::Type* ints = shaped(b_.getInt32Ty(), value);
   auto imm = [&](uint64_t v) { return llvm::ConstantInt::get(ints, v); };
@@ -132,7 +132,7 @@ Value* Numeric::encode_power(Value* value) {
   return b_.CreateTrunc(b_.CreateSelect(none, imm(0xff), out), shaped(b_.getInt8Ty(), value));
 }
 
-/// A double goes through float, as in the interpreter and in C.
+/// Rounds `value` to `dtype`. A double goes through float, as in the interpreter and in C.
 Value* Numeric::round_to(DType dtype, Value* value) {
   if (dtype == DType::f(64)) return value;
   bool is_double = value->getType()->getScalarType()->isDoubleTy();

@@ -47,7 +47,7 @@ std::vector<std::string> mentioned(const llvm::Function& function) {
 }  // namespace
 
 void mark_of_program(llvm::Function& function) {
-  bool runtime = function.getName().starts_with(tir::kRuntimePrefix);  // which no function of a program is called
+  bool runtime = function.getName().starts_with(tir::kRuntimePrefix);  // no function of a program has this prefix
   if (!runtime && function.isDeclaration()) function.addFnAttr(kOfProgram);
 }
 
@@ -63,14 +63,14 @@ std::optional<uint64_t> deepest(const StackDepth& depth) {
 StackDepth StackFrames::of(const std::string& name) const {
   if (auto found = known_.find(name); found != known_.end()) return found->second;
   const llvm::Function* function = module_.getFunction(name);
-  bool open = function != nullptr && !function->isDeclaration();  // it calls itself
+  bool open = function != nullptr && !function->isDeclaration();  // open: it calls itself
   if (open || (function != nullptr && function->hasFnAttribute(kOfProgram))) return everywhere(std::nullopt);
   return everywhere(library_stack(name, module_.getTargetTriple()));
 }
 
 std::optional<uint64_t> StackFrames::below(const StackDepth& callee, size_t place, uint64_t depth) const {
   uint64_t at = (place * frames_.alignment + kLargestAlignment * (depth / kLargestAlignment + 1) - depth);
-  if (at % frames_.alignment != 0) {  // no call of the convention: any place
+  if (at % frames_.alignment != 0) {  // not aligned as the convention asks: the place is unknown
     std::optional<uint64_t> most = deepest(callee);
     return most ? std::optional(*most + depth) : std::nullopt;
   }
@@ -90,7 +90,7 @@ std::optional<uint64_t> StackFrames::from_place(const FrameAtPlace& frame, size_
       add(below(of(call.callee), place, call.depth));
       continue;
     }
-    for (const std::string& name : addressed) {  // from any place: somebody else's frame may be between
+    for (const std::string& name : addressed) {  // at any place: a frame of the host may be in between
       std::optional<uint64_t> callee = deepest(of(name));
       add(callee ? std::optional(*callee + call.depth) : std::nullopt);
     }

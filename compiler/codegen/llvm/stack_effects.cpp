@@ -128,7 +128,7 @@ uint64_t sign_extended_word(uint64_t word) {
   return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(word)));
 }
 
-/// AArch64's form of an immediate of 64 bits that is one run of ones, turned.
+/// Decodes AArch64's form of a 64-bit immediate that is one rotated run of ones.
 std::optional<uint64_t> run_of_ones(int64_t form) {
   auto bits = static_cast<uint64_t>(form);
   if ((bits >> 12 & 1) == 0) return std::nullopt;  // a pattern that repeats
@@ -137,11 +137,11 @@ std::optional<uint64_t> run_of_ones(int64_t form) {
   return turn == 0 ? run : run >> turn | run << (64 - turn);
 }
 
-/// How far AArch64's operand behind `index` shifts it, where the instruction has one.
+/// The shift that AArch64's operand after `index` says for operand `index`; 0 if the instruction has none.
 unsigned shift_of(const llvm::MachineInstr& instruction, unsigned index) {
   if (index + 1 >= instruction.getNumExplicitOperands() || !instruction.getOperand(index + 1).isImm()) return 0;
   auto by = static_cast<unsigned>(instruction.getOperand(index + 1).getImm());
-  return instruction.getOperand(index).isReg() ? by & 7 : by & 63;  // of a register: how it is extended is above
+  return instruction.getOperand(index).isReg() ? by & 7 : by & 63;  // a register's extension is in higher bits
 }
 
 }  // namespace
@@ -159,7 +159,7 @@ const StackEffect& StackEffects::effect(unsigned opcode) {
 }
 
 void StackEffects::apply(const llvm::MachineInstr& instruction, KnownRegisters& known) {
-  // Part of an epilogue under a condition, which ends with a return: what follows it runs where it did not.
+  // An epilogue under a condition ends with a return, so that the code after it runs only if the condition is false.
   if (instruction.getFlag(llvm::MachineInstr::FrameDestroy) && instructions_.isPredicated(instruction)) return;
   const StackEffect& does = effect(instruction.getOpcode());
   std::optional<uint64_t> result = does.kind == StackEffect::kNone ? std::nullopt : value(instruction, does, known);
@@ -195,7 +195,7 @@ std::optional<uint64_t> StackEffects::address(const llvm::MachineInstr& instruct
   return *base + *offset + *times * static_cast<uint64_t>(instruction.getOperand(effect.a + 1u).getImm());
 }
 
-/// The number that ARM's instructions for constants load, whose pools are as islands in the code.
+/// The number that ARM loads from entry `label` of a constant pool; the entries are among the function's instructions.
 std::optional<uint64_t> StackEffects::pooled(const llvm::MachineFunction& function, int label) {
   if (pools_of_ != &function) {
     pools_of_ = &function;

@@ -8,7 +8,7 @@ namespace relaxc::codegen_llvm {
 using interface::Definition;
 
 llvm::GlobalVariable* Tables::define(const std::vector<Definition>& definitions) {
-  std::vector<std::pair<llvm::GlobalVariable*, const interface::Records*>> waiting;  // for what they refer to
+  std::vector<std::pair<llvm::GlobalVariable*, const interface::Records*>> waiting;  // filled when all tables exist
   for (const Definition& definition : definitions) {
     const std::string symbol = symbol_of(definition);
     if (const auto* function = std::get_if<interface::TableFunction>(&definition.what)) {
@@ -50,7 +50,7 @@ llvm::GlobalVariable* Tables::declare(llvm::Type* type, const std::string& name)
   return new llvm::GlobalVariable(module_, type, true, llvm::GlobalValue::InternalLinkage, nullptr, name);
 }
 
-/// The model's symbol is the one that programs name.
+/// The symbol of a definition; only the model's, which programs name, has an underscore.
 std::string Tables::symbol_of(const Definition& definition) const {
   if (definition.entry != Definition::kOfObject)
     return object_.name + "." + object_.entries[static_cast<size_t>(definition.entry)].name + "." + definition.name;

@@ -20,7 +20,7 @@
 namespace relaxc::codegen_llvm {
 namespace {
 
-/// Once, whichever thread is first.
+/// Initializes LLVM's targets once, in whichever thread is first.
 void initialize() {
   static std::once_flag done;
   std::call_once(done, [] {
@@ -52,7 +52,7 @@ bool writes_format(const llvm::Triple& triple) {
          (triple.isOSBinFormatWasm() && triple.isWasm() && !triple.isArch64Bit());
 }
 
-/// Little-endian machines whose C aligns 64-bit integers to 8 bytes, as the records of the ABI do.
+/// Whether there is code for the architecture: little-endian, 64-bit integers aligned to 8 bytes in C as in the ABI.
 bool has_code(const llvm::Triple& triple) {
   switch (triple.getArch()) {
     case llvm::Triple::x86_64:
@@ -68,7 +68,7 @@ bool has_code(const llvm::Triple& triple) {
   }
 }
 
-/// Vectors of M-profile ARM, of floats as well.
+/// Whether the CPU has the vectors of M-profile ARM, of floats as well.
 bool has_helium(const llvm::MCSubtargetInfo& info) {
   return info.checkFeatures("+mve.fp");
 }
@@ -82,7 +82,7 @@ int32_t least_vector_bits(const llvm::MCSubtargetInfo& info) {
   return 128;
 }
 
-/// Widest registers that the CPU's features offer.
+/// The width in bits of the widest vector registers that the CPU's features offer; 0 if there are none.
 int32_t vector_bits(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
   if (triple.isX86())
     return info.checkFeatures("+avx512f") ? 512
@@ -96,7 +96,7 @@ int32_t vector_bits(const llvm::Triple& triple, const llvm::MCSubtargetInfo& inf
   return 0;
 }
 
-/// Registers for elements: vector registers, or integer ones if there are none (Thumb's first version names eight).
+/// The number of registers for elements: vector registers, or integer ones if there are none (Thumb-1 names eight).
 int32_t vector_registers(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info, int32_t bits) {
   if (bits == 0 && triple.isThumb() && !info.checkFeatures("+thumb2")) return 8;
   if (triple.isThumb() && has_helium(info)) return 8;
@@ -106,12 +106,12 @@ int32_t vector_registers(const llvm::Triple& triple, const llvm::MCSubtargetInfo
 bool has_fma(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
   if (triple.isX86()) return info.checkFeatures("+fma");
   if (triple.isRISCV()) return info.checkFeatures("+d");
-  // What has it for single precision alone would call a function for double.
+  // A CPU that has it for single precision alone would call a function for double.
   if (triple.isARM() || triple.isThumb()) return info.checkFeatures("+vfp4d16") && !info.checkFeatures("+soft-float");
   return triple.isAArch64();
 }
 
-/// Arm's DSP extension: smlad.
+/// Whether the CPU has Arm's DSP extension, with smlad.
 bool has_halves(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
   return (triple.isARM() || triple.isThumb()) && info.checkFeatures("+dsp");
 }
@@ -121,7 +121,7 @@ DotProducts dot_products(const llvm::Triple& triple, const llvm::MCSubtargetInfo
   DotProducts out;
   if (triple.isAArch64())
     out.bits128 = has("+i8mm") ? DotProduct::kMixed : has("+dotprod") ? DotProduct::kSameSign : DotProduct::kNone;
-  // Of a single sum where there are no vectors.
+  // Without vectors, smlad adds two products to one sum.
   if (has_halves(triple, info) && vector_bits(triple, info) == 0) out.bits128 = DotProduct::kPairs;
   if (triple.isWasm() && has("+simd128")) out.bits128 = DotProduct::kPairs;
   if (!triple.isX86()) return out;
@@ -155,7 +155,7 @@ void describe(Target& target, const llvm::Triple& triple, const llvm::MCSubtarge
   target.task_slots = triple.isOSUnknown() && !wasm_threads ? 1 : 8;
 }
 
-/// Schedules use narrower vectors, or fewer registers, than the CPU has.
+/// Limits the vector width and registers that schedules use; an error if they exceed those of the CPU.
 Status narrow_vectors(const Machine& machine, Target& target, Diagnostics& diag) {
   const auto most = [&](const char* field, std::optional<int32_t> said, int32_t& own) -> Status {
     if (said && *said > own)
@@ -168,7 +168,7 @@ Status narrow_vectors(const Machine& machine, Target& target, Diagnostics& diag)
   return most("vector_registers", machine.vector_registers, target.vector_registers);
 }
 
-/// The triple of this float ABI, and the feature that it takes; false if ARM has none of this name.
+/// Sets the triple of this float ABI and the feature that it needs; false if ARM has no ABI of this name.
 bool choose_float_abi(const std::string& name, llvm::Triple& triple, std::string& features) {
   bool gnu = triple.isOSLinux();
   if (name == "hard")
@@ -181,12 +181,12 @@ bool choose_float_abi(const std::string& name, llvm::Triple& triple, std::string
   return true;
 }
 
-/// Of ARM, whose names of architectures differ in nothing else between ARMv7-A and ARMv7-R.
+/// The profile of an ARM triple; nothing else in the names of architectures tells ARMv7-A from ARMv7-R.
 llvm::ARM::ProfileKind profile(const llvm::Triple& triple) {
   return llvm::ARM::parseArchProfile(triple.getArchName());
 }
 
-/// What a triple means if no CPU is named: the first known machine of its architecture, with or without a system.
+/// The machine that a triple means without a CPU: the first known one of its architecture, with or without a system.
 const KnownMachine* usual_machine(const llvm::Triple& triple) {
   for (const KnownMachine& known : known_machines()) {
     llvm::Triple other{llvm::StringRef(known.triple)};
@@ -197,7 +197,7 @@ const KnownMachine* usual_machine(const llvm::Triple& triple) {
   return nullptr;
 }
 
-/// Fills in what was not said. A triple of ARM without "hf" says that there may be no floating-point unit.
+/// Fills in what the description leaves open. An ARM triple without "hf" may mean a CPU without floating-point unit.
 void complete(Machine& machine, const llvm::Triple& triple) {
   const KnownMachine* usual = machine.cpu.empty() ? usual_machine(triple) : nullptr;
   if (usual != nullptr) {
@@ -212,7 +212,7 @@ void complete(Machine& machine, const llvm::Triple& triple) {
   if (machine.cpu.empty()) machine.cpu = "generic";
 }
 
-/// How C reaches a machine for which there is no code: its name, or C for a machine of the same sizes, without vectors.
+/// Suggests a target for C if there is no code for a machine: its name, or a machine of the same sizes without vectors.
 std::string c_instead(const llvm::Triple& triple) {
   const KnownMachine* named = find_machine(triple.getArchName().str());
   if (named != nullptr && named->c_only)
@@ -236,7 +236,7 @@ std::string near_target(const std::string& name) {
   return did_you_mean(name, names);
 }
 
-/// What is near to a CPU that the target does not have, or the machine of that name.
+/// Suggests the name nearest to a CPU that the target does not have, or the machine of that name.
 std::string near_cpu(const std::string& name, const llvm::MCSubtargetInfo& info) {
   if (find_machine(name) != nullptr) return fmt::format("; --target={} is a machine of this name", name);
   std::vector<std::string> names;
@@ -255,7 +255,7 @@ std::string near_feature(llvm::StringRef feature, const llvm::MCSubtargetInfo& i
   return did_you_mean(feature.str(), names);
 }
 
-/// Objects can be written for such a machine.
+/// Reports an error if no object can be written for such a machine.
 Status check_triple(const llvm::Triple& triple, Diagnostics& diag) {
   if (!writes_format(triple))
     return diag.error(
@@ -273,19 +273,19 @@ Status check_triple(const llvm::Triple& triple, Diagnostics& diag) {
   return Done{};
 }
 
-/// Puts this machine's CPU in place of the word "native".
+/// Replaces the CPU "native" by this machine's CPU, its features and the size of its first cache.
 Status name_native(Machine& machine, const llvm::Triple& triple, Diagnostics& diag) {
   if (triple.getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch())
     return diag.error(nullptr, Kind::usage, "--mcpu=native is for this machine, not for '{}'", machine.triple);
   machine.cpu = llvm::sys::getHostCPUName().str();
   machine.features = native_features() + (machine.features.empty() ? "" : ",") + machine.features;
-  // Not the second level: the rules' costs hold for 512 KB, and with 1 MB BERT-base took 10 to 18% longer on a Zen 5.
+  // L2 keeps its default: the rules' costs hold for 512 KB, and with 1 MB BERT-base took 10 to 18% longer on a Zen 5.
   auto l1 = machine.says("l1_bytes") ? std::nullopt : host_cache_bytes(1);
   if (l1) machine.say("l1_bytes", static_cast<double>(*l1));
   return Done{};
 }
 
-/// Each feature that the user asks for is one of the architecture, and says whether it is there.
+/// Reports a feature that the architecture does not have, or that has no sign (+ or -).
 Status check_features(const std::string& asked, const llvm::MCSubtargetInfo& plain, const std::string& triple,
                       Diagnostics& diag) {
   const llvm::SubtargetFeatures named(asked);
@@ -337,7 +337,7 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
                       near_cpu(machine.cpu, *plain));
   RELAXC_DO(check_features(asked, *plain, target.triple, diag));
   std::unique_ptr<llvm::MCSubtargetInfo> info(known->createMCSubtargetInfo(triple, target.cpu, target.features));
-  // LLVM takes the CPU and ends the program when code is generated.
+  // LLVM accepts such a CPU, but ends the program when it generates code.
   bool narrow = triple.isArch64Bit() && known_feature(*plain, "64bit") && !info->checkFeatures("+64bit");
   if (narrow)
     return diag.error(nullptr, Kind::usage, "CPU '{}' is not a 64-bit CPU, as target '{}' needs", machine.cpu,
@@ -364,7 +364,7 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target, OptLevel
   std::string error;
   const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, error);
   RELAXC_CHECK(known != nullptr, error);
-  // Without an operating system there is no relocation: tables of addresses are constants and can stay in flash.
+  // Without an operating system the code is not relocated: tables of addresses are constants that can stay in flash.
   auto model = triple.isOSUnknown() ? llvm::Reloc::Static : llvm::Reloc::PIC_;
   llvm::TargetOptions options;
   options.FunctionSections = options.DataSections = true;
@@ -395,7 +395,7 @@ Capabilities capabilities_of(const Target& target, const llvm::TargetMachine& ma
     out.sqrt_single = !soft && info.checkFeatures("+vfp2sp");
     out.doubles = out.sqrt_double = out.sqrt_single && info.checkFeatures("+fp64");
     out.fma_single = !soft && info.checkFeatures("+vfp4d16sp");
-    out.rounded_integers = out.sqrt_single;  // of the same version of the unit
+    out.rounded_integers = out.sqrt_single;  // the same version of the unit has both
   } else if (triple.isRISCV()) {
     out.sqrt_single = out.fma_single = info.checkFeatures("+f");
     out.doubles = out.sqrt_double = info.checkFeatures("+d");
