@@ -16,7 +16,7 @@ using llvm::Value;
 
 namespace {
 
-/// The load of the first, if both are side by side in one buffer.
+/// Returns the load of the first factor if the two are adjacent elements of one buffer, else null.
 const arith::Load* loaded_pair(const BFloatDot& dot) {
   const auto load = [&](size_t i) { return dot.a[i].as<arith::Cast>()->value.as<arith::Load>(); };
   const arith::Load *first = load(0), *second = load(1);

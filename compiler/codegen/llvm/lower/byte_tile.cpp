@@ -17,38 +17,38 @@ namespace {
 
 constexpr size_t kMostSums = 16;
 
-/// Loops directly inside of each other, outermost first, that count as one.
+/// Directly nested loops, outermost first, which are treated as one loop.
 using LoopChain = std::vector<const tir::For*>;
 
 Expr offset_of(const arith::Load& load) {
   return arith::simplify(tir::element_offset(load.indices[0].context(), *load.buffer, load.indices));
 }
 
-/// An element with the places of all loops' first iteration.
+/// A byte that the tile reads in each iteration, and its offset in its buffer.
 struct Bytes {
   tir::BufferRef buffer = nullptr;
   std::vector<Expr> indices;
-  Expr offset;  ///< while the loops run
+  Expr offset;  ///< in variables of the loops
   Expr first;   ///< in the first iteration
 };
 
 struct Sum {
   tir::BufferRef buffer = nullptr;
   std::vector<Expr> indices;
-  size_t row = 0, column = 0;  ///< in Tile::bytes
+  size_t row = 0, column = 0;  ///< indices in Tile::bytes
 };
 
 class Tile {
  public:
   explicit Tile(LoopChain loops) : loops_(std::move(loops)) {}
 
-  /// Whether the body is sums of products of bytes, one each.
+  /// Collects the sums and bytes; false unless the body is sums to each of which one product of bytes is added.
   bool read() { return collect(loops_.back()->body, {}) && !sums.empty(); }
   bool is_grid(TileLoop& loop) const;
-  /// Whether the sums are one behind the other in memory; puts rows and columns in an order in which they are.
+  /// Whether the sums are adjacent in memory, in the order of rows and columns; swaps these if that makes them so.
   bool is_contiguous(TileLoop& loop) const;
   const Sum& sum_of(size_t row, size_t column) const;
-  /// Whether all of the bytes are a constant step apart from one iteration to the next of all loops.
+  /// Whether each byte's offset changes by a constant per iteration, from one loop to the next as well; fills it in.
   bool has_steps(TileLoop& loop) const;
 
   std::vector<Bytes> bytes;
@@ -84,7 +84,7 @@ bool Tile::collect_unrolled(const tir::For& s, const arith::Substitution& known)
   return true;
 }
 
-/// The byte that a factor is, among those found so far.
+/// The index in `bytes` of the byte that a factor loads, which is added if it is new; nothing if it loads no byte.
 std::optional<size_t> Tile::place_of(Expr factor, const arith::Substitution& known) {
   const auto* cast = factor.as<arith::Cast>();
   const auto* load = cast != nullptr ? cast->value.as<arith::Load>() : nullptr;
@@ -128,7 +128,7 @@ bool Tile::collect_sum(const tir::Store& s, const arith::Substitution& known) {
   return is_new && stays && sums.size() <= kMostSums;
 }
 
-/// Every row meets every column once; puts the sums in their order.
+/// Whether there is a sum for each pair of a row and a column; fills in both, in the order of the sums.
 bool Tile::is_grid(TileLoop& loop) const {
   const auto add = [](std::vector<size_t>& list, size_t place) {
     if (std::find(list.begin(), list.end(), place) == list.end()) list.push_back(place);
@@ -193,7 +193,7 @@ bool Tile::has_steps(TileLoop& loop) const {
   return true;
 }
 
-/// The loops from `s` inwards that have nothing between them, of constant extents.
+/// The directly nested serial loops from `s` inwards; empty if the extent of one is not a positive constant.
 LoopChain loops_from(const tir::For& s) {
   LoopChain loops;
   for (const tir::For* next = &s; next != nullptr; next = next->body.as<tir::For>()) {
@@ -205,8 +205,8 @@ LoopChain loops_from(const tir::For& s) {
   return loops;
 }
 
-/// LLVM splits and spills what a statement has in registers that only it can use, and fails: sums of such a form are in
-/// memory around it.
+/// Whether sums stay in memory around the assembly statement. As its operands in registers that only it can use, LLVM
+/// would split and spill them, and fail.
 bool has_sums_in_memory(ByteTileForm form) {
   return form == ByteTileForm::kThumb;
 }

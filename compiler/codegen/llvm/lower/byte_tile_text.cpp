@@ -16,7 +16,7 @@
 namespace relaxc::codegen_llvm {
 namespace {
 
-/// Iterations of one turn of the loop: few enough that their code is short, and a divisor of their number.
+/// The iterations per turn of the unrolled loop: few, so that the code is short, and a divisor of their number.
 int64_t unrolling(const TileLoop& loop) {
   constexpr int64_t kMostAtOnce = 8, kMostProducts = 32;
   const auto products = static_cast<int64_t>(loop.rows.size() * loop.columns.size());
@@ -27,22 +27,22 @@ int64_t unrolling(const TileLoop& loop) {
   return turns;
 }
 
-/// The constraints of a statement whose first operands are sums.
+/// Collects the constraints of an assembly statement whose first operands are the sums.
 class Operands {
  public:
   Operands(TileText& out, size_t sums, const char* sum_class) : out_(out), sums_(sums) {
     for (size_t i = 0; i < sums; ++i) give(sum_class);
   }
 
-  /// A register that is written.
+  /// Adds a register that is written, and returns its name in the text.
   std::string temporary(const char* register_class) { return give(register_class); }
-  /// One that begins with an address.
+  /// Adds a register that begins with an address and is written.
   std::string moving(const char* register_class, const TileText::Address& address) {
     inputs_ += fmt::format(",{}", out_.results);
     out_.takes.push_back(address);
     return give(register_class);
   }
-  /// Says which operand an address is that stays; all written ones come before.
+  /// Adds a register with an address that stays, and returns its name; all written registers come before.
   std::string fixed(const char* register_class, const TileText::Address& address) {
     inputs_ += std::string(",") + register_class;
     out_.takes.push_back(address);
@@ -99,7 +99,7 @@ class ThumbTile {
   }
 
  private:
-  static constexpr const char *kEnd = "r12", *kMemory = "lr";  ///< of the base, and of the sums
+  static constexpr const char *kEnd = "r12", *kMemory = "lr";  ///< the base's last address; the sums' address
   static std::string sum_register(size_t i) { return fmt::format("r{}", 8 + i); }
 
   void load_sums(size_t count, bool repeats) {
@@ -120,7 +120,7 @@ class ThumbTile {
     }
   }
 
-  /// An unsigned byte, to whose address all others add; all go on by the same step.
+  /// Selects an unsigned byte to whose address those of the others are relative; false unless all have the same step.
   bool find_base() {
     constexpr int64_t kMostStep = 255;
     const auto first = std::find_if(loop_.bytes.begin(), loop_.bytes.end(), [](const auto& b) { return !b.is_signed; });
@@ -137,7 +137,7 @@ class ThumbTile {
     if (place == base_) return say("ldrb {}, [{}]", into, registers_[base_]);
     say("{} {}, [{}, {}]", loop_.bytes[place].is_signed ? "ldrsb" : "ldrb", into, registers_[base_], registers_[place]);
   }
-  /// The product is in the place of `factor`, which is lost.
+  /// Adds factor * by to the sum. The product overwrites `factor`.
   void add_product(const std::string& factor, const std::string& by, size_t sum) {
     say("muls {}, {}, {}", factor, by, factor);
     say("add {}, {}", sum_register(sum), factor);
@@ -156,7 +156,7 @@ class ThumbTile {
     add_product(c, b, 3);
   }
 
-  /// One that all products have, and the others in turn.
+  /// Loads the byte that all products have in common, then the others in turn.
   void sum_row() {
     const bool one_row = loop_.rows.size() == 1;
     const std::vector<size_t>& others = one_row ? loop_.columns : loop_.rows;
@@ -204,16 +204,16 @@ class RiscvTile {
   }
 
  private:
-  static constexpr int64_t kReach = 2048;  ///< of the number in a load: from -kReach to kReach - 1
+  static constexpr int64_t kReach = 2048;  ///< offsets of loads are from -kReach to kReach - 1
 
-  /// What several bytes are read relative to.
+  /// A register with an address to which the loads of several bytes are relative.
   struct Pointer {
     size_t bytes = 0;
-    int64_t plus = 0;  ///< to the address of these bytes
+    int64_t plus = 0;  ///< the register's offset from the address of these bytes
     std::string name;
   };
 
-  /// Fewer of them are kept while the others come one by one.
+  /// Columns or rows, whichever are fewer, stay in registers while the others are loaded one by one.
   bool keeps_columns() const { return loop_.columns.size() <= loop_.rows.size(); }
 
   bool find_pointers() {

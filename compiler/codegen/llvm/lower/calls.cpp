@@ -13,7 +13,7 @@ void Calls::lower(const tir::Invoke& s) {
   bool traced = hooks.at(s.trace_node) && hooks.trace;
   if (hooks.at(s.trace_node) && hooks.poll) hooks_.poll(s.trace_node);
   if (traced) hooks_.trace(s.trace_node, true);
-  ExternalCalls::Results results;  // of unknown size, taken after the call
+  ExternalCalls::Results results;  // code after the call that takes results of unknown size
   Value* status = status_of(s, callee, results);
   if (traced) hooks_.trace(s.trace_node, false);  // whatever the status
   if (status == nullptr) return;
@@ -26,7 +26,7 @@ void Calls::lower(const tir::Invoke& s) {
   for (const auto& take : results) take();
 }
 
-/// Null: it has none.
+/// Emits the call and returns its status; null if it has none.
 Value* Calls::status_of(const tir::Invoke& s, const Signature* callee, ExternalCalls::Results& results) {
   const tir::Guard named = tir::overflow_of(frame_.source(), s);
   OverflowChecks::Computing arguments(checks_, s.error_node >= 0 ? &named : nullptr);
@@ -55,7 +55,7 @@ Value* Calls::call_internal(const tir::Invoke& s, const Signature& callee) {
   return callee.may_fail ? status : nullptr;
 }
 
-/// The callee's symbols: given after the parameters, or found where they are bare in the shapes of its buffers.
+/// The arguments for the callee's symbols: those after the parameters, or else bare dims of the shapes of its buffers.
 std::vector<Value*> Calls::symbol_arguments(const tir::Invoke& s, const Signature& callee) {
   const tir::PrimFunc& function = *callee.source;
   std::vector<Value*> out;

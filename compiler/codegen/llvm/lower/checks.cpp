@@ -18,13 +18,13 @@ using llvm::Value;
 
 namespace {
 
-constexpr int64_t kBranches = 256;  ///< operations that are tested at once, each of which ends a block
-constexpr int64_t kUntested = 16;   ///< operations in a row with a flag, beyond that
+constexpr int64_t kBranches = 256;  ///< operations that are followed by a branch each, which ends a block
+constexpr int64_t kUntested = 16;   ///< after those, operations that share a branch
 
 /// The flags that `flag` is an `or` of, each once.
 struct Disjunction {
   std::vector<Value*> flags;
-  bool shares = false;  ///< part of it is reached on several ways
+  bool shares = false;  ///< whether there are several paths to a part of it
 };
 
 Disjunction disjunction_of(Value* flag) {
@@ -76,8 +76,8 @@ Value* OverflowChecks::divisor_where_fits(Lanes a, Lanes b) {
                          b.scalar);
 }
 
-/// The same flag as an `or` of each of its flags once. Operations on shared operands make a graph in which the number
-/// of ways doubles with each level, and LLVM's GVN concludes from a branch on all of the ways.
+/// The same flag as an `or` of each of its flags once. Operations with shared operands make a graph in which the number
+/// of paths doubles with each level, and LLVM's GVN draws conclusions from a branch on all of the paths.
 Value* OverflowChecks::without_sharing(Value* flag) {
   Disjunction all = disjunction_of(flag);
   if (!all.shares) return flag;
@@ -86,7 +86,7 @@ Value* OverflowChecks::without_sharing(Value* flag) {
   return out;
 }
 
-/// All leave by one block, except guards, whose record says what they compare.
+/// Emits a branch out of the function. All share a block for that, except guards, whose record says what they compare.
 void OverflowChecks::leave_if(Value* flag) {
   ++tests_, untested_ = 0;
   flag = without_sharing(flag);
@@ -102,7 +102,7 @@ void OverflowChecks::leave_if(Value* flag) {
   b_.SetInsertPoint(continue_block);
 }
 
-/// What a guard compares is in its record as far as it can be computed.
+/// Emits the record and the return. Values that a guard compares are recorded if they can be computed without overflow.
 void OverflowChecks::leave_by(const tir::Guard& record) {
   const tir::Guard* computed_by = std::exchange(guard_, nullptr);
   Operand operand(*this, false);

@@ -17,7 +17,7 @@ using arith::Expr;
 using arith::PairDot;
 using llvm::Value;
 
-/// What does as many lanes sums at once in this way.
+/// The instruction of this kind that computes one sum for each lane.
 llvm::Intrinsic::ID DotProducts::intrinsic_of(DotProduct kind) const {
   bool whole = kind == DotProduct::kMixed;
   if (numeric_.capabilities().neon)
@@ -51,7 +51,7 @@ std::optional<Lanes> DotProducts::of_bytes(const arith::Binary& e) {
   return Lanes{nullptr, 0, of_quads(intrinsic_of(kind), sum, a, b)};
 }
 
-/// Two pairs that are the same for all lanes and have 16 bits a number in memory.
+/// Adds two pairs of products, of 16-bit numbers in memory that are the same for all lanes; nothing for other sums.
 std::optional<Lanes> DotProducts::of_wide_pairs(const arith::Binary& e) {
   const std::optional<PairDot> found = arith::as_pair_dot(e.b);
   const arith::Load* first = found ? tir::pairs_of(*found) : nullptr;
@@ -79,8 +79,8 @@ std::optional<Lanes> DotProducts::of_scalars(const arith::Binary& e) {
   return out ? out : of_pairs_in_memory(e);
 }
 
-/// A single sum, where the instruction set has smlad: even and odd bytes of both words in 16 bits each. What a word
-/// becomes is the same for all sums of a tile that read it, and LLVM computes it once.
+/// Adds four products to a scalar sum by smlad: of the even, then of the odd bytes of both words, widened to 16 bits.
+/// What a word becomes is the same for all sums of a tile that read it, and LLVM computes it once.
 std::optional<Lanes> DotProducts::of_halves(const arith::Binary& e) {
   if (!numeric_.capabilities().halves || e.dtype != DType::i(32)) return std::nullopt;
   const std::optional<Dot4> found = arith::as_dot4(e.b);
@@ -100,8 +100,8 @@ std::optional<Lanes> DotProducts::of_halves(const arith::Binary& e) {
   return Lanes{sum, 0, nullptr};
 }
 
-/// The same of numbers that have 16 bits each in memory, by words whose bytes are in the order of such pairs. Two words
-/// are one load where they begin at a multiple of four bytes.
+/// The same for 16-bit numbers in memory, by words whose bytes are in the order of such pairs. One load reads two words
+/// if they begin at a multiple of four bytes.
 std::optional<Lanes> DotProducts::of_pairs_in_memory(const arith::Binary& e) {
   if (!numeric_.capabilities().halves || e.dtype != DType::i(32)) return std::nullopt;
   const std::optional<PairDot> found = arith::as_pair_dot(e.b);
@@ -126,7 +126,7 @@ std::optional<Lanes> DotProducts::of_pairs_in_memory(const arith::Binary& e) {
 
 namespace {
 
-/// Whether `next` is the load of the element `step` behind that of `first`.
+/// Whether `next` loads the element that is `step` after that of `first`.
 bool follows(const arith::Load& next, const arith::Load& first, int64_t step) {
   if (next.buffer != first.buffer || first.indices.empty()) return false;
   const auto place = [](const arith::Load& load) {
@@ -145,8 +145,8 @@ std::optional<DotProducts::Eight> DotProducts::eight_of(Expr e) {
   return Eight{bytes, word, dot->signed_b};
 }
 
-/// A single sum, where the instruction set has vmladava: of one or two eights of bytes, which it takes at once where
-/// they are side by side in both operands and have one sign.
+/// Adds the products of one or two groups of eight bytes to a scalar sum by vmladava. It takes two at once if they are
+/// adjacent in both operands and have one signedness.
 std::optional<Lanes> DotProducts::of_lane_sums(const arith::Binary& e) {
   if (e.dtype != DType::i(32)) return std::nullopt;
   const auto* two = e.b.as<arith::Add>();
@@ -162,7 +162,7 @@ std::optional<Lanes> DotProducts::of_lane_sums(const arith::Binary& e) {
   return Lanes{high ? lane_sum(sum, *high, 8) : sum, 0, nullptr};
 }
 
-/// Eights are widened where they are loaded.
+/// Adds `count` products to `sum`. Groups of eight bytes are widened to 16 bits as they are loaded.
 Value* DotProducts::lane_sum(Value* sum, const Eight& first, unsigned count) {
   auto* narrow = llvm::FixedVectorType::get(b_.getInt8Ty(), count);
   auto* lanes = count == 16 ? narrow : llvm::FixedVectorType::get(b_.getInt16Ty(), count);
@@ -176,8 +176,8 @@ Value* DotProducts::lane_sum(Value* sum, const Eight& first, unsigned count) {
   return b_.CreateIntrinsic(llvm::Intrinsic::arm_mve_vmldava, {lanes}, {is_unsigned, no, no, sum, a, b});
 }
 
-/// The unsigned bytes: one word for all lanes where they are side by side, else a vector of words that are put together
-/// from a vector for each byte. Rows of a tile that share bytes share those vectors.
+/// Returns the unsigned bytes: one word for all lanes if they are adjacent, else a vector of words that is composed of
+/// a vector for each byte. Rows of a tile that share bytes share those vectors.
 Value* DotProducts::word_of(const Dot4& dot) {
   if (const arith::Load* bytes = tir::word_of(dot)) {
     Lanes offset = memory_.offset_of(bytes->buffer, bytes->indices);
@@ -193,7 +193,7 @@ Value* DotProducts::word_of(const Dot4& dot) {
   return word;
 }
 
-/// Words as four bytes each, which is how LLVM types these instructions.
+/// Calls an instruction on words as four bytes each, which is how LLVM types it.
 Value* DotProducts::of_quads(llvm::Intrinsic::ID intrinsic, Value* sum, Value* a, Value* b) {
   auto* quads = llvm::FixedVectorType::get(b_.getInt8Ty(), lanes_.count() * 4);
   std::vector<llvm::Type*> types;
@@ -201,8 +201,8 @@ Value* DotProducts::of_quads(llvm::Intrinsic::ID intrinsic, Value* sum, Value* a
   return b_.CreateIntrinsic(intrinsic, types, {sum, b_.CreateBitCast(a, quads), b_.CreateBitCast(b, quads)});
 }
 
-/// a is 128 more than a signed byte, so its product is that of the signed byte and 128 times the sum of b, which is
-/// 127 times it and once. The latter is the same for every row of a tile, and LLVM computes it once.
+/// sdot takes `a` as signed bytes, 128 less; so 128 times the sum of b is added, as 127 times and once since 128 is no
+/// signed byte. That addend is the same for every row of a tile, and LLVM computes it once.
 Value* DotProducts::of_same_sign(Value* sum, Value* word, Value* b) {
   auto splat = [&](uint32_t bytes) { return b_.CreateVectorSplat(lanes_.count(), b_.getInt32(bytes)); };
   llvm::Intrinsic::ID sdot = intrinsic_of(DotProduct::kSameSign);
@@ -213,7 +213,7 @@ Value* DotProducts::of_same_sign(Value* sum, Value* word, Value* b) {
   return b_.CreateAdd(of_quads(sdot, sum, a, b), rest);
 }
 
-/// Even and odd bytes apart, each in 16 bits.
+/// Returns the products of the even bytes plus those of the odd ones, each widened to 16 bits.
 Value* DotProducts::of_pairs(Value* a, Value* b) {
   auto* pairs = llvm::FixedVectorType::get(b_.getInt16Ty(), lanes_.count() * 2);
   auto number = [&](uint64_t n) { return llvm::ConstantInt::get(pairs, n); };

@@ -59,8 +59,8 @@ Lanes Expressions::by_kind(Expr e) {
 
 namespace {
 
-/// A float that is cut to low..high, both whole, rounded by adding 1.5 * 2^23, and stored `zero` above that: what
-/// `requantize` ends in (ops/requantize.cpp).
+/// A float that is clamped to low..high, both integers, rounded by adding 1.5 * 2^23, and stored with `zero` added: the
+/// last part of `requantize` (ops/requantize.cpp).
 struct StoredFloat {
   Expr value;
   int64_t low = 0, high = 0, zero = 0;
@@ -93,8 +93,8 @@ std::optional<StoredFloat> as_stored_float(const arith::Cast& e) {
 
 }  // namespace
 
-/// vcvtr and, for lanes, vcvtn give the nearest int32, the largest or smallest one of what is beyond; the zero point is
-/// added with saturation, so that what is then cut is the same. LLVM makes ssat and usat of bounds that are those of a
+/// vcvtr and, for lanes, vcvtn give the nearest int32 and saturate; the zero point is added with saturation, so that
+/// clamping afterwards gives the same result. LLVM makes ssat and usat of the clamping if its bounds are those of a
 /// dtype.
 std::optional<Lanes> Expressions::stored_float(const arith::Cast& e) {
   constexpr uint32_t kHeliumLanes = 4;
@@ -174,8 +174,8 @@ constexpr int64_t kMostDistance = int64_t{1} << 30, kMostStep = 1 << 16;
 
 }  // namespace
 
-/// Where lanes grow in even steps, what they are compared with is one number, and the lanes' own part a constant that
-/// 32 bits hold: half or a quarter of the vectors that indices would take.
+/// If both sides have a constant step between lanes, compares their distance in the first lane with 32-bit constants:
+/// that takes half or a quarter of the vectors that indices would take.
 std::optional<Lanes> Expressions::compare_lanes(const arith::Binary& e, Lanes a, Lanes b) {
   bool less = e.kind == ExprKind::kLt || e.kind == ExprKind::kLe;
   if (!less || !e.a.dtype().is_index() || (a.is_uniform() && b.is_uniform())) return {};
@@ -192,7 +192,7 @@ std::optional<Lanes> Expressions::compare_lanes(const arith::Binary& e, Lanes a,
   return Lanes{nullptr, 0, e.kind == ExprKind::kLt ? b_.CreateICmpSLT(own, limit) : b_.CreateICmpSLE(own, limit)};
 }
 
-/// to - from, saturated. The builder does not fold intrinsics, and a known mask is worth knowing.
+/// to - from, clamped to -most..most. The builder does not fold intrinsics, and constants make a mask known.
 Value* Expressions::distance(Value* from, Value* to, int64_t most) {
   auto number = [&](int64_t n) -> Value* { return llvm::ConstantInt::getSigned(from->getType(), n); };
   auto *known_from = llvm::dyn_cast<llvm::ConstantInt>(from), *known_to = llvm::dyn_cast<llvm::ConstantInt>(to);
@@ -230,7 +230,7 @@ Lanes Expressions::index_binary(const arith::Binary& e, Lanes a, Lanes b) {
   return e.kind == ExprKind::kMul ? lanes_.multiply(a, b) : lanes_.subtract(a, b);
 }
 
-/// Of operands that may have overflowed: what they have become then is no reason for poison.
+/// Computes with operands that may have overflowed. It wraps around, since nsw would make their values poison.
 Lanes Expressions::unchecked(ExprKind kind, Lanes a, Lanes b) {
   Value* out = kind == ExprKind::kAdd   ? b_.CreateAdd(a.scalar, b.scalar)
                : kind == ExprKind::kSub ? b_.CreateSub(a.scalar, b.scalar)

@@ -60,7 +60,7 @@ Value* ExternalCalls::result_of(const arith::Extern& e) {
   return numeric_.from_memory(e.dtype, plain_result(e.name, e.dtype, args));
 }
 
-/// The value that the function returns, as in memory.
+/// Emits the call and returns its result, in the type that memory holds.
 Value* ExternalCalls::plain_result(const std::string& name, DType dtype, const std::vector<tir::Argument>& given) {
   if (frame_.options().in_process) return plain_result_of_owner(name, dtype, given);
   std::vector<Value*> args;
@@ -100,7 +100,7 @@ Value* ExternalCalls::ask_owner(const std::string& name, const std::vector<Value
                             {b_.CreateGlobalString(name), list, b_.getInt64(records.size())});
 }
 
-/// A handle that is passed, the place for one, or the place for a tensor (tir::Invoke says which is which).
+/// The argument for a handle: the handle, the place for one, or the place for a tensor (see tir::Invoke).
 Value* ExternalCalls::handle_argument(tir::BufferRef buffer, int32_t node, Results& results) {
   Value* words = addresses_.at(buffer).address;
   if (buffer->shape.empty())
@@ -146,7 +146,7 @@ Value* ExternalCalls::scalar_record(Expr given) {
   return record;
 }
 
-/// An rlx_tensor on the stack, with its shape beside it.
+/// Makes an rlx_tensor on the stack that describes the buffer, with the shape beside it.
 Value* ExternalCalls::tensor_record(tir::BufferRef buffer) {
   uint64_t rank = buffer->shape.size();
   Value* shape = frame_.at_entry(llvm::ArrayType::get(b_.getInt64Ty(), std::max<uint64_t>(rank, 1)));

@@ -20,7 +20,7 @@ void Failures::leave_if(Value* failed, const std::function<Value*()>& status) {
   llvm::BasicBlock *leave = frame_.block("fails"), *continue_block = frame_.block("holds");
   llvm::BranchInst* branch = b_.CreateCondBr(failed, leave, continue_block);
   llvm::MDBuilder weights(b_.getContext());
-  const bool runs_once = frame_.called_by_c();  // so that its size is what counts, not where a jump goes
+  const bool runs_once = frame_.called_by_c();  // then code size counts more than block layout
   if (!runs_once) branch->setMetadata(llvm::LLVMContext::MD_prof, weights.createBranchWeights(1, 1 << 20));
   b_.SetInsertPoint(leave);
   values_.isolated([&] { b_.CreateRet(status()); });

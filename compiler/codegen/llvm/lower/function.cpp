@@ -15,7 +15,7 @@ void FunctionLowering::run() {
     b.CreateRetVoid();
 }
 
-/// A state's memory may be its own next value's: then all is where it should be.
+/// Copies a state's next value, unless both are in the same memory: then it is where it should be.
 void FunctionLowering::lower_copy() {
   llvm::IRBuilder<>& b = frame_.builder();
   llvm::BasicBlock *apart = frame_.block("apart"), *done = frame_.block("done");
@@ -55,7 +55,7 @@ void FunctionLowering::bind_parameters() {
 void FunctionLowering::bind_buffer(tir::BufferRef buffer, llvm::Argument* argument) {
   argument->setName(buffer->name);
   parts_.addresses.put(buffer, argument);
-  if (source_.c_function) return;  // of what C hands over nothing is known
+  if (source_.c_function) return;  // shapes of buffers that C passes are unknown
   for (arith::Expr dim : buffer->shape)
     if (const auto* symbol = dim.as<arith::VarNode>()) parts_.bindings.assume_size(arith::Var(symbol));
   uint64_t natural = static_cast<uint64_t>(buffer->dtype.bytes());

@@ -6,7 +6,7 @@ namespace relaxc::codegen_llvm {
 using interface::Record;
 using llvm::Value;
 
-/// What `call` lowers runs if there is a context and `hook` of it is not null; `user` is the hook's own argument.
+/// Emits a test around the code of `call`: it runs if a context has the hook (not null). `user` is the hook's argument.
 void ContextHooks::with_hook(std::string_view hook, const std::function<void(Value* function, Value* user)>& call) {
   llvm::BasicBlock *look = frame_.block("hook"), *there = frame_.block("hooked"),
                    *continue_block = frame_.block("unhooked");

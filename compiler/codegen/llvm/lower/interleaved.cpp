@@ -18,10 +18,10 @@ using llvm::Value;
 
 namespace {
 
-constexpr int64_t kMostApart = 8;                      ///< vectors that wait in registers
-constexpr int64_t kLeastSquare = 4, kMostSquare = 16;  ///< the same where they are the columns of a square
+constexpr int64_t kMostApart = 8;                      ///< vectors that wait in registers for one store
+constexpr int64_t kLeastSquare = 4, kMostSquare = 16;  ///< the same for columns of squares
 
-/// The one store of the body, which each iteration reaches, to memory that outlives the iteration; null: there is none.
+/// The only store of the body to memory that outlives an iteration, if each iteration reaches it; else null.
 const tir::Store* only_store(const tir::For& s, const tir::Lanes& iterations) {
   const tir::Store* only = nullptr;
   bool plain = true;
@@ -41,7 +41,7 @@ const tir::Store* only_store(const tir::For& s, const tir::Lanes& iterations) {
   return plain ? only : nullptr;
 }
 
-/// A store, and the condition that it is under, if any.
+/// A store, and the condition of the `if` around it, if any.
 struct Guarded {
   arith::Expr condition;
   const tir::Store* store = nullptr;
@@ -53,7 +53,7 @@ Guarded guarded(tir::Stmt s) {
   return {branch->condition, branch->then_body.as<tir::Store>()};
 }
 
-/// `other` stores `distance` elements behind `first`, under the same condition.
+/// Whether `other` stores `distance` elements after `first`, under the same condition.
 bool follows(const Guarded& first, const Guarded& other, int64_t distance, const arith::Facts& facts) {
   if (other.store == nullptr || other.store->buffer != first.store->buffer || !(other.condition == first.condition))
     return false;

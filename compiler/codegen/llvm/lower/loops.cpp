@@ -16,7 +16,7 @@ namespace {
 
 using llvm::Value;
 
-constexpr size_t kLongBody = 40;  ///< nodes: more than a requantization has, less than exp
+constexpr size_t kLongBody = 40;  ///< nodes: a requantization has fewer, exp more
 
 /// Whether copies of the loop's body are more code than the counter that they save.
 bool has_long_body(const tir::For& s) {
@@ -27,7 +27,7 @@ bool has_long_body(const tir::For& s) {
   return nodes > kLongBody;
 }
 
-/// Keeps LLVM from copying the loop's body.
+/// Keeps LLVM from unrolling the loop.
 void keep_rolled(llvm::BranchInst& back) {
   llvm::LLVMContext& context = back.getContext();
   llvm::MDNode* never = llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));

@@ -18,7 +18,7 @@ namespace {
 
 using Subscripts = std::vector<Expr>;
 
-/// Of each of four lanes.
+/// The subscripts of `load` in each of four lanes.
 std::array<Subscripts, 4> by_lane(const arith::Load& load, Expr lane) {
   std::array<Subscripts, 4> all;
   for (size_t l = 0; l < all.size(); ++l)
@@ -40,7 +40,7 @@ const arith::Load* byte_of(const Dot8& dot, size_t i) {
   return dot.a[i].as<arith::Cast>()->value.as<arith::Load>();
 }
 
-/// The first of eight bytes that lie side by side in one buffer; null: they do not.
+/// The load of the first of eight bytes that are adjacent in one buffer; null if they are not.
 const arith::Load* eight_bytes(const Dot8& dot) {
   const arith::Load* first = byte_of(dot, 0);
   if (first == nullptr || first->indices.empty() || !first->buffer->strides.empty()) return nullptr;
@@ -52,7 +52,7 @@ const arith::Load* eight_bytes(const Dot8& dot) {
   return first;
 }
 
-/// \param rows, columns  whether they are signed
+/// The matrix product for rows and columns that are signed or not; not_intrinsic if there is none.
 llvm::Intrinsic::ID product_of(bool rows, bool columns) {
   if (rows == columns) return rows ? llvm::Intrinsic::aarch64_neon_smmla : llvm::Intrinsic::aarch64_neon_ummla;
   if (rows) return llvm::Intrinsic::not_intrinsic;
@@ -61,7 +61,7 @@ llvm::Intrinsic::ID product_of(bool rows, bool columns) {
 
 }  // namespace
 
-/// The variable of the vectorized loop, from 0 on; null: the subscripts have none, or another one, too.
+/// The variable of the vectorized loop, if it is the only one in the subscripts and starts at 0; else null.
 Expr MatrixProducts::lane_variable(const Dot8& dot) const {
   Expr found;
   bool only = true;
@@ -89,7 +89,7 @@ std::optional<Lanes> MatrixProducts::sum(const arith::Binary& e) {
     return std::nullopt;
   const std::array<Subscripts, 4> of_a = by_lane(*a, lane), of_b = by_lane(*b, lane);
   const auto same = [&](const Subscripts& x, const Subscripts& y) { return apart(x, y, 0); };
-  // One goes from lane to lane, the other stays for two of them.
+  // Whether the lanes are 2 by 2 products: `outer` is the same in lanes 0 and 1, `inner` in lanes 0 and 2.
   const auto blocks = [&](const auto& outer, const auto& inner) {
     return same(outer[0], outer[1]) && same(outer[2], outer[3]) && same(inner[0], inner[2]) && same(inner[1], inner[3]);
   };

@@ -32,7 +32,7 @@ Value* Memory::address(tir::BufferRef buffer, Lanes offset) {
   return b_.CreateInBoundsGEP(type, base, at);
 }
 
-/// Where the line that is wanted is behind the buffer, nothing happens.
+/// Prefetches the line some bytes after `address`. If it is after the buffer, that has no effect.
 void Memory::prefetch(tir::BufferRef buffer, Value* address) {
   constexpr int kRead = 0, kAllLevels = 3, kData = 1;
   if (lanes_.prefetch() == 0 || buffer->scope == tir::Scope::kLocal) return;
@@ -48,7 +48,7 @@ Lanes Memory::spread(tir::BufferRef buffer, Lanes offset) {
   return lanes_.add(lanes_.multiply(offset, {number(lanes_.count()), 0, nullptr}), {number(0), 1, nullptr});
 }
 
-/// The same place for all lanes, and one known to exist: lanes that do not run may touch it too.
+/// Whether all lanes access one element, and it is known to exist: lanes that do not run may access it too.
 bool Memory::is_certain(tir::BufferRef buffer, Lanes offset) const {
   auto* at = offset.is_uniform() ? llvm::dyn_cast<llvm::ConstantInt>(offset.scalar) : nullptr;
   int64_t count = 1;
@@ -59,12 +59,12 @@ bool Memory::is_certain(tir::BufferRef buffer, Lanes offset) const {
   return at != nullptr && at->getSExtValue() >= 0 && at->getSExtValue() < count;
 }
 
-/// A lane's own local at such a place. Masked accesses would keep the local out of registers.
+/// Whether lanes access a certain element of their own locals, which masked accesses would keep out of registers.
 bool Memory::is_private(tir::BufferRef buffer, Lanes offset) const {
   return addresses_.at(buffer).per_lane && is_certain(buffer, offset);
 }
 
-/// One element for all lanes, read if any of them runs.
+/// Loads one element for all lanes, if any of them runs.
 Value* Memory::load_if_any(tir::BufferRef buffer, Lanes offset) {
   auto* one = llvm::FixedVectorType::get(numeric_.memory_type(buffer->dtype), 1);
   Value* any = b_.CreateVectorSplat(1, b_.CreateOrReduce(lanes_.mask()));
@@ -73,7 +73,7 @@ Value* Memory::load_if_any(tir::BufferRef buffer, Lanes offset) {
   return b_.CreateExtractElement(read, uint64_t{0});
 }
 
-/// As memory holds it.
+/// Loads elements in the type that memory holds.
 Lanes Memory::load_raw(tir::BufferRef buffer, Lanes offset) {
   Value* mask = lanes_.mask();
   bool certain = is_certain(buffer, offset), everywhere = mask == nullptr || is_private(buffer, offset);
@@ -82,7 +82,7 @@ Lanes Memory::load_raw(tir::BufferRef buffer, Lanes offset) {
   if (offset.is_uniform() && mask != nullptr && !certain) return {load_if_any(buffer, offset)};
   if (offset.is_uniform()) return {b_.CreateAlignedLoad(type, address(buffer, offset), align_of(buffer))};
   if (offset.vector == nullptr && offset.step == 1) return {nullptr, 0, load_contiguous(buffer, offset, everywhere)};
-  // A mask that is not known has to be spread over the gaps, which for more than one is done lane by lane.
+  // A mask that is not constant has to be spread over the gaps, which for steps above 2 is done lane by lane.
   int64_t most = llvm::isa<llvm::Constant>(lanes_.mask_of_all()) ? 4 : 2;
   if (offset.vector == nullptr && offset.step > 1 && offset.step <= most && buffer->dtype.bits >= 32)
     return {nullptr, 0, load_strided(buffer, offset)};
@@ -102,8 +102,8 @@ Value* Memory::load_contiguous(tir::BufferRef buffer, Lanes offset, bool everywh
   return b_.CreateAlignedLoad(vector, at, align_of(buffer));
 }
 
-/// A few elements apart: whole vectors are read, with a mask that leaves out the gaps (which may be behind the end),
-/// and shuffled together. Gathers take a load an element.
+/// Loads elements that are a few apart: reads whole vectors, with a mask without the gaps (which may be after the end),
+/// and shuffles them. A gather takes a load for each element.
 Value* Memory::load_strided(tir::BufferRef buffer, Lanes offset) {
   const uint32_t lanes = lanes_.count();
   unsigned step = static_cast<unsigned>(offset.step), count = lanes * step;
@@ -119,8 +119,8 @@ Value* Memory::load_strided(tir::BufferRef buffer, Lanes offset) {
   return b_.CreateShuffleVector(all, together);
 }
 
-/// Bytes of a table of 256 that bytes pick: from registers, where a gather takes a load for each. Subscripts of lanes
-/// that do not run are bytes, too.
+/// Loads bytes of a table of 256 at subscripts that are bytes. It permutes registers, where a gather takes a load for
+/// each. Lanes that do not run need no mask, since their subscripts are bytes, too.
 std::optional<Lanes> Memory::look_up(const arith::Load& e) {
   constexpr unsigned kBytes = 64;
   const auto* cast = e.indices.size() == 1 ? e.indices[0].as<arith::Cast>() : nullptr;
@@ -179,8 +179,8 @@ Value* Memory::pointer(Expr address) {
   return b_.CreateIntToPtr(values_.scalar(address), b_.getPtrTy());
 }
 
-/// Four unsigned bytes side by side, as 16-bit numbers, where there are instructions that widen every other byte of a
-/// word (uxtb16) and join halves of two registers (pkhbt, pkhtb). Whether it is such a store.
+/// Stores four adjacent unsigned bytes as 16-bit numbers, by instructions that widen every other byte (uxtb16) and
+/// join halves of two registers (pkhbt, pkhtb). False if it is no such store.
 bool Memory::store_widened(const tir::Store& s, Lanes offset) {
   const auto* cast = s.value.as<arith::Cast>();
   const auto* load = cast != nullptr ? cast->value.as<arith::Load>() : nullptr;
@@ -217,7 +217,7 @@ void Memory::store(const tir::Store& s) {
   store_raw(s.buffer, offset, lanes_.apply({value}, {dtype}, [&](auto& x) { return numeric_.to_memory(dtype, x[0]); }));
 }
 
-/// `value` is as memory holds it.
+/// Stores `value`, which has the type that memory holds.
 void Memory::store_raw(tir::BufferRef buffer, Lanes offset, Lanes value) {
   bool own = is_private(buffer, offset);
   offset = spread(buffer, offset);

@@ -16,8 +16,8 @@ using llvm::Value;
 
 namespace {
 
-// Parameters of a body and fields of the record before what is captured; a body has begin and end where the record has
-// min, extent.
+// Indices of the body's parameters and of the record's fields; captured values follow. Where the body has begin and
+// end, the record has min and extent.
 constexpr unsigned kContext = 0, kError = 1, kBegin = 2, kEnd = 3, kCaptured = 4;
 
 /// Whether iterations combine into the same elements: a program may say so of a loop that runs in parallel, and several
@@ -42,7 +42,7 @@ bool ParallelLoops::can_run(const tir::For& s) const {
   return !in_order;
 }
 
-/// In order of creation.
+/// The variables and buffers from outside that the body uses, in order of creation.
 ParallelLoops::Captures ParallelLoops::captured(const tir::For& s) const {
   std::map<uint32_t, Expr> vars;
   std::map<uint32_t, tir::BufferRef> buffers;
@@ -76,7 +76,7 @@ ParallelLoops::Captures ParallelLoops::captured(const tir::For& s) const {
   return out;
 }
 
-/// `int32_t body(context, error, begin, end, captured…)`
+/// Declares `int32_t body(context, error, begin, end, captured…)`.
 llvm::Function* ParallelLoops::declare_body(const Captures& captures) {
   llvm::Type *pointer = b_.getPtrTy(), *word = b_.getInt64Ty();
   std::vector<llvm::Type*> types{pointer, pointer, word, word};
@@ -111,7 +111,7 @@ llvm::Function* ParallelLoops::body_of(const tir::For& s, const Captures& captur
   return body;
 }
 
-/// `int32_t task(void* record, int32_t index)`: the range of one of the tasks. The record ends with their number.
+/// Makes `int32_t task(void* record, int32_t index)`: one part of the range, of as many as the record's end says.
 llvm::Function* ParallelLoops::task_of(llvm::Function* body, llvm::StructType* record) {
   llvm::IRBuilder<> b(body->getContext());
   auto* type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getInt32Ty()}, false);
@@ -150,7 +150,7 @@ void ParallelLoops::lower(const tir::For& s, Value* min, Value* extent) {
   auto* record = llvm::StructType::get(b_.getContext(), types);
   llvm::Function* task = task_of(body, record);
 
-  // Is there someone to share with, and something to share?
+  // Tasks need more than one iteration, and a context with parallel_for.
   llvm::BasicBlock *ask = frame_.block("context"), *tasks = frame_.block("tasks"), *serial = frame_.block("serial"),
                    *join = frame_.block("joined");
   Value* many = b_.CreateICmpSGT(extent, b_.getInt64(1));
@@ -172,7 +172,7 @@ void ParallelLoops::lower(const tir::For& s, Value* min, Value* extent) {
   if (frame_.signature().may_fail) failures_.leave_if_failed(status, [&] { return status; });
 }
 
-/// The call of parallel_for with a record of the body's arguments.
+/// Emits the call of parallel_for, with a record of the body's arguments, and returns its status.
 Value* ParallelLoops::share(Value* parallel_for, llvm::Function* task, llvm::StructType* record,
                             const std::vector<Value*>& args, Value* extent) {
   Value* memory = frame_.at_entry(record);

@@ -40,7 +40,7 @@ Lanes Selects::either(const arith::Or& e) {
       e.a, [&] { return Lanes{b_.getTrue()}; }, [&] { return values_.pending(e.b); }, e.dtype);
 }
 
-/// Neither side reads memory, so both are computed; what overflows on the right counts where that is asked.
+/// Computes both sides, since neither reads memory; an overflow on the right counts if the left leaves it to decide.
 Lanes Selects::short_circuit(const arith::Binary& e) {
   Lanes a = values_.pending(e.a), b = values_.pending_if_checked(e.b);
   Value* later = std::exchange(b.overflow, nullptr);

@@ -15,7 +15,7 @@ void Statements::lower(tir::Stmt s) {
   values_.isolated([&] { lower_suite(s); });
 }
 
-/// Scopes that reach to the end of a suite nest as often as there are values: they are gone along, not into.
+/// Lowers nested scopes in a loop: a Let or Alloc holds the rest of its suite, so recursion would go as deep as values.
 void Statements::lower_suite(tir::Stmt s) {
   Bindings::Scope variables(bindings_);
   BufferAddresses::Scope buffers(addresses_);
@@ -48,8 +48,8 @@ tir::Stmt Statements::lower_seq(const tir::Seq& s) {
   return {};
 }
 
-/// A guard or a call, also behind views that only it sees: the parts of a concatenation are at sums of the dims before
-/// them. A let is none, since its variable may be bound again.
+/// Whether `s` is a guard or a call, also inside of views that only it uses: parts of a concatenation are at sums of
+/// dims. A let is not, since its variable may be bound again.
 bool Statements::is_straight(tir::Stmt s) {
   while (const auto* view = s.as<tir::View>()) s = view->body;
   return s.as<tir::Guard>() != nullptr || s.as<tir::Invoke>() != nullptr;
@@ -133,8 +133,8 @@ tir::Stmt Statements::lower_let(const tir::Let& s) {
   return s.body;
 }
 
-/// Memory of a size that is known only at run time exists only in evaluation inside relaxc: objects get theirs from the
-/// arena.
+/// Allocates on the stack, or on the heap if the size is large or not constant. The latter is for evaluation inside
+/// relaxc only: objects get such memory from the arena.
 tir::Stmt Statements::lower_alloc(const tir::Alloc& s) {
   constexpr int64_t kStackLimit = 64 * 1024;
   int64_t elements = 1;
@@ -151,7 +151,7 @@ tir::Stmt Statements::lower_alloc(const tir::Alloc& s) {
 /// A local of a vectorized loop's body has one copy a lane, side by side, so that an element is one vector.
 void Statements::put_on_stack(tir::BufferRef buffer, int64_t elements) {
   const uint32_t lanes = lanes_.count();
-  if (lanes == 0 && addresses_.find(buffer) != nullptr) return;  // an unrolled copy: same memory
+  if (lanes == 0 && addresses_.find(buffer) != nullptr) return;  // an unrolled copy has the same memory
   uint64_t count = static_cast<uint64_t>(elements) * std::max<uint32_t>(lanes, 1);
   llvm::Type* type = llvm::ArrayType::get(frame_.numeric().memory_type(buffer->dtype), count);
   llvm::AllocaInst* memory = frame_.at_entry(type, buffer->name);
@@ -193,7 +193,7 @@ void Statements::lower_block(const tir::Block& s) {
   const Lanes first = first_iteration(s, axes);
   Bindings::Scope scope(bindings_);
   for (size_t i = 0; i < s.iters.size(); ++i) {
-    // A predicate may be there because the binding leaves the axis; then only the binding's own range is sure.
+    // A predicate may be there because the binding exceeds the axis; then only the binding's own range is certain.
     const tir::IterVar& iter = s.iters[i];
     Expr min = s.predicate ? iter.binding : iter.min;
     Expr extent = s.predicate ? iter.min.context().index(1) : iter.extent;
@@ -207,7 +207,7 @@ void Statements::lower_block(const tir::Block& s) {
   under(values_.isolated([&] { return values_.value(s.predicate); }), body);
 }
 
-/// Whether all reduce axes of a block with an init are at their start.
+/// The condition that all reduce axes are at their start; true for a block without an init.
 Lanes Statements::first_iteration(const tir::Block& s, const std::vector<Lanes>& axes) {
   Lanes first{b_.getTrue(), 0, nullptr};
   DType flag = DType::boolean(), index = DType::index();

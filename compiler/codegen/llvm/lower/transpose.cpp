@@ -27,7 +27,7 @@ class Transposition {
   }
 
  private:
-  /// The vector of `element(k)` of two, the second's elements counted behind the first's.
+  /// A vector whose element k is `element(k)` of both vectors, where `b` is numbered after `a`.
   template <typename F>
   Value* shuffled(Value* a, Value* b, F element) {
     std::vector<int> mask;

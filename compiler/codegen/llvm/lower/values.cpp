@@ -44,7 +44,7 @@ Value* Values::scalar(Expr e) {
   return out.scalar;
 }
 
-/// Notes that nothing overflowed in `e`, nor in what is computed whenever `e` is.
+/// Removes the overflow flags of `e` and of what is computed whenever `e` is: a test has covered them.
 void Values::lower_operands(Expr e) {
   arith::for_each_reached(e, [&](Expr node) -> std::vector<Expr> {
     auto known = memo_.find(node);
@@ -72,7 +72,7 @@ void Values::forget_since(size_t mark) {
   }
 }
 
-/// What reads memory may read something else behind the next call.
+/// Forgets values since `mark` that may not hold later: what reads memory may read something else after the next call.
 void Values::forget_not_dominating(size_t mark) {
   if (!checks_.are_on()) return forget_since(mark);
   size_t kept = mark;
