@@ -15,7 +15,7 @@ Convention CallPrinter::convention_of(const tir::Invoke& node) const {
                          : conventions_.at(node.callee);
 }
 
-/// The arguments between the context and the error; `results`: lines that take what is of unknown size, after the call.
+/// The arguments between context and error. `results` gets the lines after the call that take results of unknown size.
 std::string CallPrinter::arguments(const tir::Invoke& node, std::vector<std::string>& results) {
   const bool by_records = node.external && !node.runtime && !node.plain;
   std::string args;
@@ -70,7 +70,7 @@ void CallPrinter::leave_if_failed(const tir::Invoke& node) {
     out_.line("if (status != 0) return {};", failed("status", node.error_node));
 }
 
-/// `status` of a call that failed. The record gets the call's node, unless the failure inside of it has one.
+/// The status to return after a failed call. The error record gets the call's node, unless it already names a node.
 std::string CallPrinter::failed(const std::string& status, int32_t node) {
   return node < 0 ? status
                   : fmt::format("{}(error, {}, {})", values_.expressions().helper("name_failure"), status, node);
@@ -89,7 +89,7 @@ void CallPrinter::poll(int32_t node) {
   out_.close();
 }
 
-/// A handle that is passed, the place for one, or the place for a tensor (tir::Invoke says which is which).
+/// The argument for a handle: the handle, the place for one, or the place for a tensor (see tir::Invoke).
 std::string CallPrinter::handle_argument(BufferRef buffer, int32_t node, std::vector<std::string>& results) {
   std::string words = names_.of(buffer), record = names_.fresh(words + "_result");
   if (buffer->shape.empty()) return "(rlx_object*)(uintptr_t)*" + words;

@@ -91,7 +91,7 @@ class Emission {
     return flush();
   }
 
-  /// Declares what the functions of a part are and call, wherever it is.
+  /// Prototypes of the functions of a part and of those that they call, in whatever part these are.
   std::string prototypes_of_called(const std::vector<const tir::PrimFunc*>& part) const {
     std::set<const tir::PrimFunc*> wanted(part.begin(), part.end());
     for (const tir::PrimFunc* function : part)
@@ -102,7 +102,7 @@ class Emission {
     return prototypes(wanted);
   }
 
-  /// In the order of the object.
+  /// Prototypes of the functions in `wanted`, in the order of the object.
   std::string prototypes(const std::set<const tir::PrimFunc*>& wanted) const {
     std::string text;
     for (const tir::PrimFunc* function : object_.functions)
@@ -165,7 +165,7 @@ class Emission {
     return write_weights(object_, runs_, style_, stem_ + kWeightsFile, true, write);
   }
 
-  /// What every file begins with.
+  /// The text at the beginning of every file.
   std::string opening() const {
     std::string text =
         fmt::format("/* Written by {}; changes are lost. Compile with -ffp-contract=off. */\n", object_.producer);
@@ -184,7 +184,7 @@ class Emission {
   }
 
   const interface::Object& object_;
-  const interface::Object& shown_;  ///< by the tables
+  const interface::Object& shown_;  ///< the one that the tables describe
   const std::string& stem_;
   const OpenFile& open_;
   const Style& style_;

@@ -21,7 +21,7 @@ using namespace arith;
 
 namespace {
 
-/// A pointer in a struct is its address where it is computed with.
+/// A pointer in a struct stands for its address in index arithmetic.
 std::string to_index(const Load& n, const std::string& field) {
   return n.dtype.is_index() ? "(int64_t)(uintptr_t)" + field : field;
 }
@@ -167,8 +167,8 @@ std::string Expressions::integer_binary(const Binary& n, const std::string& a, c
   return fmt::format("{}({}, {})", helper(name + "_" + suffix(dtype)), a, b);
 }
 
-/// In the widest type among the result and the operands (compiler/tir/index_widths.h). C widens one operand by the
-/// other; where neither is wide and the result is, that has to be said.
+/// Prints an operation in the widest type among the result and the operands (compiler/tir/index_widths.h). C converts a
+/// narrow operand to the other's type; if both are narrow and the result is not, a cast is needed.
 std::string Expressions::index_binary(const Binary& n, const std::string& name, const std::string& a,
                                       const std::string& b) {
   const Expr whole(&n);

@@ -26,7 +26,7 @@ FunctionPrinter::FunctionPrinter(const tir::PrimFunc& function, const Convention
   for (const std::string& name : uses_.foreign_functions()) names_.reserve(name);
 }
 
-/// Other functions have hidden parameters of these names.
+/// Names the data, context and error of a function that C calls; in others, hidden parameters have these names.
 void FunctionPrinter::name_c_function(const tir::CFunction& function) {
   for (const tir::ObjectData& data : function.data) names_.call(data.buffer, style_.data.at(data.name));
   if (function.context != nullptr) names_.call(function.context, "context");
@@ -54,7 +54,7 @@ std::string FunctionPrinter::run() {
   for (const tir::Param& param : function_.params)
     param.buffer != nullptr ? admit_unused(param.buffer) : admit_unused(param.var);
   for (arith::Var symbol : function_.symbols) admit_unused(symbol);
-  if (values_.may_check() && !values_.has_checked()) out_.line("(void)error;");  // nothing is left to check
+  if (values_.may_check() && !values_.has_checked()) out_.line("(void)error;");  // no check is left
   if (own_.fails) out_.line("return 0;");
   if (values_.has_checked()) out_.line_at(begin, "int bad = 0;");
   out_.close();
@@ -69,7 +69,7 @@ void FunctionPrinter::admit_unused(BufferRef buffer) {
   if (!uses_.is_used(buffer)) out_.line("(void){};", names_.of(buffer));
 }
 
-/// The declaration without what ends it.
+/// The declaration without the `;` or the body.
 std::string FunctionPrinter::head() {
   const std::string params = parameters();
   if (function_.c_function)
@@ -87,8 +87,8 @@ std::string FunctionPrinter::parameters() {
     if (param.buffer == nullptr)
       add(value_type(param.var.dtype()) + " " + names_.of(param.var));
     else
-      // What is only read may be given twice (a concat of x and x): that it differs from what is written is all there
-      // is to know.
+      // A buffer that is only read may be passed twice (a concat of x and x), so `restrict` is for buffers that are
+      // written: these differ from all others.
       add(parameter(param.buffer, written.count(param.buffer) == 0,
                     function_.noalias && changed.count(param.buffer) != 0));
   for (arith::Var symbol : function_.symbols) add("int64_t " + names_.of(symbol));
@@ -96,7 +96,7 @@ std::string FunctionPrinter::parameters() {
   return params;
 }
 
-/// `alone`: nothing else points at what it points at.
+/// Declares a parameter. `alone`: no other pointer accesses its memory.
 std::string FunctionPrinter::parameter(BufferRef buffer, bool constant, bool alone) {
   if (buffer->record != nullptr)
     return fmt::format("{}{}* {}", buffer->record->name, constant ? " const" : "", names_.of(buffer));

@@ -20,8 +20,8 @@ Expr place_of(BufferRef buffer, const std::vector<Expr>& indices) {
   return tir::element_offset(indices[0].context(), *buffer, indices);
 }
 
-/// A block's regions and the extents of its axes are not printed, and of subscripts just the place that they name:
-/// those of a tensor without elements may leave nothing.
+/// The expressions in the text of `s`. A block's regions and the extents of its axes are not printed, and of subscripts
+/// only the offset that they come to: for a tensor without elements, simplification may leave none of them.
 std::vector<Expr> printed_expressions(Stmt s) {
   std::vector<Expr> out;
   if (const auto* store = s.as<tir::Store>(); store != nullptr && !store->indices.empty())
@@ -50,7 +50,7 @@ void for_each_printed(Expr e, const std::function<void(Expr)>& f) {
   }
 }
 
-/// Calls `f` for every buffer that `s` passes on.
+/// Calls `f` for every buffer that is an argument of the call `s`.
 void for_each_passed(Stmt s, const std::function<void(BufferRef)>& f) {
   const auto* invoke = s.as<tir::Invoke>();
   if (invoke == nullptr) return;

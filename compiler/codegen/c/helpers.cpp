@@ -17,8 +17,8 @@ namespace relaxc::codegen_c {
 namespace {
 
 /// `{T}` is the C type, `{U}` its unsigned partner, `{W}` an unsigned type without promotion, `{S}` the suffix,
-/// `{BITS}` the width, `{MASK}` as many ones. `{O}` and `{C}` surround a `{W}` whose width is kept, as a
-/// `{T}`.
+/// `{BITS}` the width, `{MASK}` a mask of as many bits. `{O}` and `{C}` around a `{W}` reduce it
+/// to the width and convert it to `{T}`.
 struct Template {
   std::string_view name;  ///< the part before "_<suffix>"
   std::string_view text;
@@ -79,7 +79,7 @@ constexpr Template kTemplates[] = {
      "  for (; x != 0; x = ({U})(x >> 1)) n--;\n  return ({T})n;\n}}\n"},
 };
 
-/// Helpers of one form only.
+/// Helpers that exist for one type only.
 constexpr Template kFixed[] = {
     {"bits_f32",
      "static inline uint32_t rlx_bits_f32(float x) {\n"
@@ -93,8 +93,8 @@ constexpr Template kFixed[] = {
     {"float_u64",
      "static inline double rlx_float_u64(uint64_t x) {\n"
      "  union { uint64_t u; double f; } v;\n  v.u = x;\n  return v.f;\n}\n"},
-    // A small float's value: exact, by scaling the bits with the formats' difference of bias. fn is 1 for a format
-    // without infinity and 2 for one without NaN as well; uz is 1 where the code of -0 is the NaN.
+    // Decodes a small float exactly, by scaling the bits with the difference of biases. fn is 1 for a format without
+    // infinity and 2 for one without NaN as well; uz is 1 if the code of -0 is NaN.
     {"load_small",
      "static inline float rlx_load_small(uint32_t bits, int width, int mantissa, int bias, int fn, int uz) {\n"
      "  uint32_t sign = bits >> (width - 1) & 1, all = (1u << (width - 1)) - 1;\n"
@@ -169,7 +169,7 @@ constexpr Template kFixed[] = {
      "static inline uint8_t rlx_bits_f8e5m2fnuz(float x) { return (uint8_t)rlx_round_small(x, 8, 2, 16, 1, 1); }\n"},
     {"bits_f4e2m1fn",
      "static inline uint8_t rlx_bits_f4e2m1fn(float x) { return (uint8_t)rlx_round_small(x, 4, 1, 1, 2, 0); }\n"},
-    // The nearest power of two; NaN for what is not positive.
+    // Encodes the nearest power of two; NaN for numbers that are not positive.
     {"bits_f8e8m0fnu",
      "static inline uint8_t rlx_bits_f8e8m0fnu(float x) {\n"
      "  uint32_t bits = rlx_bits_f32(x);\n"
@@ -188,7 +188,7 @@ constexpr Template kFixed[] = {
      "static inline float rlx_round_f4e2m1fn(float x) { return rlx_load_f4e2m1fn(rlx_bits_f4e2m1fn(x)); }\n"},
     {"round_f8e8m0fnu",
      "static inline float rlx_round_f8e8m0fnu(float x) { return rlx_load_f8e8m0fnu(rlx_bits_f8e8m0fnu(x)); }\n"},
-    // The rest of an angle and its quadrant (compiler/arith/angle.h).
+    // The remainder of an angle and its quadrant (compiler/arith/angle.h).
     {"angle_rest",
      "static inline double rlx_angle_rest(double x, double rest, double quadrant) {\n"
      "  double exact = rest;\n  double turn = quadrant;\n"
@@ -200,12 +200,12 @@ constexpr Template kFixed[] = {
      "  (void)rest;\n"
      "  if (((x >= 4294967296.0) || (x <= -4294967296.0)) && ((x - x) == 0.0)) {\n"
      "    (void)rlx_reduce_angle(rlx_bits_f64(x), &turn);\n  }\n  return turn;\n}\n"},
-    // How far b is above a, as far as 32 bits with room for steps between lanes can say.
+    // b - a, clamped to 30 bits, so that steps between lanes can be added in 32 bits.
     {"distance",
      "static inline int32_t rlx_distance(int64_t a, int64_t b) {\n"
      "  const int64_t most = INT64_C(1) << 30, d = b - a;\n"
      "  return (int32_t)(d > most ? most : d < -most ? -most : d);\n}\n"},
-    // Four unsigned bytes at x by the signed bytes of w, the first in its lowest bits.
+    // Adds the products of four unsigned bytes at x and the signed bytes of w, the first in its lowest bits.
     {"dot4",
      "#if defined(__ARM_FEATURE_SIMD32) && defined(__ARM_FEATURE_UNALIGNED) && !defined(__ARM_BIG_ENDIAN)\n"
      "#include <arm_acle.h>\n"
@@ -221,7 +221,7 @@ constexpr Template kFixed[] = {
      "  const int32_t high = ((int32_t)x[2] * (int8_t)(uint8_t)(b >> 16)) + ((int32_t)x[3] * (int8_t)(uint8_t)(b >> "
      "24));\n"
      "  return (int32_t)((uint32_t)sum + (uint32_t)(low + high));\n}\n#endif\n"},
-    // Four 16-bit numbers at x by the signed bytes of w: the first and second by its even bytes.
+    // Adds the products of four 16-bit numbers at x and signed bytes of w: the first two by bytes 0 and 2.
     {"pair_dot",
      "#if defined(__ARM_FEATURE_SIMD32) && defined(__ARM_FEATURE_UNALIGNED) && !defined(__ARM_BIG_ENDIAN)\n"
      "#include <arm_acle.h>\n"
@@ -299,7 +299,7 @@ std::string instantiate(const Template& form, DType dtype) {
                      fmt::arg("LIMIT", limit));
 }
 
-/// What a helper's text calls is before it in the list.
+/// Adds the helpers that those in `used` call; in the list, they are before their callers.
 void add_needed(std::set<std::string>& used) {
   for (size_t i = std::size(kFixed); i-- > 0;) {
     if (used.count(std::string(kFixed[i].name)) == 0) continue;
@@ -309,7 +309,7 @@ void add_needed(std::set<std::string>& used) {
   }
 }
 
-/// A helper that gives the bits of a number another type copies them.
+/// The text of a helper, with memcpy instead of a union if it reinterprets bits.
 std::string without_union(const Template& fixed) {
   static constexpr Template kCopies[] = {
       {"bits_f32", "static inline uint32_t rlx_bits_f32(float x)"},

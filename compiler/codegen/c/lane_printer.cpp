@@ -44,7 +44,7 @@ bool has_choice(Stmt body) {
   return found;
 }
 
-/// How many stores the text has, with those of copies.
+/// The number of stores in the text, where each copy of an unrolled body counts.
 int64_t count_stores(Stmt s) {
   if (!s) return 0;
   return tir::visit(
@@ -61,8 +61,8 @@ int64_t count_stores(Stmt s) {
       [](const auto&) -> int64_t { return 0; });
 }
 
-/// Parts ask for each lane, and most of the work does not: apart from the questions it becomes vectors, and so do they,
-/// where there are enough for a loop that stays whole.
+/// Whether few parts have conditions that differ between lanes, and most work has none. In loops of their own, others
+/// become vectors, and so do the parts with conditions, if there are enough of these for a loop that stays whole.
 bool chooses_in_parts(const tir::Seq& seq) {
   constexpr int64_t kLeast = 2, kMost = 3;
   int64_t choosing = 0, others = 0;
@@ -70,7 +70,7 @@ bool chooses_in_parts(const tir::Seq& seq) {
   return choosing >= kLeast && others >= kMost * choosing;
 }
 
-/// Copies of an unrolled loop's body are statements like others.
+/// Whether loops remain in the text of `body`. An unrolled loop is none: its copies are statements like others.
 bool has_loop(Stmt body) {
   bool found = false;
   tir::for_each_stmt(body, [&](Stmt s) { found |= is_loop(s); });
@@ -121,8 +121,8 @@ Stmt LanePrinter::step(Stmt s) {
       [&](const auto&) { return f_.step(s); });
 }
 
-/// Whether the statement is more than what a loop over lanes may hold: it has loops, stores what lanes share, or asks
-/// what has one answer for all of them.
+/// Whether a loop over lanes may not hold the statement: it has loops, stores what lanes share, or has a condition that
+/// is the same for all lanes.
 bool LanePrinter::is_separate(Stmt s) const {
   bool found = false;
   tir::for_each_stmt(s, [&](Stmt part) {
@@ -135,14 +135,14 @@ bool LanePrinter::is_separate(Stmt s) const {
   return found;
 }
 
-/// Into what all lanes share.
+/// Prints a store to memory that all lanes share: once, not for each lane.
 void LanePrinter::once(const tir::Store& node) {
   Loop* loop = std::exchange(loop_, nullptr);
   f_.print(node);
   loop_ = loop;
 }
 
-/// Neighbours that may share a loop over lanes do.
+/// Prints neighbours in one loop over lanes where they may share it.
 void LanePrinter::print_seq(const tir::Seq& node) {
   const bool apart = chooses_in_parts(node);
   std::vector<Stmt> run;
@@ -162,7 +162,7 @@ void LanePrinter::print_seq(const tir::Seq& node) {
   flush();
 }
 
-/// All of these for one lane, then for the next.
+/// Prints one loop over lanes, whose body is all of the statements.
 void LanePrinter::together(const std::vector<Stmt>& statements) {
   each_lane(
       [&] {
@@ -171,7 +171,7 @@ void LanePrinter::together(const std::vector<Stmt>& statements) {
       statements);
 }
 
-/// `print` under a loop over lanes; `inside` is what it prints.
+/// Prints a loop over lanes around the text of `print`, which prints the statements `inside`.
 void LanePrinter::each_lane(const std::function<void()>& print, const std::vector<Stmt>& inside) {
   Loop* loop = std::exchange(loop_, nullptr);
   LaneView view{&loop->lanes, loop->count, names_.fresh("lane"), {}, {}};
@@ -236,7 +236,7 @@ VectorExpression LanePrinter::vector_expression() {
   return {expressions_, names_, loop_->lanes, loop_->count, mask_};
 }
 
-/// Everything in `s`, which runs in some lanes only, can be done for all of them under a mask.
+/// Whether all of `s`, which runs in some lanes only, can run in all lanes under a mask.
 bool LanePrinter::can_mask(Stmt s) {
   if (!s) return true;
   VectorExpression vector(expressions_, names_, loop_->lanes, loop_->count, "mask");

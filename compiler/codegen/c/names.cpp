@@ -8,8 +8,8 @@
 namespace relaxc::codegen_c {
 namespace {
 
-/// What the functions that are printed call their own, and functions of the C library that they call or that compilers
-/// know by name. Keywords, macros and types are reserved words (compiler/interface/reserved_names.h).
+/// Names that printed functions use themselves, and functions of the C library that they call or that compilers know by
+/// name. Keywords, macros and types are reserved words (compiler/interface/reserved_names.h).
 constexpr const char* kTaken[] = {
     "context", "error",   "bad",    "status", "main",  "inputs",    "outputs",   "y0",       "y1",    "yn",
     "j0",      "j1",      "jn",     "exp",    "log",   "pow",       "gamma",     "index",    "sin",   "cos",

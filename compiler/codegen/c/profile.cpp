@@ -16,7 +16,7 @@
 namespace relaxc::codegen_c {
 namespace {
 
-/// What a statement has that no MISRA program may have.
+/// Says what a statement does that no MISRA program may do; empty if it does no such thing.
 std::string obstacle(tir::Stmt s) {
   if (s.as<tir::While>() != nullptr) return "has a loop without a trip count";
   if (s.as<tir::Break>() != nullptr || s.as<tir::Continue>() != nullptr) return "leaves a loop early";
@@ -37,7 +37,7 @@ std::vector<const tir::PrimFunc*> called_functions(const interface::Object& obje
   std::vector<std::string> waiting;
   for (const interface::Entry& entry : object.entries) {
     waiting.push_back(entry.call);
-    if (profile == Profile::kMisra) continue;  // all sizes are numbers
+    if (profile == Profile::kMisra) continue;  // all sizes are constants
     bool dynamic = !interface::is_static(entry);
     if (dynamic || !entry.symbols.empty() || interface::has_derived_dims(entry)) waiting.push_back(entry.shapes);
     if (dynamic) waiting.push_back(entry.arena);

@@ -32,7 +32,7 @@ class Checksum {
   uint32_t sum_ = 0xffffffff;
 };
 
-/// Of the weights with every element's bytes in reverse.
+/// The checksum of the weights with the bytes of every element in reverse.
 uint32_t swapped_checksum(const interface::Weights& weights, const std::vector<ElementRun>& runs) {
   Checksum sum;
   uint64_t at = 0;
@@ -58,7 +58,7 @@ uint64_t number(const std::vector<std::byte>& data, uint64_t at, uint32_t bytes)
   return value;
 }
 
-/// The inputs' elements. The format is that of rlx_selftest in rlx_internal.h.
+/// The places of the inputs' elements in the data, whose format is that of rlx_selftest in rlx_internal.h.
 std::vector<ElementRun> input_runs(const interface::Object& object) {
   const std::vector<std::byte>& data = object.selftest.data;
   const interface::Entry& entry = object.entries[number(data, 0, 4)];

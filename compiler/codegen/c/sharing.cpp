@@ -24,21 +24,21 @@ bool is_leaf(Expr e) {
   return e.constant() != nullptr || e.as<FloatImm>() != nullptr || e.as<VarNode>() != nullptr;
 }
 
-/// Its operands are not enough to compute it: that may read where no element is, or have the caller's code run.
+/// Whether `e` may be computed only where the program chooses it: it may read outside of a buffer, or calls the host.
 bool needs_leave(Expr e) {
   return e.as<Load>() != nullptr || (e.as<Extern>() != nullptr && !is_angle_call(e));
 }
 
-/// Its text holds that of its operands more than once.
+/// Whether the text of `e` contains that of its operands more than once.
 bool prints_twice(Expr e) {
   return e->kind == ExprKind::kFloorMod && e.dtype().is_float();
 }
 
 }  // namespace
 
-/// Temporaries are before the statement, whatever its selects choose later. Where one of them holds what only an arm
-/// may compute, a load of the arm becomes a temporary of its own, behind the arm's guard. If there is no order in which
-/// guards come before what they guard, as a condition reads what it is to guard, arms become branches.
+/// Temporaries are declared before the statement, whatever its selects choose. If one holds what only an arm may
+/// compute, a load of the arm becomes a temporary under the arm's guard. If no order puts guards before what they
+/// guard, as when a condition reads what it guards, arms become branches.
 class Expressions::Sharing {
  public:
   Sharing(Expressions& expressions, const std::vector<Expr>& roots) : expressions_(expressions), roots_(roots) {
@@ -64,7 +64,7 @@ class Expressions::Sharing {
     return uses != uses_.end() && uses->second > 1 && !is_leaf(e);
   }
 
-  /// A temporary holds what needs leave, or operands that do, and may itself not be computed.
+  /// Whether a temporary that may not be computed in all cases needs leave, or has operands that do.
   bool shares_lazy_needs() const {
     std::unordered_set<Expr> needing;
     bool shares = false;
@@ -102,7 +102,7 @@ class Expressions::Sharing {
   std::string way_text(const Way& way) {
     std::string from = way.from >= 0 ? name_of_guard(way.from) : "";
     if (!way.condition) return from;
-    // Conditions may be behind what they guard in `order_`; what they share gets its name first here, too.
+    // In `order_`, a condition may be after what it guards. What they share gets its name first here, too.
     for_each_node(
         way.condition, [&](Expr e) { return operands_except(e, [&](Expr part) { return defined_.count(part) != 0; }); },
         [&](Expr e) { define(e, true); });
@@ -126,9 +126,9 @@ class Expressions::Sharing {
   std::vector<std::string> lines_;
 };
 
-/// Computes statement by statement: an arm that reads memory and has something to name is a branch with names of its
-/// own, so a load is computed where its arm is chosen. Arms do not see each other's names; share_across_arms has
-/// bounded how often they repeat each other.
+/// Declares names statement by statement: an arm that reads memory and has something to name becomes a branch with
+/// names of its own, so a load is computed where its arm is chosen. Arms do not see each other's names;
+/// share_across_arms has limited how much they repeat of each other.
 class Expressions::Sharing::Branches {
  public:
   explicit Branches(Sharing& sharing) : sharing_(sharing), temporaries_(sharing.expressions_.temporaries_) {
@@ -145,7 +145,7 @@ class Expressions::Sharing::Branches {
   }
 
  private:
-  /// One way of a choice: names that it needs, and the text of its value.
+  /// One arm of a choice: the declarations that it needs, and the text of its value.
   struct Arm {
     std::vector<std::string> lines;
     std::string value;
@@ -157,7 +157,7 @@ class Expressions::Sharing::Branches {
     return std::any_of(list.begin() + 1, list.end(), [&](Expr arm) { return reading_.count(arm) != 0; });
   }
 
-  /// Names what `root` needs in any case.
+  /// Declares names for what `root` computes in all cases.
   void compute(Expr root) {
     if (temporaries_.count(root) != 0) return;
     auto next = [&](Expr e) {
@@ -187,7 +187,7 @@ class Expressions::Sharing::Branches {
     return arm;
   }
 
-  /// False if no arm has anything to name: then the choice is an expression.
+  /// Prints a choice as a branch. False if no arm has anything to name: then the choice is an expression.
   bool branch(Expr choice) {
     const std::vector<Expr> parts = operands(choice);
     std::vector<Arm> arms;
@@ -224,7 +224,7 @@ class Expressions::Sharing::Branches {
 std::vector<std::string> Expressions::Sharing::lines() {
   const bool guards = shares_lazy_needs();
   if (guards && !tir::guards_come_first(lazy_, order_, needs_leave)) return Branches(*this).lines();
-  if (guards)  // which name their conditions, as the choices themselves do
+  if (guards)  // guards name their conditions, as choices do
     for (const std::vector<Way>& ways : lazy_.guards)
       for (const Way& way : ways)
         if (way.condition) ++uses_[way.condition];

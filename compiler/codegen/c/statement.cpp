@@ -44,7 +44,7 @@ void FunctionPrinter::print(const tir::For& node) {
   print_loop(node);
 }
 
-/// Copies instead of a loop.
+/// Prints a copy of the body for each iteration instead of a loop.
 void FunctionPrinter::unroll(const tir::For& node) {
   arith::Context& context = node.extent.context();
   for (int64_t i = 0; i < *node.extent.constant(); ++i)
@@ -172,7 +172,7 @@ void FunctionPrinter::print(const tir::Block& node) {
   out_.close();
 }
 
-/// Every reduce axis is at its beginning.
+/// The condition that every reduce axis is at its start.
 std::string FunctionPrinter::first_step(const tir::Block& node) {
   std::string text;
   for (const tir::IterVar& iter : node.iters)
@@ -184,7 +184,7 @@ std::string FunctionPrinter::first_step(const tir::Block& node) {
 
 namespace {
 
-/// As a tree, which is what text is; infinite where that is more than anybody counts.
+/// The number of nodes of `e` as a tree, which its text is; infinite if that overflows.
 double nodes_of_text(Expr e) {
   return arith::fold<double>(
       e, [](Expr, const std::vector<double>& parts) { return std::accumulate(parts.begin(), parts.end(), 1.0); });
@@ -192,7 +192,7 @@ double nodes_of_text(Expr e) {
 
 }  // namespace
 
-/// What the record shows is computed where the guard speaks, and what it shares gets names if it is long without them.
+/// Values for the record are computed only if the guard fails, and what they share gets a name if their text is long.
 void FunctionPrinter::print(const tir::Guard& node) {
   constexpr double kMostNodes = 64;
   auto value = [&](Expr e) { return e ? values_.expressions().text(e) : std::string("0"); };

@@ -21,7 +21,7 @@ std::string escaped(char c, char quote) {
   return plain ? std::string(1, c) : fmt::format("\\{:03o}", static_cast<unsigned>(byte));
 }
 
-/// A literal; for more characters than C99 promises of one (5.2.4.1), an array of them.
+/// A string literal; for more characters than C99 guarantees in one (5.2.4.1), an array of characters.
 std::string quoted(const std::string& text) {
   constexpr size_t kLongest = 4095;
   std::string out;
@@ -64,7 +64,7 @@ std::string number(FieldKind kind, int64_t value) {
   return value == INT64_MIN ? "INT64_MIN" : value == INT64_MAX ? "INT64_MAX" : fmt::format("INT64_C({})", value);
 }
 
-/// `f` of each, between commas.
+/// The texts `f` of all values, with commas between them.
 template <typename T, typename F>
 std::string joined(const std::vector<T>& values, F f) {
   std::string out;
@@ -79,7 +79,7 @@ class TablePrinter {
       : object_(object), definitions_(definitions), printer_(printer) {}
 
   std::string run() {
-    std::vector<size_t> waiting;  // for what they refer to
+    std::vector<size_t> waiting;  // tables that are filled after all are declared
     for (size_t i = 0; i < definitions_.size(); ++i) {
       if (definitions_[i].refers_beyond(i)) {
         out_ += head(definitions_[i]) + ";\n";
@@ -170,7 +170,7 @@ class TablePrinter {
     return definition.entry == Definition::kOfObject && definition.name == "model";
   }
 
-  /// The model's is the one that programs use.
+  /// The C name of a definition. The model's is the one that programs use.
   std::string name_of(const Definition& definition) const {
     if (is_model(definition)) return object_.name + "_model";
     std::string name = definition.name;

@@ -42,7 +42,7 @@ bool may_read_outside(Expr e) {
   return found;
 }
 
-/// Elements of as many bits.
+/// The unsigned integer type of the same width.
 DType unsigned_of(DType dtype) {
   return DType::u(dtype.bits);
 }
@@ -63,7 +63,7 @@ bool VectorExpression::can(Expr e) {
   return can_.at(e);
 }
 
-/// From what holds of the operands, which is known.
+/// Whether vectors can compute `e`, given the answers for its operands in `can_`.
 bool VectorExpression::can_compute(Expr e) {
   if (is_uniform(e)) return (has_type(e.dtype()) || e.dtype().is_bool()) && (mask_.empty() || !reads_memory(e));
   auto all = [&](Expr node) {
@@ -94,7 +94,7 @@ bool VectorExpression::can_compute(Expr e) {
       [&](const Extern&) { return is_angle_call(e) && has_type(e.dtype()) && all(e); });
 }
 
-/// Indices that grow in even steps are compared by how far the first ones are apart.
+/// Whether vectors can compare. Indices with constant steps between lanes are compared by the distance of the first.
 bool VectorExpression::can_compare(const Binary& n) {
   if (!n.a.dtype().is_index()) return has_type(n.a.dtype()) && can_.at(n.a) && can_.at(n.b);
   constexpr int64_t kMostStep = 1 << 16;
@@ -149,14 +149,14 @@ bool VectorExpression::can_store(tir::BufferRef buffer, const std::vector<Expr>&
 
 namespace {
 
-/// Printed wherever it is used: a comparison as its two sides, whose text then occurs as often.
+/// Whether the text is repeated at each use: that of a comparison is its two sides, which then occur as often.
 bool is_repeated(Expr e) {
   return e.dtype().is_bool() && is_comparison(e->kind);
 }
 
 }  // namespace
 
-/// The nodes that are vectors, operands first, with how often each is printed; and what scalars are printed in them.
+/// Collects the nodes that are vectors, operands first, counts how often each is printed, and collects their scalars.
 void VectorExpression::collect(Expr root) {
   auto is_scalar = [&](Expr e) { return is_uniform(e) || e.dtype().is_index(); };
   ++uses_[root];
@@ -244,7 +244,7 @@ std::string VectorExpression::stored(DType dtype, const std::string& place, cons
 std::string VectorExpression::load(const Load& n) {
   int64_t step = *lanes_.step(n.buffer, n.indices);
   std::string first = place(n.buffer, n.indices);
-  bool masked = !mask_.empty() && !lanes_.is_private(n.buffer);  // others may end before the last lane
+  bool masked = !mask_.empty() && !lanes_.is_private(n.buffer);  // other buffers may end before the last lane
   if (masked && step == 1)
     return fmt::format("{}({}, {})", helper("masked_load", n.dtype), first, lanes_that_run(n.dtype));
   if (lanes_.is_private(n.buffer) || step == 1) return fmt::format("{}({})", helper("load", n.dtype), first);
@@ -279,7 +279,7 @@ std::string VectorExpression::compare_indices(const Binary& n) {
                      scalars_.text(n.b));
 }
 
-/// How wide a condition's own elements are.
+/// The width in bits of the elements that a condition compares; 32 for indices and without comparisons.
 int VectorExpression::mask_bits(Expr e) const {
   while (true) {
     const std::vector<Expr> parts = operands(e);

@@ -34,7 +34,7 @@ Helper parse(const std::string& name) {
   return {name.substr(0, stem), {*dtype, std::stoll(name.substr(x + 1))}};
 }
 
-/// `{V}` is the type, `{I}` and `{U}` integers of its width, `{T}` the element, `{X}` the suffix of names.
+/// `{V}` is the vector type, `{I}` and `{U}` integers of its width, `{T}` the element, `{X}` the suffix of names.
 struct VectorTemplate {
   std::string_view operation, text;
 };
@@ -76,7 +76,7 @@ std::string each(const VectorType& type, F element) {
   return text;
 }
 
-/// Machines whose fused multiply-add of a number of lanes has a name in C.
+/// The part of fma's body for machines whose instruction for this number of lanes has a name in C.
 std::string fma_body(const VectorType& type) {
   int64_t bits = type.lanes * type.dtype.bits;
   bool single = type.dtype.bits == 32;
@@ -98,7 +98,7 @@ std::string fma_body(const VectorType& type) {
   return text + fmt::format("#else\n  const {} v = {{{}}};\n  return v;\n#endif\n", type.name(), lanes);
 }
 
-/// x86's names for vectors and masks of a width.
+/// The names in x86's C intrinsics for vectors and masks of a width.
 struct X86 {
   explicit X86(const VectorType& type)
       : bits(type.lanes * type.dtype.bits),

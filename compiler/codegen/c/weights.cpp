@@ -15,7 +15,7 @@
 namespace relaxc::codegen_c {
 namespace {
 
-/// As RLX_BIG_ENDIAN of rlx_internal.h, which not every file that is written includes.
+/// The condition of RLX_BIG_ENDIAN in rlx_internal.h, which not every written file includes.
 constexpr std::string_view kIsBigEndian =
     "#if (defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__)) ? (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) : \\\n"
     "    (defined(__BIG_ENDIAN__) || defined(__big_endian__) || defined(__ARMEB__) || defined(__MIPSEB__))\n";
@@ -26,7 +26,7 @@ uint64_t array_bytes(const interface::Weights& weights) {
   return std::max<uint64_t>(weights.bytes, 1);
 }
 
-/// Piece by piece, so that a large model needs no text of its whole size in memory.
+/// Writes the weights piece by piece, so that a large model needs no text of its size in memory; false on failure.
 bool write_array(const interface::Weights& weights, const std::vector<ElementRun>& runs, const Write& write) {
   constexpr size_t kPiece = 1 << 14;
   bool fine = true;
