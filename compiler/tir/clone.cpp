@@ -63,8 +63,8 @@ class Cloner {
     return Stmt(context_.arena().make<T>(std::move(node)));
   }
 
-  /// Binders are renamed before what they bind is copied. Scopes that reach to the end of a suite nest as often as
-  /// there are values: they are gone along, and closed from the last to the first.
+  /// Renames binders before it copies what they bind. Scopes that end with their suite nest as deep as there are
+  /// values, so they are copied in a loop, and closed from the last to the first.
   Stmt stmt(Stmt s) {
     std::vector<std::variant<Seq, Let, Alloc, View>> chain;
     while (s) {

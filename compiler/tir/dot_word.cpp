@@ -9,7 +9,7 @@ namespace relaxc::tir {
 
 namespace {
 
-/// The load of the first byte, if all are side by side in one buffer.
+/// The load of the first byte, if all are adjacent in one buffer; else null.
 const arith::Load* first_of(std::span<const arith::Expr> bytes) {
   const arith::Load* first = nullptr;
   arith::Expr begin;

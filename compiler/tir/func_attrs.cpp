@@ -21,7 +21,7 @@ bool parse_number(std::string_view text, Int& out) {
   return true;
 }
 
-/// Calls `item` with each word of `text` until it says false.
+/// Calls `item` with each word of `text`. Stops and returns false if it returns false.
 template <typename Item>
 bool for_each_word(std::string_view text, const Item& item) {
   while (!text.empty()) {
@@ -46,7 +46,7 @@ bool parse_range(std::string_view text, Range& out) {
 
 using Text = std::optional<std::string>;
 
-/// Of a field whose default is "" or an empty list.
+/// The text of a field; nothing if it is the default, "" or an empty list.
 Text unless_empty(std::string text) {
   return text.empty() ? std::nullopt : Text(std::move(text));
 }

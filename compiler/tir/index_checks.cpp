@@ -57,7 +57,7 @@ bool is_index_arithmetic(Expr e) {
   return e.dtype().is_index() && (e->kind == ExprKind::kAdd || e->kind == ExprKind::kSub || e->kind == ExprKind::kMul);
 }
 
-/// Narrows `range` by what `condition` says of `var` alone.
+/// Narrows the range of `var` if `condition` compares it with a constant.
 void narrow(Range& range, Expr var, Expr condition) {
   if (condition->kind != ExprKind::kLe && condition->kind != ExprKind::kLt) return;
   const auto& sides = *static_cast<const arith::Binary*>(condition.node());
@@ -83,7 +83,7 @@ IndexRanges::IndexRanges(const PrimFunc& function) : function_(&function) {
     if (const auto* let = s.as<Let>()) ++lets[let->var];
   });
   bind_all(lets);
-  while (std::exchange(widened_, false)) {  // what was found with the smaller range is found again
+  while (std::exchange(widened_, false)) {  // what was derived from a smaller range has to be derived again
     known_.clear();
     bind_all(lets);
   }
@@ -111,7 +111,7 @@ void IndexRanges::bind(Expr var, Range range) {
   widened_ = true;
 }
 
-/// Guards that are directly behind the Let speak of all that follows.
+/// The range of a let's variable. Guards directly after the let hold for all that follows, so they narrow it.
 Range IndexRanges::range_of_let(const Let& let) {
   Range range = known(let.value).range;
   Stmt next = let.body;
@@ -178,7 +178,7 @@ IndexRanges::Known IndexRanges::learn(Expr e) const {
           never};
 }
 
-/// Operands of a select, an `and` or an `or` need not be computed.
+/// Whether a node that is computed in all cases never fits; a select, `and` or `or` computes only its first operand so.
 bool IndexRanges::never_fits(Expr root) {
   std::unordered_set<Expr> seen;
   std::vector<Expr> pending{root};
@@ -214,7 +214,7 @@ bool IndexRanges::all_fit() {
 }
 
 int64_t most_that_fits(Expr size, Expr var, std::unordered_map<Expr, Range> ranges) {
-  constexpr size_t kBudget = 2'000'000, kFewest = 8, kEnough = 80;  // nodes that are looked at, steps
+  constexpr size_t kBudget = 2'000'000, kFewest = 8, kEnough = 80;  // nodes visited in all, fewest and most steps
   const Range all = ranges[var];
   size_t nodes = 1;
   arith::for_each_node(size, [&](Expr) { ++nodes; });

@@ -65,7 +65,7 @@ class Interpreter final : public Evaluator {
     return r;
   }
 
-  /// The address of an element; out of bounds is a bug of what made the program, except for a lenient load.
+  /// The address of an element. Out of bounds, a lenient load reads zeros; else it is a bug in what made the program.
   std::byte* element(const Program& program, const Register* r, const Instruction& n, int64_t bytes) const {
     int64_t at = r[n.b].i;
     bool outside = at < 0 || at >= r[n.extra].i;
@@ -115,7 +115,7 @@ class Interpreter final : public Evaluator {
   bool check_bounds_;
   mutable std::byte zeros_[16] = {};  ///< what lenient loads read out of bounds
   std::map<const PrimFunc*, std::unique_ptr<Program>> programs_;
-  std::map<int64_t, std::unique_ptr<std::byte[]>> heap_;  ///< what the run has claimed, by its address
+  std::map<int64_t, std::unique_ptr<std::byte[]>> heap_;  ///< the heap blocks of the run, by their addresses
   BatchRunner batches_;
   int depth_ = 0;
 };
@@ -202,7 +202,7 @@ RunStatus Interpreter::call(const CallRecord& record, const Register* r) {
   return execute(program_of(*callee), buffers, scalars);
 }
 
-/// The runtime's heap (runtime-lite/core/heap.c) with memory of the interpreter's own.
+/// Does what the runtime's heap does (runtime-lite/core/heap.c), with the interpreter's memory.
 RunStatus Interpreter::call_runtime(const CallRecord& record, const Register* r) {
   auto address = [&](size_t i) { return static_cast<int64_t*>(r[record.args.at(i).value].p); };
   const RuntimeRow* row = find_runtime_function(record.callee);
@@ -227,7 +227,7 @@ RunStatus Interpreter::call_runtime(const CallRecord& record, const Register* r)
   }
 }
 
-/// Asks the program's external functions for what is in an object, as rlx_object_read does.
+/// Calls the external function that reads an object by its handle, as rlx_object_read does, and takes its result.
 RunStatus Interpreter::read_object(const int64_t* handle, int64_t* words, int64_t kind) {
   RELAXC_CHECK(external_ != nullptr, "an object from outside");
   ExternalResult made = wanted(words, 0);
@@ -254,13 +254,13 @@ RunStatus Interpreter::reserve(int64_t* block, int64_t keep, int64_t bytes) {
   return {};
 }
 
-/// The value of a scalar as an Evaluator takes it.
+/// The bits of a scalar as an Evaluator takes them: a float is a double.
 int64_t Interpreter::scalar_bits(const Register& r, DType dtype) {
   bool single = dtype.is_float() && dtype.bits < 64;
   return single ? std::bit_cast<int64_t>(static_cast<double>(r.f)) : r.i;
 }
 
-/// A value of memory in a register.
+/// Loads a value from memory into a register.
 void Interpreter::set_scalar(Register& r, DType dtype, const std::byte* bytes) {
   if (dtype == DType::f(32)) {
     std::memcpy(&r.f, bytes, sizeof r.f);
@@ -308,7 +308,7 @@ RunStatus Interpreter::call_external(const CallRecord& record, Register* r, uint
   return {};
 }
 
-/// What the words ask for: a rank, and a dtype in DLPack's code.
+/// The result that the words ask for: a handle if there is one word, else a tensor whose dtype has DLPack's code.
 ExternalResult Interpreter::wanted(const int64_t* words, int64_t count) {
   if (count == 1) return {DType::handle(), {}, {}};
   auto bits = static_cast<uint8_t>(words[2] >> 8);
@@ -339,7 +339,7 @@ ExternalResult Interpreter::wanted(const int64_t* words, int64_t count) {
   return {DType{code(), bits}, std::vector<int64_t>(static_cast<size_t>(words[1])), {}};
 }
 
-/// What an external function made: a handle, or a tensor for the words that runtime-lite/core/result.c describes.
+/// Stores the result of an external function: a handle, or a tensor in the words of runtime-lite/core/result.c.
 RunStatus Interpreter::take_result(const ExternalResult& result, int64_t* words, int64_t count) {
   constexpr int32_t kDtype = 4, kRank = 5;  // RLX_DTYPE, RLX_RANK
   constexpr int64_t kWordsBeforeDims = 3;

@@ -40,7 +40,7 @@ size_t BatchRunner::run(const Program& program, Register* r, const Instruction& 
   return static_cast<size_t>(plan->loop.next) + 1;
 }
 
-/// Whether a stored buffer shares memory with another one other than element by element.
+/// Whether a stored buffer shares memory with another access, other than the same elements in the same iteration.
 bool BatchRunner::overlaps(const BatchPlan& plan) const {
   auto begin = [&](const BatchAccess& x) { return reinterpret_cast<uintptr_t>(r_[x.address].p); };
   auto size = [&](const BatchAccess& x) {
@@ -56,7 +56,7 @@ bool BatchRunner::overlaps(const BatchPlan& plan) const {
   return false;
 }
 
-/// All lanes of a register; what is uniform or affine is spread out first.
+/// Returns all lanes of a register; a uniform or affine one is expanded first.
 Register* BatchRunner::lanes_of(uint32_t slot) {
   Register* out = vector(slot);
   const Register value = r_[plan_->registers[slot]];
@@ -154,7 +154,7 @@ void BatchRunner::affine(const BatchStep& s) {
       steps_[s.d] = a;
       break;
   }
-  // A register that is affine by another way into it may get a uniform value here: its step is then 0.
+  // On another path, this register may be affine; here its value may be uniform, and then its step is 0.
   once(s.n);
 }
 
@@ -178,7 +178,7 @@ void BatchRunner::in_lanes(const BatchStep& s) {
   }
 }
 
-/// Calls each(lane, address) for the elements of an access; the address is null for what a lenient load gets 0 for.
+/// Calls each(lane, address) for the elements of an access. The address is null where a lenient load is out of bounds.
 template <typename T, typename Each>
 void BatchRunner::elements(const BatchStep& s, int64_t lanes, Each each) {
   const Instruction& n = s.n;

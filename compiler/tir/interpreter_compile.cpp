@@ -37,7 +37,7 @@ void Compiler::add_scalar(Var var, uint32_t reg) {
   values_.bind(var, reg);
 }
 
-/// Scopes that reach to the end of a suite nest as often as there are values: they are gone along, not into.
+/// Compiles scopes that end with their suite in a loop: they nest as deep as there are values, too deep for recursion.
 void Compiler::statement(Stmt s) {
   std::vector<uint32_t> owned;
   while (s)
@@ -57,7 +57,7 @@ void Compiler::run(const For& node) {
   uint32_t begin = values_.reg(node.min), end = values_.reg(node.min + node.extent);
   int64_t head = code_.new_label(), next = code_.new_label(), out = code_.new_label();
   uint32_t counter = code_.op(code_.top(), Op::kMove, {begin});
-  // Up to which iteration batches were tried and given up.
+  // The iteration up to which batches were tried and given up.
   uint32_t tried = code_.op(code_.top(), Op::kMove, {code_.constant({.i = INT64_MIN})});
   auto number = static_cast<int64_t>(program_.loops.size());
   program_.loops.push_back({counter, end, head, next, node.loop_kind == LoopKind::kParallel});
@@ -92,8 +92,8 @@ void Compiler::run(const While& node) {
 void Compiler::run(const If& node) {
   int64_t otherwise = code_.new_label(), out = code_.new_label();
   uint32_t condition = values_.reg(node.condition);
-  // One level around both branches: what either leaves to the outside is computed before the jump, or the branch that
-  // is not taken would skip what is known after it.
+  // One level is around both branches: what a branch leaves to the outside is computed before the jump. Else a branch
+  // that is not taken would skip the code of values that are taken as known after it.
   nested([&] {
     nested([&] {
       code_.emit({.op = Op::kJumpIfZero, .a = condition, .extra = otherwise});
@@ -127,9 +127,9 @@ uint32_t Compiler::rounded_up(uint32_t address, int64_t alignment) {
   return code_.op(code_.top(), Op::kAndI, {behind, code_.constant({.i = -alignment})});
 }
 
-/// No view leaves the memory that it is a part of: a wrong destination of a kernel is found here, before the kernel
-/// writes to it. Buffers of no elements are memory whose size another function tells; an output that nothing bounds has
-/// a dim of INT64_MAX.
+/// Guards that a view is inside the memory that it is a part of, so a wrong destination of a kernel is found before the
+/// kernel writes to it. A buffer without elements is memory whose size another function computes; an output without
+/// bound has a dim of INT64_MAX.
 void Compiler::require_inside(const View& node) {
   if (node.base == nullptr || node.base->shape.empty() || node.round_up != 0 || node.buffer->shape.empty()) return;
   for (Expr dim : node.base->shape)

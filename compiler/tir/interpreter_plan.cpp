@@ -22,7 +22,7 @@ bool is_store(Op op) {
 bool jumps(Op op) {
   return op == Op::kJump || op == Op::kJumpIfZero || op == Op::kJumpIfNotLess || op == Op::kLoopNext;
 }
-/// Checked arithmetic, memory, guards and calls do more than compute.
+/// Whether an instruction does nothing but compute: checked arithmetic, memory accesses, guards and calls do more.
 bool is_pure(Op op) {
   bool checked = op >= Op::kCheckedAddI && op <= Op::kCheckedMulI;
   return op < Op::kLoad8I && !checked;
@@ -117,7 +117,7 @@ class Planner {
     return true;
   }
 
-  /// Whether inner loops leave the value of a register alone.
+  /// Whether no inner loop changes the value of a register.
   bool is_steady(uint32_t slot) const {
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       const BatchStep& s = plan_.steps[i];
@@ -166,7 +166,7 @@ void plan_batches(Program& program) {
   for (const Loop& loop : program.loops) {
     program.plans.push_back(Planner(program, loop).run());
     const BatchPlan* plan = program.plans.back().get();
-    // Where iterations may part ways, batches are tried again later; the Batch instruction stands before the body.
+    // Where iterations may diverge, batches are tried again later. The Batch instruction is the one before the body.
     bool parts = plan != nullptr && std::any_of(plan->steps.begin(), plan->steps.end(),
                                                 [](const BatchStep& s) { return s.mode == Mode::kBranch; });
     if (parts) program.code[static_cast<size_t>(loop.next)].extra = loop.head - 1;

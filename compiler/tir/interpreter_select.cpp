@@ -25,7 +25,7 @@ bool needs_wrap(DType dtype) {
   return dtype.is_integer() && dtype.bits < 64;
 }
 
-/// The float, double or int64 form of an instruction.
+/// Selects the form of an instruction for a dtype: float, double or int64.
 Op pick(DType dtype, Op integer, Op single, Op dbl) {
   return !dtype.is_float() ? integer : is_single(dtype) ? single : dbl;
 }
@@ -62,7 +62,7 @@ const BinaryOps& ops_of(ExprKind kind) {
   RELAXC_UNREACHABLE("not a binary kind");
 }
 
-/// The instructions of functions of floats that leave an integer as it is.
+/// The instructions of functions on floats; on integers they return their operand.
 struct RealOps {
   Intrinsic intrinsic;
   Op single, dbl;
@@ -79,7 +79,7 @@ constexpr RealOps kRealOps[] = {
 
 }  // namespace
 
-/// Brings the result of arithmetic back into its dtype.
+/// Wraps or rounds the result of arithmetic to its dtype.
 uint32_t Selection::fit(size_t level, uint32_t reg, DType dtype) {
   if (needs_wrap(dtype)) return code_.op(level, Op::kWrap, {reg}, dtype);
   if (is_small(dtype)) return code_.op(level, Op::kRoundSmall, {reg}, dtype);
@@ -178,7 +178,7 @@ uint32_t Selection::external(const Extern& n, size_t level, const std::vector<ui
   return named(n.name, n.dtype, n.args, level, in);
 }
 
-/// A call of a plain C function with these operands.
+/// Emits a call of a plain C function with these operands.
 uint32_t Selection::named(const std::string& name, DType dtype, const std::vector<Expr>& args, size_t level,
                           const std::vector<uint32_t>& in) {
   CallRecord record{name, true, dtype, {}};

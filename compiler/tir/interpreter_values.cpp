@@ -13,8 +13,8 @@ using namespace arith;
 
 namespace {
 
-/// The nodes that are evaluated whatever the conditions inside `root` say. All code is straight, so operands of a
-/// select are computed even if it does not choose them; loads there must not fail, and give 0 out of bounds.
+/// The nodes of `root` that the program computes under any condition. The code of an expression has no branches, so it
+/// computes also what a select does not choose; loads there must not fail, and give 0 out of bounds.
 std::unordered_set<Expr> certain_nodes(Expr root) {
   std::unordered_set<Expr> certain;
   arith::for_each_reached(root, [&](Expr e) {
@@ -24,10 +24,10 @@ std::unordered_set<Expr> certain_nodes(Expr root) {
   return certain;
 }
 
-/// Elements, for checks of bounds; null: one.
+/// The number of elements for bounds checks; null means one.
 Expr count_of(const Buffer& buffer) {
   if (buffer.shape.empty()) return {};
-  if (buffer.record != nullptr) return buffer.shape[0].context().index(INT64_MAX);  // fields have places of their own
+  if (buffer.record != nullptr) return buffer.shape[0].context().index(INT64_MAX);  // offsets of fields are not checked
   for (Expr dim : buffer.shape)
     if (dim.is_constant(INT64_MAX)) return dim;  // its size is not known
   if (buffer.strides.empty()) return element_count(buffer.shape[0].context(), buffer);
@@ -97,14 +97,14 @@ uint32_t ValueCompiler::offset(BufferRef buffer, const std::vector<Expr>& indice
 uint32_t ValueCompiler::load(const Load& n, size_t level) {
   uint32_t base = address(n.buffer);
   if (n.buffer->record != nullptr && n.indices.empty()) return code_.op(level, Op::kMove, {base});
-  // The offset's own nodes are placed by their variables; the load itself stays at `level`.
+  // The level of the offset's nodes follows from their variables; the load itself stays at `level`.
   bool lenient = certain_.count(Expr(&n)) == 0;
   uint32_t at = n.buffer->record != nullptr ? field_offset(n) : offset(n.buffer, n.indices);
   return code_.emit_at(
       level, {load_op(n.dtype), lenient, n.dtype, code_.fresh(), base, at, name_.at(n.buffer), count_.at(n.buffer)});
 }
 
-/// Where a field is on this machine, counted in fields of its size.
+/// The offset of a field in this machine's layout, in units of the field's size.
 uint32_t ValueCompiler::field_offset(const Load& n) {
   const DataModel machine{sizeof(void*), alignof(int64_t)};
   const auto field = static_cast<uint32_t>(*n.indices[1].constant());

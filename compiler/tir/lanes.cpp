@@ -29,7 +29,7 @@ Step product(Step a, Step b) {
 }  // namespace
 
 Lanes::Lanes(const For& loop, bool shared_locals) {
-  bool calls = false;  // of external functions, which take one lane
+  bool calls = false;  // whether there are external functions, which take one lane
   for_each_stmt(loop.body, [&](Stmt s) {
     for (Expr e : expressions(s))
       arith::for_each_node(e, [&](Expr node) {
@@ -48,8 +48,8 @@ Lanes::Lanes(const For& loop, bool shared_locals) {
   }
 }
 
-/// Takes from the shared locals those that lanes would store different values to, or not all of them. `even`: all lanes
-/// come here.
+/// Removes from the shared locals those to which lanes would store different values, or not all of them. `even`: all
+/// lanes reach `s`.
 void Lanes::assign_lanes(Stmt s, bool even) {
   if (!s || shared_.empty()) return;
   auto is_same = [&](Expr e) { return step(e) == Step(0); };
@@ -145,7 +145,7 @@ Step Lanes::step(Expr e) const {
   return steps_.at(e);
 }
 
-/// From the steps of the operands, which are known.
+/// The step of `e`, given the steps of its operands.
 Step Lanes::computed_step(Expr e) const {
   auto step = [&](Expr operand) { return steps_.at(operand); };
   if (e->kind == arith::ExprKind::kVar || e.constant() != nullptr) return 0;

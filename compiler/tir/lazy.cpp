@@ -23,7 +23,7 @@ class Walk {
     for (Expr root : roots) ways_[root].push_back({kAlways, {}, true});
   }
 
-  /// To be called for a node after all of its users.
+  /// Finds the guard of a node and adds the ways to its operands. All users of the node must be visited before.
   void visit(Expr e) {
     const int guard = resolve(std::move(ways_[e]));
     if (guard != kAlways) result_.guard_of[e] = guard;
@@ -46,7 +46,7 @@ class Walk {
   LazyNodes take() { return std::move(result_); }
 
  private:
-  /// The guard that stands for any of `ways`.
+  /// The guard for nodes that are computed if any of `ways` is taken; kAlways if they are computed in all cases.
   int resolve(std::vector<Way> ways) {
     std::vector<Way> distinct;
     for (Way way : ways)
@@ -77,13 +77,13 @@ class Walk {
 
   static bool is_always(const Way& way) { return way.from == kAlways && !way.condition; }
 
-  /// The one way through the guard that `way` is behind, if nothing but that guard is asked.
+  /// The only way through the guard that `way` follows, if `way` adds no condition and the guard has one way.
   std::optional<Way> only_way(const Way& way) const {
     if (way.condition || way.from == kAlways || result_.guards[way.from].size() != 1) return std::nullopt;
     return result_.guards[way.from].front();
   }
 
-  /// Who comes by `way` has come by `through`.
+  /// Whether `way` can only be taken after `through`.
   bool leads_through(Way way, const Way& through) const {
     for (;;) {
       if (way == through) return true;
@@ -103,7 +103,7 @@ class Walk {
   LazyNodes result_;
 };
 
-/// What must be known before nodes of `order` and, counted on from these, guards.
+/// For each node of `order`, and then for each guard, what must be known before: indices of nodes, then of guards.
 std::vector<std::vector<size_t>> needs_of_guards(const LazyNodes& lazy, const std::vector<Expr>& order,
                                                  const std::function<bool(Expr)>& wait) {
   const size_t nodes = order.size();

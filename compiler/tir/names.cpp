@@ -8,7 +8,7 @@
 namespace relaxc::tir {
 namespace {
 
-/// Python's keywords, and what the text IR itself calls things.
+/// Python's keywords, and names that the text IR itself uses.
 constexpr std::string_view kTaken[] = {
     "False", "None",   "True",    "and",      "as",     "assert", "async", "await",  "break",  "class",  "continue",
     "def",   "del",    "elif",    "else",     "except", "for",    "from",  "global", "if",     "import", "in",

@@ -81,7 +81,7 @@ class Printer {
     return out;
   }
 
-  /// `s_tir` is the dialect that has blocks; a function without one is the same in both.
+  /// Prints the decorator. `s_tir` is the dialect that has blocks; a function without blocks is the same in both.
   void decorator(const PrimFunc& function) {
     std::string options = function.is_private ? "private=True" : "";
     if (has_blocks_) options += options.empty() ? "s_tir=True" : ", s_tir=True";
@@ -122,7 +122,7 @@ class Printer {
     if (!entries.empty()) line("T.func_attr({{{}}})", entries);
   }
 
-  /// The body of anything that ends in a colon; never empty.
+  /// Prints the body of anything that ends in a colon; it is never empty.
   void suite(Stmt s) {
     size_t before = out_.size();
     if (s) stmt(s);
@@ -145,8 +145,8 @@ class Printer {
     for (; hidden_.size() > before; hidden_.pop_back()) namer_.restore(hidden_.back().first, hidden_.back().second);
   }
 
-  /// The name of what is bound here. Lowering opens a view or a scalar again in each scope that needs it: every time it
-  /// is another name, as it will be when the text is read.
+  /// The name for what is bound here. Lowering opens a view or a scalar again in each scope that needs it; each time it
+  /// gets another name, since it is another one when the text is read.
   template <typename Entity>
   std::string bound(Entity entity, const void* identity) {
     std::string before = namer_.rebind(entity);
@@ -156,7 +156,7 @@ class Printer {
   std::string bound(Var var) { return bound(var, var.node()); }
   std::string bound(BufferRef buffer) { return bound(buffer, buffer); }
 
-  // Each prints a statement and gives the one that comes after it on the same level, if that is part of it.
+  // Each prints a statement and returns the one that follows on the same level, if that is a part of the statement.
   Stmt print(const Seq& n) {
     for (size_t i = 0; i + 1 < n.body.size(); ++i) stmt(n.body[i]);
     return n.body.empty() ? Stmt() : n.body.back();
@@ -209,7 +209,7 @@ class Printer {
     return {};
   }
 
-  /// A nest of plain loops whose extents do not depend on each other is one T.grid.
+  /// Prints a loop; a nest of plain loops whose extents do not depend on each other is one T.grid.
   Stmt print(const For& outer) {
     std::vector<const For*> nest = {&outer};
     auto plain = [](const For& n) {
@@ -293,7 +293,7 @@ class Printer {
     RELAXC_UNREACHABLE();
   }
 
-  /// Axes that are loop variables over their loops' whole ranges are remapped together; others one by one.
+  /// Prints axes: together (remap) if each is a loop variable over its loop's whole range, else one by one.
   void axes(const Block& n) {
     bool remap = n.iters.size() > 1;
     for (const IterVar& iter : n.iters) {
@@ -379,7 +379,7 @@ class Printer {
   arith::Names names_;
   std::vector<std::pair<std::string, BufferRef>> handles_;
   std::unordered_map<Expr, const For*> domains_;
-  std::vector<std::pair<const void*, std::string>> hidden_;  ///< what was bound again, and its names outside
+  std::vector<std::pair<const void*, std::string>> hidden_;  ///< what was bound again, and its name outside
 };
 
 }  // namespace
@@ -392,7 +392,7 @@ std::string to_string(Stmt s, int indent) {
   return s ? Printer(indent).run(s) : std::string();
 }
 
-/// Texts are compared, so nothing that prints can be forgotten here.
+/// Compares texts, so that what is printed is compared as well.
 bool structurally_equal(const PrimFunc& a, const PrimFunc& b) {
   return Printer(0, true).run(a) == Printer(0, true).run(b);
 }

@@ -34,7 +34,7 @@ class Verifier {
     if (function.c_function)
       for (const ObjectData& data : function.c_function->data) enter(data.buffer);
     suite(function.body);
-    // Data and callers decide what a function with an arena computes of sizes.
+    // The sizes that a function with an arena computes depend on data and callers, so it must check for overflow.
     if (fault_.empty()) fault_ = fault_of_attributes(function);
     if (function.is_host() && function.checks.overflow_code == 0 && fault_.empty() && !IndexRanges(function).all_fit())
       fault_ = "sizes that may overflow are computed without 'checked_index'";
@@ -81,7 +81,7 @@ class Verifier {
       load->buffer->record != nullptr ? field(*load) : access(load->buffer, load->indices.size(), load->dtype);
     });
   }
-  /// Of a struct, or the address of an array of them.
+  /// Checks a load of a struct's field, or of the address of an array of structs.
   void field(const arith::Load& load) {
     alive(load.buffer);
     const std::span<const Field> fields = load.buffer->record->fields;
@@ -137,7 +137,7 @@ class Verifier {
     leave(mark);
   }
 
-  // Each checks a statement and gives the body that its bindings hold for, if suite() is to go on with it.
+  // Each checks a statement and returns the body in which its bindings hold, if suite() is to continue with it.
   Stmt check(const Seq& n) {
     for (size_t i = 0; i + 1 < n.body.size(); ++i) suite(n.body[i]);
     return n.body.empty() ? Stmt() : n.body.back();

@@ -29,13 +29,13 @@ class Rebuild {
   }
 
  private:
-  /// A statement whose last part is still to be rebuilt, and what it will be.
+  /// A statement whose last part is still to be rebuilt, and its copy.
   struct Link {
     Stmt before;
     std::variant<Seq, Let, Alloc, View> after;
   };
 
-  /// Goes from `s` to the statement at its end, if it has one; false if it is no link.
+  /// Adds `s` to the chain and replaces it by the statement at its end; false if it has none.
   bool descend(Stmt& s, std::vector<Link>& chain) {
     if (const auto* seq = s.as<Seq>()) {
       if (seq->body.empty()) return false;
