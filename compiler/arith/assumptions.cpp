@@ -22,9 +22,9 @@ const Binary* comparison_of_indices(Expr e) {
 
 }  // namespace
 
-/// The assumptions that speak of a variable, of a variable that these speak of, and so on: no others can say anything
-/// of it. Variables that met here are not looked for again. Where guards about data join all sizes of a program, those
-/// next to the variable are taken, the latest first, so that a question costs no more in a long program.
+/// The assumptions that mention `first`, or a variable of another one of them: no others can say anything of it.
+/// Variables in `met_` are not looked for again. Where guards about data connect all sizes of a program, those nearest
+/// to the variable are taken, the latest first, so that a question costs no more in a long program.
 std::vector<Expr> Assumptions::connected(Expr first) {
   constexpr size_t kMost = 32;
   const std::vector<Expr>& all = facts_.assumptions();
@@ -44,13 +44,13 @@ std::vector<Expr> Assumptions::connected(Expr first) {
   return in_order;
 }
 
-/// Reads what is assumed of a variable when it is first met. So a question costs what its own variables cost, not what
-/// all of a program's do.
+/// Reads the assumptions about a variable when it first occurs, so that a question costs only what its own variables
+/// cost, not what all variables of a program do.
 void Assumptions::meet(Expr var) {
   if (facts_.assumptions().empty() || !met_.insert(var).second) return;
   std::vector<Expr> assumptions = connected(var);
   if (assumptions.empty()) return;
-  // This is in the middle of a question, whose results and references stay.
+  // This runs inside of another question, whose results and references must stay.
   Canonical::Memory outside = canonical_.set_aside();
   const StepBudget::Allowance allowance = canonical_.budget().allowance();
   canonical_.budget().set_allowance({.left = allowance.left, .asked = false});
@@ -89,14 +89,14 @@ void Assumptions::solve_equalities(const std::vector<Expr>& assumptions) {
     Expr solved = zero ? solve(*zero) : Expr();
     if (!solved) continue;
     variables.push_back(solved);
-    canonical_.set_aside();  // forgets what the variable is in
+    canonical_.set_aside();  // forgets forms that contain the variable
   }
   std::sort(variables.begin(), variables.end(), [](Expr a, Expr b) { return a->id < b->id; });
   for (Expr var : variables) transfer(var);
 }
 
-/// Makes the youngest variable that is alone in `zero` an expression of the rest, which must not mention it; null
-/// if there is none.
+/// Solves `zero` = 0 for the youngest variable that is a term of its own, with coefficient 1 or -1. The rest must not
+/// mention it. Null if there is none.
 Expr Assumptions::solve(const Polynomial& zero) {
   Expr best;
   int64_t sign = 0;
@@ -117,7 +117,7 @@ Expr Assumptions::solve(const Polynomial& zero) {
   return best;
 }
 
-/// What is known of a solved variable holds of its value.
+/// What is known of a solved variable holds for the value that replaces it.
 void Assumptions::transfer(Expr var) {
   const Polynomial& value = poly(var);
   Range range = facts_.range_of(var);
@@ -162,7 +162,7 @@ void Assumptions::read(const std::vector<Expr>& assumptions) {
     for (size_t i = first; i < nonpositive_.size(); ++i) narrow_variables(nonpositive_[i]);
 }
 
-/// What p <= 0 says of a variable that is alone in p, by the range of the rest: from 0 <= y and y < m, 1 <= m.
+/// Narrows each variable that is alone in a term of p <= 0, by the range of the rest: from 0 <= y and y < m, 1 <= m.
 void Assumptions::narrow_variables(const Polynomial& p) {
   for (const auto& [monomial, coefficient] : p.terms) {
     bool alone = monomial.size() == 1 && monomial[0].as<VarNode>() && (coefficient == 1 || coefficient == -1);

@@ -72,7 +72,7 @@ const Polynomial& Canonical::poly(Expr e) {
   return polys_.at(e);
 }
 
-/// Visits what was not seen yet, operands first, without recursion.
+/// Makes the canonical forms of `root` and of the nodes below it that have none, operands first, without recursion.
 void Canonical::process(Expr root) {
   auto known = [&](Expr e) { return e.dtype().is_index() ? polys_.count(e) != 0 : exprs_.count(e) != 0; };
   std::vector<std::pair<Expr, bool>> stack = {{root, false}};
@@ -86,7 +86,7 @@ void Canonical::process(Expr root) {
         if (!known(operand)) stack.push_back({operand, false});
       continue;
     }
-    constexpr int64_t kSteps = 2048;  // so that large programs are not looked at less closely than small ones
+    constexpr int64_t kSteps = 2048;  // per node, so that nodes of large programs get no fewer
     Question question(*this, kSteps);
     std::vector<Expr> sums = sums_below(e);
     budget_.afford(1 + sums.size());
@@ -104,8 +104,8 @@ void Canonical::process(Expr root) {
   }
 }
 
-/// What the canonical form of `e` is made of: its operands, those of the sums below it, or what a solved variable
-/// equals.
+/// The nodes from whose canonical forms that of `e` is made: its operands, those of the sums below it, or the value of
+/// a solved variable.
 std::vector<Expr> Canonical::inputs(Expr e) const {
   if (Expr solved = assumptions_.solution_of(e)) return {solved};
   std::vector<Expr> from = operands(e);
@@ -117,8 +117,8 @@ std::vector<Expr> Canonical::inputs(Expr e) const {
   return from;
 }
 
-/// The sums and differences that `e`, one itself, begins with, outermost first, as far as they are not known: a + b and
-/// (a + b) + c of ((a + b) + c) + d. Their own polynomials would have n^2 / 2 terms where the whole has n.
+/// The sums and differences at the start of `e`, a sum itself, outermost first, that have no canonical form yet: a + b
+/// and (a + b) + c for ((a + b) + c) + d. Their own polynomials would have n^2 / 2 terms where the whole has n.
 std::vector<Expr> Canonical::sums_below(Expr e) const {
   auto is_sum = [](Expr x) { return x->kind == ExprKind::kAdd || x->kind == ExprKind::kSub; };
   std::vector<Expr> parts;
@@ -128,10 +128,10 @@ std::vector<Expr> Canonical::sums_below(Expr e) const {
   return parts;
 }
 
-/// `e` with `parts`, the sums below it. Where one has too many terms it becomes an atom, as it does alone.
+/// The sum `e` with `parts`, the sums below it. A part with too many terms becomes an atom, as it does alone.
 Polynomial Canonical::add_up(Expr e, const std::vector<Expr>& parts) {
   Polynomial total = poly(OperandList(parts.back())[0]);
-  Expr done;  // what `total` is of
+  Expr done;  // the part whose polynomial `total` is
   auto add = [&](Expr part) {
     const Terms& terms = poly(OperandList(part)[1]).terms;
     bool minus = part->kind == ExprKind::kSub;
@@ -163,7 +163,7 @@ Polynomial Canonical::atom(Expr e) {
 
 Polynomial Canonical::opaque(Expr e) {
   Expr same = rebuilt(e);
-  return same->kind == e->kind ? atom(same) : poly(same);  // what folded while it was rebuilt is canonical already
+  return same->kind == e->kind ? atom(same) : poly(same);  // folded while rebuilt, so it has a canonical form
 }
 
 Polynomial Canonical::make(Expr e) {
@@ -173,7 +173,7 @@ Polynomial Canonical::make(Expr e) {
       [&](const VarNode&) -> Maybe { return value_of(e); }, [&](const Add& n) { return sum(poly(n.a), poly(n.b)); },
       [&](const Sub& n) { return sum(poly(n.a), poly(n.b), -1); },
       [&](const Mul& n) -> Maybe {
-        // A product of n sums has 2^n terms, each of which becomes n - 1 products that are checked while running.
+        // A product of n sums has 2^n terms, each of which takes n - 1 checked multiplications at run time.
         constexpr size_t kMostExpanded = 32;
         const Polynomial &a = poly(n.a), &b = poly(n.b);
         bool sums = a.terms.size() > 1 && b.terms.size() > 1;
@@ -209,7 +209,7 @@ Polynomial Canonical::value_of(Expr var) {
   return range.is_exact() ? Polynomial::constant(range.lower) : Polynomial::atom(var);
 }
 
-/// Truncating division is flooring division of the sizes; where a sign is unknown it stays as it is.
+/// Truncating division is flooring division of the absolute values. Where a sign is unknown there is no result.
 std::optional<Polynomial> Canonical::truncate(const Binary& n) {
   Range a = ranges_.range(poly(n.a)), b = ranges_.range(poly(n.b));
   bool below = a.upper <= 0 && a.has_lower();
@@ -222,7 +222,7 @@ std::optional<Polynomial> Canonical::truncate(const Binary& n) {
   return whole ? sum(poly(n.a), *whole, -1) : std::nullopt;
 }
 
-/// An index that went through int64, or through a narrower integer that holds all its values, is itself.
+/// An index that was cast to int64 and back, or to a narrower integer that holds all its values, is itself.
 Polynomial Canonical::cast_to_index(Expr e) {
   Expr same = rebuilt(e);
   const auto* outer = same.as<Cast>();

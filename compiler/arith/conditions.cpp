@@ -31,7 +31,7 @@ Expr inverse(Expr condition) {
   }
 }
 
-/// Everything that is not an index: comparisons of indices are decided or put in canonical form, the rest is kept.
+/// The canonical form of what is not an index: comparisons of indices are decided or ordered, the rest stays.
 Expr Conditions::condition(Expr e) {
   bool compares = e->kind >= ExprKind::kEq && e->kind <= ExprKind::kLe;
   if (compares) {
@@ -46,7 +46,7 @@ Expr Conditions::condition(Expr e) {
   return canonical_.rebuilt(e);
 }
 
-/// Whether `difference kind 0`, if that is certain.
+/// The truth of `difference kind 0`; nothing if it is not certain.
 std::optional<bool> Conditions::decided(ExprKind kind, const Polynomial& difference) {
   auto at_most = [&](int64_t sign, int64_t limit) {  // sign * difference <= limit
     auto p = sum({}, difference, sign);
@@ -67,12 +67,12 @@ std::optional<bool> Conditions::decided(ExprKind kind, const Polynomial& differe
   return std::nullopt;
 }
 
-/// `difference kind 0`: decided if it can be, else with positive terms left and negative ones right, over their
-/// common factor.
+/// The canonical form of `difference kind 0`: a constant if it can be decided, else with the positive terms on the left
+/// and the negative ones on the right, divided by their common factor.
 Expr Conditions::comparison(ExprKind kind, const Polynomial& whole) {
   if (auto known = decided(kind, whole)) return context().boolean(*known);
   Polynomial difference = canonical_.division().recombine(whole);
-  // Nothing can be negated that has no positive counterpart.
+  // A term with the coefficient INT64_MIN cannot be negated.
   for (const auto& [_, coefficient] : difference.terms)
     if (coefficient == INT64_MIN) return context().binary(kind, to_expr(difference), context().index(0));
   bool ordered = kind == ExprKind::kLt || kind == ExprKind::kLe;
@@ -95,8 +95,8 @@ Expr Conditions::comparison(ExprKind kind, const Polynomial& whole) {
   return context().binary(kind, to_expr(left), to_expr(right));
 }
 
-/// `q * g + k kind 0` of a quotient q = x // c alone as a comparison of x: so a guard about a size of a convolution is
-/// a bound of the symbol that the size is made of. Null for anything else.
+/// The comparison `q * g + k kind 0` with no term but a quotient q = x // c, as a comparison of x: a guard about a size
+/// of a convolution becomes a bound of the symbol in that size. Null for all others.
 Expr Conditions::without_quotient(ExprKind kind, const Polynomial& difference, int64_t factor, int64_t constant) {
   const auto& [monomial, coefficient] = *difference.terms.begin();
   bool alone = monomial.size() == 1 && difference.terms.size() <= 2 && std::abs(coefficient) == factor &&
@@ -115,7 +115,7 @@ Expr Conditions::without_quotient(ExprKind kind, const Polynomial& difference, i
   return p ? comparison(below ? ExprKind::kLt : ExprKind::kLe, *p) : Expr();
 }
 
-/// The elements of a minimum (maximum) that was made here, or the one value itself.
+/// The elements of a minimum (maximum) that minimum() made, or else the value as the only one.
 std::vector<Expr> Conditions::members(ExprKind kind, const Polynomial& p) {
   bool alone = p.terms.size() == 1 && p.terms.begin()->second == 1 && p.terms.begin()->first.size() == 1;
   auto found =
@@ -125,7 +125,7 @@ std::vector<Expr> Conditions::members(ExprKind kind, const Polynomial& p) {
 
 Polynomial Conditions::minimum(ExprKind kind, const Polynomial& a, const Polynomial& b) {
   constexpr size_t kLongest = 64;
-  // `x` need not stay if `y` is always at least as small (as large).
+  // `x` can be left out if `y` is always at least as small (as large).
   auto beats = [&](Expr y, Expr x) {
     if (x == y) return true;
     auto difference = kind == ExprKind::kMin ? sum(poly(y), poly(x), -1) : sum(poly(x), poly(y), -1);
@@ -150,9 +150,9 @@ Polynomial Conditions::minimum(ExprKind kind, const Polynomial& a, const Polynom
   return Polynomial::atom(made);
 }
 
-/// Whether `a` and `b` are the same at the one value that `equality`, of a variable or a size and a constant, leaves.
-/// The dims of a broadcast of n and min(n, 512) are select(n == 1, min(n, 512), n), which is n; so written, they hide
-/// that n rows are n rows from all who ask. Long arms are not looked at, so that nests of selects cost linear time.
+/// Whether `a` and `b` are equal where `equality`, of a size and a constant, holds. The dims of a broadcast of n and
+/// min(n, 512) are select(n == 1, min(n, 512), n), which is n; in the first form, it hides that n rows are n rows.
+/// Long arms are not compared, so that nests of selects take linear time.
 bool Conditions::agree_where(Expr equality, Expr a, Expr b) {
   constexpr size_t kLongest = 32;  // nodes
   const auto& n = static_cast<const Binary&>(*equality.node());

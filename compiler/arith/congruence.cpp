@@ -28,7 +28,7 @@ Wide gcd(Wide a, Wide b) {
 
 Congruence normal(Wide modulus, Wide remainder) {
   if (modulus == 0) return fits(remainder) ? Congruence{0, static_cast<int64_t>(remainder)} : Congruence{};
-  // A power of two divides what is left of a large modulus most often, and then stays useful.
+  // A large modulus is halved until it fits: a power of two divides it most often, and stays useful.
   while (!fits(modulus)) modulus = modulus % 2 == 0 ? modulus / 2 : 1;
   Wide rest = remainder % modulus;
   return {static_cast<int64_t>(modulus), static_cast<int64_t>(rest < 0 ? rest + modulus : rest)};
@@ -62,7 +62,7 @@ std::optional<Congruence> intersect(Congruence a, Congruence b) {
   if ((Wide(a.remainder) - b.remainder) % common != 0) return std::nullopt;
   Wide both = Wide(a.modulus / common) * b.modulus;
   if (!fits(both)) return a.modulus > b.modulus ? a : b;
-  // The Chinese remainder: walk from a's remainder in steps of its modulus, as far as the inverse says.
+  // Chinese remainder theorem: from a's remainder, take as many steps of its modulus as the inverse says.
   Wide step = a.modulus / common, cycle = b.modulus / common, x = 1, next_x = 0, r = step % cycle, next_r = cycle;
   while (next_r != 0) {  // extended Euclid: x * step = r (mod cycle)
     Wide quotient = r / next_r, old = next_r;

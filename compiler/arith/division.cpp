@@ -27,7 +27,7 @@ std::optional<Polynomial> Division::divide(const Polynomial& a, const Polynomial
   return negated ? divide_by_constant(*negated, -*c) : std::nullopt;
 }
 
-/// Takes out what divides by itself: multiples of c, and terms whose remainder the facts determine.
+/// Takes exact quotients out of the division: of multiples of c, and of terms whose remainder the facts determine.
 std::optional<Polynomial> Division::divide_by_constant(const Polynomial& a, int64_t c) {
   if (c == 1) return a;
   Polynomial whole, rest;
@@ -64,7 +64,7 @@ std::optional<Polynomial> Division::divide_rest(const Polynomial& rest, int64_t 
   Range values = canonical_.ranges().range(rest);
   if (values.has_lower() && values.has_upper() && floor_divide(values.lower, c) == floor_divide(values.upper, c))
     return Polynomial::constant(floor_divide(values.lower, c));
-  // Terms that share a factor g with c, and a remainder s that stays within one multiple of g.
+  // Terms that share a factor g with c are divided by it if the rest stays within one multiple of g.
   for (const auto& [_, coefficient] : rest.terms) {
     int64_t g = std::gcd(coefficient, c);
     if (g == 1 || _.empty()) continue;
@@ -78,7 +78,7 @@ std::optional<Polynomial> Division::divide_rest(const Polynomial& rest, int64_t 
     if (!scaled.add({}, floor_divide(s.lower, g))) return std::nullopt;
     return divide_by_constant(scaled, c / g);
   }
-  // A quotient divided once more.
+  // A quotient plus a constant is divided once more: (x // a + s) // c = (x + a * s) // (a * c).
   int64_t shift = rest.constant_term();
   if (rest.terms.size() == (shift != 0 ? 2u : 1u) && rest.terms.begin()->second == 1 &&
       rest.terms.begin()->first.size() == 1) {
@@ -104,7 +104,7 @@ std::optional<Polynomial> Division::divide_by_symbols(const Polynomial& a, const
     bool fits = divides ? whole.add(*factor, coefficient / scale) : rest.add(monomial, coefficient);
     if (!fits) return std::nullopt;
   }
-  // 0 <= rest < b
+  // If 0 <= rest < b, the rest adds nothing.
   auto beyond = sum(rest, b, -1);
   if (beyond && canonical_.ranges().range(rest).lower >= 0 && beyond->add({}, 1) &&
       canonical_.proofs().proves_nonpositive(*beyond))
@@ -113,7 +113,7 @@ std::optional<Polynomial> Division::divide_by_symbols(const Polynomial& a, const
   return sum(whole, made.constant() != nullptr ? Polynomial::constant(*made.constant()) : canonical_.atom(made));
 }
 
-/// c * (x // c) is x - r where the facts say that x leaves r.
+/// Replaces c * (x // c) by x - r where the facts say that x has the remainder r.
 std::optional<Polynomial> Division::replace_exact(std::optional<Polynomial> p) {
   if (!p || exact_.empty()) return p;
   for (const auto& [monomial, coefficient] : p->terms)
@@ -145,7 +145,7 @@ Polynomial Division::recombine(const Polynomial& polynomial) {
   return p;
 }
 
-/// Finds k * m * (x - c * (x // c)), where the monomial is m * c * (x // c), and puts k * m * (x % c) in its place.
+/// Finds k * m * (x - c * (x // c)), where the monomial is m * c * (x // c), and replaces it by k * m * (x % c).
 void Division::recombine_term(Polynomial& p, const Monomial& monomial, const FloorDiv& quotient) {
   auto found = p.terms.find(monomial);
   const Polynomial& divisor = poly(quotient.b);

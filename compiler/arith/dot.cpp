@@ -4,7 +4,7 @@
 namespace relaxc::arith {
 namespace {
 
-/// Byte `i` of a word, with its sign.
+/// Byte `i` of a word, sign-extended.
 Expr signed_byte(Expr word, int64_t i) {
   Context& context = word.context();
   Expr top = i == 3 ? word : call(Intrinsic::k_shift_left, {word, context.imm(word.dtype(), 24 - 8 * i)});
@@ -22,7 +22,7 @@ bool is_byte(Expr e) {
          cast->value.dtype().bits == 8;
 }
 
-/// Byte `i` of a word of eight.
+/// Byte `i` of a word of eight bytes, as int32.
 Expr byte_of_eight(Expr word, int64_t i, bool is_signed) {
   Context& context = word.context();
   auto number = [&](int64_t value) { return context.imm(word.dtype(), value); };
@@ -39,7 +39,7 @@ bool is_bfloat(Expr e) {
   return cast != nullptr && cast->dtype == DType::f(32) && cast->value.dtype() == DType::bf16();
 }
 
-/// A bfloat16 is the upper half of the float32 of the same value.
+/// The bfloat16 in a half of a word, as float32: its bits are the upper half of those of the float32.
 Expr upper_half(Expr word) {
   Context& context = word.context();
   Expr bits = call(Intrinsic::k_bitwise_and, {word, context.imm(word.dtype(), -65536)});
@@ -62,7 +62,7 @@ Expr dot4(const Dot4& dot) {
 
 namespace {
 
-/// A sum of products of words' bytes by numbers that were `narrow`.
+/// Matches a sum of up to four products, of numbers widened from `narrow` by the bytes of one word.
 std::optional<Dot4> dot4_of(Expr e, DType narrow) {
   const auto* sum = e.as<Add>();
   if (sum == nullptr || e.dtype() != DType::i(32)) return std::nullopt;

@@ -26,7 +26,7 @@ bool is_comparison(ExprKind kind) {
   return kind == ExprKind::kEq || kind == ExprKind::kNe || kind == ExprKind::kLt || kind == ExprKind::kLe;
 }
 
-/// Neutral and absorbing elements of index arithmetic; null if none applies.
+/// The result where an operand is a neutral or absorbing element of index arithmetic; null if none is.
 Expr neutral(Context& context, ExprKind kind, Expr a, Expr b) {
   switch (kind) {
     case ExprKind::kAdd:
@@ -185,7 +185,7 @@ Expr Context::cast(DType dtype, Expr value) {
   if (value.constant() && !dtype.is_complex() && value.dtype() != DType::u(64)) {
     int64_t number = *value.constant();
     if (!dtype.is_float()) return imm(dtype, number);
-    // All floats but float64 are computed in float32, so that is where code rounds a large integer first.
+    // All floats but float64 are computed in float32, to which emitted code rounds a large integer first.
     return imm_float(dtype, dtype == DType::f(64) ? static_cast<double>(number) : static_cast<float>(number));
   }
   return intern<Cast>(
@@ -195,8 +195,8 @@ Expr Context::cast(DType dtype, Expr value) {
 
 Expr Context::load(const tir::Buffer* buffer, DType dtype, std::vector<Expr> indices) {
   for (Expr index : indices) RELAXC_CHECK(index.dtype().is_index(), "a subscript that is not an index");
-  // The address distinguishes kernels with equal subscripts. Only equality is asked of the table, so no order comes of
-  // it.
+  // The hash contains the address, so that kernels with equal subscripts differ. The table is only asked for equality,
+  // so no order depends on addresses.
   size_t hash = mix(hash_of(ExprKind::kLoad, dtype, {}), std::hash<const tir::Buffer*>{}(buffer));
   for (Expr index : indices) hash = mix(hash, std::hash<Expr>{}(index));
   return intern<Load>(

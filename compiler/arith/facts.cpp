@@ -105,7 +105,7 @@ std::vector<size_t> Facts::assumptions_of(Expr var) const {
   return places;
 }
 
-/// Whether the comparison, which is canonical, was about one variable and is known completely now.
+/// Learns from a canonical comparison. True if it was about one variable, and the facts now say all that it does.
 bool Facts::learn_comparison(ExprKind kind, Expr a, Expr b) {
   const int64_t *low = a.constant(), *high = b.constant();
   const auto *left = a.as<VarNode>(), *right = b.as<VarNode>();
@@ -118,7 +118,7 @@ bool Facts::learn_comparison(ExprKind kind, Expr a, Expr b) {
     const int64_t* modulus = mod == nullptr ? nullptr : mod->b.constant();
     if (var == nullptr || modulus == nullptr || *modulus <= 0) return false;
     congruent(Var(var), {*modulus, *high});
-    return *high == 0;  // other remainders stay conditions as well, for a symbol's record cannot say them
+    return *high == 0;  // a symbol's record has no other remainders, so they stay conditions
   }
   if (kind == ExprKind::kNe && left != nullptr && high != nullptr && range_of(a).lower == *high && *high < INT64_MAX)
     return bound(Var(left), Range::at_least(*high + 1)), true;

@@ -9,8 +9,8 @@
 namespace relaxc::arith {
 namespace {
 
-/// What a small float format is made of. `fn`: no infinity; `uz`: no negative zero, whose code is the NaN; `finite`: no
-/// NaN either.
+/// The parameters of a small float format. `fn`: it has no infinity; `uz`: no negative zero, whose code is the NaN;
+/// `finite`: no NaN either.
 struct Format {
   int mantissa, bias;
   bool fn = false, uz = false, finite = false;
@@ -37,7 +37,7 @@ Format format_of(DType dtype) {
   }
 }
 
-/// The code of a power of two is its exponent.
+/// Encodes a power of two: its code is the biased exponent.
 uint64_t encode_power(double value) {
   value = round_to_dtype(value, {TypeCode::kFloat8E8M0FNU, 8});
   return std::isnan(value) ? 0xff : static_cast<uint64_t>(std::ilogb(value) + 127);

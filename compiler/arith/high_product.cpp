@@ -4,7 +4,7 @@
 namespace relaxc::arith {
 namespace {
 
-/// What is widened to 64 bits; null if it is not int32.
+/// The int32 that `e` widens to 64 bits; null if `e` is no such cast.
 Expr narrow(Expr e) {
   const auto* cast = e.as<Cast>();
   return cast != nullptr && cast->dtype == DType::i(64) && cast->value.dtype() == DType::i(32) ? cast->value : Expr();

@@ -53,7 +53,7 @@ const Row* find_row(Intrinsic intrinsic) {
   return nullptr;
 }
 
-/// x to a small integral power, by multiplications; null if y is no such constant.
+/// x to the power of 1, 2, 3 or -1, by multiplication or division; null if y is none of these constants.
 Expr pow_by_products(Expr x, Expr y) {
   const auto* imm = y.as<FloatImm>();
   if (imm == nullptr) return {};

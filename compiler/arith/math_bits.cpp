@@ -6,7 +6,7 @@
 
 namespace relaxc::arith {
 
-/// Large and small operands are brought near 1 by a power of two first, which is exact.
+/// Large and small operands are scaled by a power of two, which is exact, so that their squares are in range.
 Expr math_hypot(const Real& r, Expr x, Expr y) {
   Expr a = r.abs(x), b = r.abs(y), most = max(a, b);
   Expr down = gt(most, r.num(0x1p500)), up = lt(most, r.num(0x1p-500));
@@ -17,15 +17,15 @@ Expr math_hypot(const Real& r, Expr x, Expr y) {
   return select(logical_or(eq(a, infinity), eq(b, infinity)), infinity, root);
 }
 
-/// Three factors reach from any float to any other. What the last one leaves to the first two they do exactly, or the
-/// result is 0; so a subnormal result is rounded once.
+/// Three factors reach from any float to any other. If the last one does not suffice, the others are exact or give 0;
+/// so a subnormal result is rounded once.
 Expr math_ldexp(const Real& r, Expr x, Expr n) {
   auto in_range = [&](Expr e) { return max(min(e, r.num(1023)), r.num(-1022)); };
   Expr last = in_range(n), middle = in_range(n - last), first = in_range(n - last - middle);
   return x * r.power_of_two(first) * r.power_of_two(middle) * r.power_of_two(last);
 }
 
-/// The bits of a float, read as an integer, count its neighbours away from zero.
+/// As integers, the bits of floats of one sign are consecutive: the next float away from zero is one more.
 Expr math_nextafter(const Real& r, Expr x, Expr y) {
   Context& context = r.context();
   DType bits = DType::i(r.dtype().bits);

@@ -19,7 +19,7 @@ Expr erf_single(const Real& r, Expr x) {
                                  {1.12873424, 0.634838628, 0.106669022, -0.024020303, 0.00366869723, -0.000276244831,
                                   -1.27936821e-5, 4.49995517e-6, -2.77485313e-7});
   Expr far = r.copysign(r.num(1) - exp_of_small(r, -(a * q)), x);
-  return select(ge(size, r.num(0.927)), far, near);  // near, if x is NaN
+  return select(ge(size, r.num(0.927)), far, near);  // for NaN, `near`
 }
 
 Expr erf_double(const Real& r, Expr x) {

@@ -26,7 +26,7 @@ double ln2_low(const Real& r) {
   return r.is_double() ? kLn2Low64 : kLn2Low32;
 }
 
-/// e^t - 1 - t for |t| <= ln2 / 2, over t^2, which is `t2`.
+/// (e^t - 1 - t) / t^2 for |t| <= ln2 / 2; `t2` is t^2.
 Expr exp_tail(const Real& r, Expr t, Expr t2) {
   if (!r.is_double()) {
     return r.polynomial_in_pairs(t, t2, {0.4999999343, 0.1666652039, 0.04166839148, 0.008368746328, 0.001381449402});
@@ -36,13 +36,13 @@ Expr exp_tail(const Real& r, Expr t, Expr t2) {
                                 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800.0});
 }
 
-/// e^t - 1 for the same t; `more` is added after t.
+/// e^t - 1 - t + more for |t| <= ln2 / 2.
 Expr exp_less_one(const Real& r, Expr t, Expr more) {
   Expr t2 = t * t;
   return r.fma(t2, exp_tail(r, t, t2), more);
 }
 
-/// 2^n e^(t + low) for integral n; x decides what overflows, underflows or is NaN.
+/// 2^n e^(t + low) for integral n. `low` may be null, which means 0.
 Expr exp_of_parts(const Real& r, Expr n, Expr t, Expr low) {
   Expr sum = exp_less_one(r, t, t);
   if (low) sum = sum + r.fma(low, sum, low);
@@ -53,7 +53,7 @@ Expr clamp(const Real& r, Expr x, double low, double high) {
   return max(min(x, r.num(high)), r.num(low));
 }
 
-/// The same for NaN as well, which is in neither comparison and stays.
+/// As clamp, but NaN stays: it fails both comparisons.
 Expr within(const Real& r, Expr x, double low, double high) {
   Expr most = select(gt(x, r.num(high)), r.num(high), x);  // both are one instruction of x86 in this form
   return select(lt(most, r.num(low)), r.num(low), most);
@@ -75,7 +75,7 @@ Expr over_one_and_exp(const Real& r, double top, Expr c) {
   return r.num(std::ldexp(top, down)) / r.add_exact(exp_of_rest_less_one(r, c, n), power, power + one);
 }
 
-/// log of the mantissa m in [sqrt(1/2), sqrt(2)) and what is to be added to it, apart.
+/// log of the mantissa m in [sqrt(1/2), sqrt(2)), as a sum of two parts.
 struct LogParts {
   Expr high, low;
 };
@@ -95,7 +95,7 @@ LogParts log_of_mantissa(const Real& r, Expr m) {
   return {z, -(s * (z - r.num(2) * s2 * p))};
 }
 
-/// What log-like functions give outside the positive finite numbers.
+/// The result of log-like functions: `inside` for positive finite x, and the special values for all others.
 Expr log_specials(const Real& r, Expr x, Expr inside) {
   Expr out = select(eq(x, r.num(HUGE_VAL)), r.num(HUGE_VAL), inside);
   out = select(eq(x, r.num(0)), r.num(-HUGE_VAL), out);
@@ -237,7 +237,7 @@ Expr math_tanh(const Real& r, Expr x) {
   Expr small = r.fma(x * s, p, x);
   Expr twice = a + a, most = r.num(44);
   Expr large = r.num(1) - over_one_and_exp(r, 2, select(lt(twice, most), twice, most));
-  return r.copysign(select(ge(a, r.num(0.625)), large, small), x);  // small, if x is NaN
+  return r.copysign(select(ge(a, r.num(0.625)), large, small), x);  // for NaN, `small`
 }
 
 Expr math_sinh(const Real& r, Expr x) {

@@ -39,7 +39,7 @@ Real::Nearest Real::nearest(Expr a, Expr b, int64_t shift) const {
   return {sum - num(magic), context_.call(bits_dtype(), Intrinsic::k_bitcast, {sum})};
 }
 
-/// What is above the low bits is shifted out.
+/// 2^n for an n in the low bits of `bits`: the shift into the exponent field drops the bits above.
 Expr Real::power_of_two_of_bits(Expr bits) const {
   Expr width = context_.imm(bits_dtype(), is_double() ? 52 : 23);
   Expr one = context_.imm(bits_dtype(), is_double() ? 0x3ff0000000000000 : 0x3f800000);

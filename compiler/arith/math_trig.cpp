@@ -17,12 +17,12 @@ constexpr double kPiHalf = 1.5707963267948966, kPiHalfMiddle = 6.123233995736766
                  kPiHalfLow = -1.4973849048591698e-33;
 constexpr double kTwoOverPi = 0.63661977236758134308;
 
-/// x = (4 k + quadrant) pi/2 + rest, |rest| <= pi/4.
+/// An angle x = (4 k + quadrant) pi/2 + rest with |rest| <= pi/4.
 struct Reduced {
   Expr rest, quadrant;
 };
 
-/// Whether the dtype that x comes from holds no large angle; infinities and NaN are none.
+/// Whether the dtype that x was cast from has no large finite values, so that x is no large angle.
 bool is_always_small(Expr x) {
   while (const auto* conversion = x.as<Cast>()) {
     x = conversion->value;

@@ -21,7 +21,7 @@ namespace {
 
 enum Level { kOr = 1, kAnd = 2, kNot = 3, kCompare = 4, kSum = 9, kProduct = 10, kUnary = 11, kAtom = 12 };
 
-/// How a binary kind is written: by an operator of a level, or as a function if `level` is kAtom.
+/// How a binary operation is written: by an operator of a precedence level, or as a function if `level` is kAtom.
 struct Spelling {
   const char* text;
   int level;
@@ -67,7 +67,7 @@ Spelling spelling(ExprKind kind, DType dtype) {
 
 std::string int_text(int64_t value, DType dtype) {
   if (dtype.is_bool()) return value != 0 ? "T.bool(True)" : "T.bool(False)";
-  // The text has no literal for these: a minus sign is an operator on a number that must itself fit int64.
+  // The text IR has no literal for these: a minus sign is an operator on a number that must itself fit int64.
   if (dtype.bits == 64 && value == INT64_MIN && !dtype.is_uint()) return "T.min_value(\"int64\")";
   if (dtype == DType::u(64) && value < 0)
     return fmt::format("T.reinterpret(\"uint64\", {})", int_text(value, DType::i(64)));
@@ -97,13 +97,13 @@ class Printer {
     int level = 0;
   };
 
-  /// A whole that is no longer than this is written as a tree, and so are parts that are no longer than that.
+  /// Number of nodes up to which an expression, or a part of it, is written as a tree without names.
   static constexpr double kPlainWhole = 200, kPlainPart = 8;
 
-  /// What is worth a name, operands first.
+  /// The parts that get a name because they are shared and long, operands first.
   static std::vector<Expr> shared_parts(Expr root) {
     struct Count {
-      double tree = 1, written = 1;  ///< nodes; written: with names for what is shared
+      double tree = 1, written = 1;  ///< nodes as a tree, and with names for shared parts
       int uses = 0;
     };
     std::unordered_map<Expr, Count> counts;
@@ -149,7 +149,7 @@ class Printer {
   void push(Expr e, int level) { pending_.push_back({{}, e, level}); }
   void push(std::string text) { pending_.push_back({std::move(text), {}, 0}); }
 
-  /// Pushes `name(first, ...)`; pieces are pushed last one first.
+  /// Pushes the text `head(first, ...)` and its arguments; pieces are pushed in reverse.
   void push_call(std::string head, const std::vector<Expr>& args, const char* close = ")") {
     push(close);
     for (size_t i = args.size(); i-- > 0;) {

@@ -18,8 +18,8 @@
 namespace relaxc::arith {
 namespace {
 
-/// A minimum, maximum or select that is alone in its term: null if there is none. Those of which `both` cases must
-/// hold come first, since which case of another serves may differ between them.
+/// A minimum, maximum or select that is alone in a term; null if there is none. If `both`, the claim must hold in both
+/// cases; such choices come first, since which case of another one suffices may differ between theirs.
 struct Choice {
   const Monomial* monomial = nullptr;
   bool both = false;
@@ -39,12 +39,12 @@ struct Choice {
 
 struct Proofs::Search {
   int tries = 300;  ///< multiples of assumptions that may still be subtracted
-  int cases = 24;   ///< cases that may still be looked at
+  int cases = 24;   ///< cases that may still be tried
 };
 
 bool Proofs::proves_nonpositive(const Polynomial& p) {
-  constexpr int kInARow = 3;        // assumptions; ceil-div of a tiled loop takes them all
-  constexpr int64_t kSteps = 2048;  // of this proof and of all proofs that it starts
+  constexpr int kInARow = 3;        // assumptions that are combined; ceil-div of a tiled loop takes all
+  constexpr int64_t kSteps = 2048;  // for this proof and all that it starts
   Canonical::Question question(canonical_, kSteps);
   auto first = [&](auto term) { return term->first.empty() ? ~uint32_t{0} : term->first[0]->id; };
   if (std::optional<int64_t> value = p.as_constant()) return *value <= 0;
@@ -64,7 +64,7 @@ bool Proofs::proves_order(Expr a, Expr b, int64_t gap) {
 
 bool Proofs::nonpositive(const Polynomial& p, Search& search, int depth) {
   if (!canonical_.budget().afford(1 + p.terms.size())) return canonical_.ranges().range_by_terms(p).upper <= 0;
-  // Where cases are looked at below, range need not do the same before.
+  // The cases are tried below, so range() need not try them first.
   bool has_cases = Choice(p).monomial != nullptr && search.cases > 0;
   if ((has_cases ? canonical_.ranges().range(p, 0) : canonical_.ranges().range(p)).upper <= 0) return true;
   if (auto split = nonpositive_by_cases(p, search, depth)) return *split;
@@ -96,7 +96,7 @@ bool Proofs::nonpositive(const Polynomial& p, Search& search, int depth) {
          std::any_of(own.begin(), own.end(), cancels);
 }
 
-/// Splits by a minimum, maximum or select that is alone in its term; nothing if there is none.
+/// Tries the cases of a minimum, maximum or select that is alone in its term; nothing if there is none.
 std::optional<bool> Proofs::nonpositive_by_cases(const Polynomial& p, Search& search, int depth) {
   const auto [chosen, both] = Choice(p);
   if (chosen == nullptr) return std::nullopt;
@@ -116,7 +116,7 @@ std::optional<bool> Proofs::nonpositive_by_cases(const Polynomial& p, Search& se
   return both ? holds(n.b) && holds(n.a) : holds(n.b) || holds(n.a);
 }
 
-/// Polynomials <= 0 that follow from the atoms of `p` alone.
+/// Polynomials that are <= 0 by the ranges of the atoms of `p` and by what quotients are.
 std::vector<Polynomial> Proofs::implied(const Polynomial& p) {
   std::vector<Polynomial> found;
   auto add_fact = [&](std::optional<Polynomial> fact) {

@@ -73,7 +73,7 @@ Range floor_divide(Range a, Range b) {
 }
 
 Range truncated_divide(Range a, Range b) {
-  Range down = floor_divide(a, b);  // rounding to zero moves what is negative up by at most one
+  Range down = floor_divide(a, b);  // rounding to zero adds at most 1 to negative quotients
   return {down.lower, down.upper < 0 ? down.upper + 1 : down.upper};
 }
 
@@ -90,7 +90,7 @@ Range floor_remainder(Range a, Range b) {
 }
 
 Range truncated_remainder(Range a, Range b) {
-  Range sign = {a.lower >= 0 ? 0 : a.lower, a.upper <= 0 ? 0 : a.upper};  // that of a, and no larger than a
+  Range sign = {a.lower >= 0 ? 0 : a.lower, a.upper <= 0 ? 0 : a.upper};  // it has the sign of a, and is no larger
   if (!b.has_lower() || !b.has_upper()) return sign;
   int64_t size = std::max({-(b.lower + 1), b.upper - 1, int64_t{0}});
   return intersect(sign, {-size, size});

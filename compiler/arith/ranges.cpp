@@ -14,7 +14,7 @@
 
 namespace relaxc::arith {
 
-/// What is known of an atom, after that of all atoms in it, without recursion: they nest as deep as programs do.
+/// The range and congruence of an atom, after those of all atoms in it, without recursion: they nest deeply.
 Ranges::Known Ranges::known(Expr root) {
   auto found = known_.find(root);
   if (found != known_.end()) return found->second;
@@ -38,7 +38,7 @@ Ranges::Known Ranges::known(Expr root) {
   return known_.at(root);
 }
 
-/// Has steps of its own: it is done once, and much depends on it.
+/// Derives what is known of an atom. It has steps of its own, as it is done once and other answers depend on it.
 Ranges::Known Ranges::learn(Expr atom) {
   constexpr int64_t kSteps = 256;
   StepBudget& budget = canonical_.budget();
@@ -125,7 +125,7 @@ Range Ranges::range_by_terms(const Polynomial& p) {
   return total;
 }
 
-/// Resolves the first atom that has cases and is alone in its term.
+/// The range over all cases of the first atom that has cases and is alone in its term.
 Range Ranges::range_by_cases(const Polynomial& p, int depth) {
   for (const auto& [monomial, coefficient] : p.terms) {
     if (monomial.size() != 1 || coefficient == INT64_MIN) continue;

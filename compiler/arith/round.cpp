@@ -7,7 +7,7 @@
 namespace relaxc::arith {
 namespace {
 
-/// Rounds to `mantissa` explicit bits with least exponent `min_exponent` (of the smallest normal), ties to even.
+/// Rounds to `mantissa` explicit bits, ties to even; `min_exponent` is that of the smallest normal number.
 double round_mantissa(double value, int mantissa, int min_exponent) {
   if (value == 0 || !std::isfinite(value)) return value;
   int exponent = std::max(std::ilogb(value), min_exponent);
@@ -19,7 +19,7 @@ double with_limit(double value, double largest, double beyond) {
   return std::abs(value) > largest ? std::copysign(beyond, value) : value;
 }
 
-/// The nearest power of two, of two the larger; NaN for what is not positive.
+/// Rounds to the nearest power of two, ties to the larger; NaN for infinity and for numbers that are not positive.
 double round_to_power(double value) {
   if (!(value > 0) || std::isinf(value)) return std::nan("");
   int exponent = std::max(std::ilogb(value), -127);

@@ -10,7 +10,7 @@
 
 namespace relaxc::arith {
 
-/// Three-valued logic over the conditions that and, or, not join; each node once.
+/// Evaluates `and`, `or` and `not` over conditions in three-valued logic, each node once.
 class Decision {
  public:
   Decision(Canonical& canonical, const Facts& facts) : canonical_(canonical), assumptions_(facts.assumptions()) {}

@@ -16,7 +16,7 @@ class Eliminator {
   Eliminator(Context& context, const std::vector<Var>& gone, const Facts& facts)
       : context_(context), gone_(gone), facts_(facts), canonical_(context, facts, Equalities::kKeep) {}
 
-  /// An upper (lower) bound of `e` without the variables; nothing if none was found.
+  /// An upper (lower) bound of `e` that does not mention the variables; nothing if none was found.
   std::optional<Expr> end(Expr e, bool upper, int depth = 0) {
     if (!mentions(e)) return e;
     if (depth > kDeepest || --steps_ < 0) return std::nullopt;
@@ -53,7 +53,7 @@ class Eliminator {
     return context_.index(upper ? values.upper : values.lower);
   }
 
-  /// The tightest end of a variable: from its range, or from `v < x`, `v <= x`, `v == x` among the assumptions.
+  /// A bound of a variable: by the first assumption `v < x`, `v <= x` or `v == x` that gives one, else from its range.
   std::optional<Expr> end_of(Var var, bool upper, int depth) {
     for (Expr e : facts_.assumptions()) {
       ExprKind kind = e->kind;
@@ -75,7 +75,7 @@ class Eliminator {
     std::vector<Expr> changing;
     for (Expr factor : monomial) (mentions(factor) ? changing.push_back(factor) : void(product = product * factor));
     if (changing.empty()) return product;
-    // Factors must not be negative, neither before nor after, or the end could change sides.
+    // Factors must not be negative, neither before nor after: else a larger factor could make the product smaller.
     for (Expr factor : monomial)
       if (monomial.size() > 1 && canonical_.ranges().range_of_atom(factor).lower < 0) return std::nullopt;
     for (Expr factor : changing) {
@@ -115,7 +115,7 @@ class Eliminator {
   const Facts& facts_;
   Canonical canonical_;
   std::unordered_map<Expr, bool> mentions_;
-  int steps_ = 2000;  ///< that may still be taken: terms times depth would be a tree
+  int steps_ = 2000;  ///< limits the work: terms times depth would be a tree
 };
 
 }  // namespace

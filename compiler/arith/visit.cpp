@@ -27,7 +27,7 @@ Expr with_operands(Expr e, const std::vector<Expr>& to) {
 
 namespace {
 
-/// `e` over these operands: itself if they are its own.
+/// `e` with the operands `to`; `e` itself if they are equal to its own.
 Expr rebuilt(Expr e, const std::vector<Expr>& to) {
   OperandList from(e);
   return std::equal(from.begin(), from.end(), to.begin(), to.end()) ? e : with_operands(e, to);
