@@ -178,7 +178,7 @@ IndexRanges::Known IndexRanges::learn(Expr e) const {
           never};
 }
 
-/// Whether a node that is computed in all cases never fits; a select, `and` or `or` computes only its first operand so.
+/// Whether a node that is always computed never fits. Of a select, an `and` or an `or`, that is only the first operand.
 bool IndexRanges::never_fits(Expr root) {
   std::unordered_set<Expr> seen;
   std::vector<Expr> pending{root};

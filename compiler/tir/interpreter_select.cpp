@@ -34,7 +34,7 @@ Op pick(DType dtype, Op integer, Op single, Op dbl) {
 struct BinaryOps {
   ExprKind kind;
   Op integer, uint, uint64;  ///< signed, unsigned of less than 64 bits, unsigned of 64
-  Op index;                  ///< of an index whose overflow is checked
+  Op index;                  ///< for an index whose overflow is checked
   Op single, dbl;
   bool leaves_range;  ///< the result may need to be wrapped or rounded
 };

@@ -24,7 +24,7 @@ bool is_leaf(Expr e) {
   return e.constant() != nullptr || e.as<FloatImm>() != nullptr || e.as<VarNode>() != nullptr;
 }
 
-/// Whether `e` may be computed only where the program chooses it: it may read outside of a buffer, or calls the host.
+/// Whether `e` may be computed only where the program chooses it: it may read outside of a buffer, or calls C code.
 bool needs_leave(Expr e) {
   return e.as<Load>() != nullptr || (e.as<Extern>() != nullptr && !is_angle_call(e));
 }

@@ -120,7 +120,7 @@ class Link {
   /// Returns the command of the C compiler that links, without inputs. The default is cc, or clang for other machines.
   Result<Words> compiler() {
     bool here = links_here(what_.triple);
-    // As a shell reads it: a path may have blanks between quotes.
+    // Splits the command as a shell does: a path may have blanks between quotes.
     llvm::BumpPtrAllocator memory;
     llvm::StringSaver saver(memory);
     llvm::SmallVector<const char*> tokens;

@@ -67,7 +67,7 @@ llvm::Function* ObjectEmitter::c_function(const tir::PrimFunc& function, const s
                                           ObjectAddresses tables) {
   tables.emplace("weights", weights_address());
   llvm::Function* made = lowering_.add_c_function(function, symbol, tables);
-  const bool named = function.c_function->is_global;  // by the program; else the model's table ties it
+  const bool named = function.c_function->is_global;  // named by the program; else the model's table ties it
   if (named && function.c_function->ties_runtime) refer_to_runtime(".text." + symbol, "ax");
   return made;
 }

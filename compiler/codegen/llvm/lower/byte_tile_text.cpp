@@ -99,7 +99,7 @@ class ThumbTile {
   }
 
  private:
-  static constexpr const char *kEnd = "r12", *kMemory = "lr";  ///< the base's last address; the sums' address
+  static constexpr const char *kEnd = "r12", *kMemory = "lr";  ///< the base's end address; the sums' address
   static std::string sum_register(size_t i) { return fmt::format("r{}", 8 + i); }
 
   void load_sums(size_t count, bool repeats) {

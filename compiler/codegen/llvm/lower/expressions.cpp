@@ -74,7 +74,7 @@ std::optional<int64_t> whole_number(Expr e) {
 }
 
 std::optional<StoredFloat> as_stored_float(const arith::Cast& e) {
-  constexpr int64_t kRoundingBits = 0x4B400000;  // of 1.5 * 2^23
+  constexpr int64_t kRoundingBits = 0x4B400000;  // the bits of the float 1.5 * 2^23
   const auto* moved = e.value.as<arith::Sub>();
   const auto* bits = moved != nullptr ? moved->a.as<arith::Call>() : nullptr;
   const auto* offset = moved != nullptr ? moved->b.as<arith::IntImm>() : nullptr;

@@ -55,7 +55,7 @@ void FunctionLowering::bind_parameters() {
 void FunctionLowering::bind_buffer(tir::BufferRef buffer, llvm::Argument* argument) {
   argument->setName(buffer->name);
   parts_.addresses.put(buffer, argument);
-  if (source_.c_function) return;  // shapes of buffers that C passes are unknown
+  if (source_.c_function) return;  // nothing is known of buffers that C passes
   for (arith::Expr dim : buffer->shape)
     if (const auto* symbol = dim.as<arith::VarNode>()) parts_.bindings.assume_size(arith::Var(symbol));
   uint64_t natural = static_cast<uint64_t>(buffer->dtype.bytes());
