@@ -32,11 +32,12 @@ struct CompileOptions {
   std::string opt = "2";                 ///< "0".."3", "s", "z"
   bool fast_codegen = false;             ///< whether LLVM spends less time than `opt` says, for slower code
   std::string target, cpu, features, float_abi;
-  std::string target_from_cc;    ///< a C compiler and its flags, which determine the target
-  codegen_c::Style c_style;      ///< of C text
-  int32_t jobs = 0;              ///< threads that compile; 0: as many as there are cores
-  int32_t task_slots = 0;        ///< 0: as the target says
-  int64_t max_recursion = 1000;  ///< largest depth of recursive calls
+  std::string target_from_cc;        ///< a C compiler and its flags, which determine the target
+  codegen_c::Style c_style;          ///< of C text
+  int32_t jobs = 0;                  ///< threads that compile; 0: as many as there are cores
+  int32_t task_slots = 0;            ///< 0: as the target says
+  int64_t max_recursion = 1000;      ///< largest depth of recursive calls
+  int64_t max_data_nodes = 100'000;  ///< most nodes of algebraic data in one run
   bool depfile = false, phony_targets = false;
   std::string depfile_path, depfile_target;  ///< empty: made from `output`
   bool line_tables = false;                  ///< whether to write DWARF line tables

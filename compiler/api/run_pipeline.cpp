@@ -117,6 +117,7 @@ PassContext pass_context(const CompileOptions& options, const PassNumbers& numbe
                          Observations* observed, Diagnostics& diag) {
   PassContext context{ops, target, diag, evaluator, options.opt_level(), &object};
   context.max_recursion = options.max_recursion;
+  context.max_data_nodes = options.max_data_nodes;
   context.options = numbers;
   // Tails of vectors would be longer than what is saved, and loops of MISRA C end at numbers.
   if (target.vector_bits == 0 && options.c_style.profile == codegen_c::Profile::kPlain) {

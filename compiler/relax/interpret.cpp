@@ -150,7 +150,7 @@ std::variant<std::vector<HostTensor>, RunFault> interpret(Module& module, const 
                                                           tir::Evaluator& evaluator, const tir::CallExternal& external,
                                                           int64_t budget) {
   using namespace interpreter;
-  Program program{module, table, evaluator, external, budget, {}, {}};
+  Program program{module, table, evaluator, external, budget, {}, {}, {}};
   Parts in, out;
   for (const Value* argument : function.body().arguments)
     if (holds_callable(argument->info))

@@ -10,7 +10,13 @@
 
 namespace relaxc::relax::interpreter {
 
-/// State that all calls of a run share: the program, and caches of definitions and expansions.
+/// A value of an algebraic data type that has fields.
+struct Node {
+  int64_t tag = 0;
+  Parts fields;
+};
+
+/// State that all calls of a run share: the program, nodes, and caches of definitions and expansions.
 struct Program {
   Module& module;
   const OpTable& table;
@@ -19,6 +25,7 @@ struct Program {
   int64_t budget;  ///< left for iterations and calls
   std::unordered_map<const Op*, tir::PrimFunc> definitions;
   std::unordered_map<const Op*, std::unique_ptr<Function>> expansions;
+  std::vector<Node> nodes;
 };
 
 /// One call of one function.
@@ -58,6 +65,10 @@ class Frame {
                        const std::vector<std::shared_ptr<HostTensor>>& outputs);
   bool run_expansion(const Op& op);
   std::unique_ptr<Function> expanded(const Op& op);
+
+  // interpret_nodes.cpp
+  bool run_node(const Op& op);
+  bool take_field(const Op& op, int64_t value);
 
   // interpret_call.cpp: calls of functions and prim funcs, closures, control flow
   bool run_call_tir(const Op& op);

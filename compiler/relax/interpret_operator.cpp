@@ -9,6 +9,7 @@
 namespace relaxc::relax::interpreter {
 
 bool Frame::run_operator(const Op& op) {
+  if (op.def->role == Role::kNode) return run_node(op);
   return op.def->expand != nullptr ? run_expansion(op) : run_definition(op);
 }
 

@@ -111,6 +111,7 @@ enum class Role : uint8_t {
   kKernel,  ///< by a prim func made of its definition
   kView,    ///< not at all: the result is operand 0's bytes in the same order under another shape
   kHost,    ///< by scalar code of the entry, which converts shapes and tensors into each other
+  kNode,    ///< by reads and writes of the nodes of algebraic data, which exist during a run only
 };
 
 struct OpDef {

@@ -28,7 +28,9 @@ namespace relaxc {
   X(Relation,  "{what} does not hold, with {expected} and {actual} as its sides") \
   X(Room,      "{actual} elements where there is room for {expected}")            \
   X(Overflow,  "a size is beyond {expected}")                                     \
-  X(Depth,     "a call that is {actual} deep, where --max-recursion is {expected}")
+  X(Depth,     "a call that is {actual} deep, where --max-recursion is {expected}") \
+  X(Nodes,     "{actual} nodes of data, where --max-data-nodes is {expected}")          \
+  X(Tag,       "constructor number {actual} where {expected} is matched")
 // clang-format on
 
 enum class Finding : uint8_t {

@@ -25,6 +25,7 @@ enum StatusCode : int32_t {
   kRecursionDepth = 36,
   kOutOfMemory = 38,
   kDataBound = 40,
+  kNodeLimit = 43,
 };
 
 }  // namespace relaxc

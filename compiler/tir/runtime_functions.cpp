@@ -45,7 +45,7 @@ struct ArgumentKind {
   int64_t words;
 };
 constexpr ArgumentKind kArgumentKinds[] = {
-    {'h', "the record of a heap, 59 int64", kHeapWords},
+    {'h', "the record of a heap, 63 int64", kHeapWords},
     {'b', "a block, 2 int64", kBlockWords},
     {'o', "an object's handle", 1},
     {'w', "the words of a tensor, int64", kBlockWords},

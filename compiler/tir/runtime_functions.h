@@ -71,7 +71,7 @@ std::string unprefixed_name(RuntimeFunction function);
 /// Returns the row called `name`, or null.
 const RuntimeRow* find_runtime_function(std::string_view name);
 
-constexpr int64_t kHeapWords = 59;  ///< RLX_HEAP_WORDS: size of a heap's record in int64; tests/unit/lower compares
+constexpr int64_t kHeapWords = 63;  ///< RLX_HEAP_WORDS: size of a heap's record in int64; tests/unit/lower compares
 constexpr int64_t kBlockWords = 2;  ///< size of a block's record: an address and a size in bytes
 
 /// Returns why `call`, an Invoke of the runtime, does not fit the function that it names: no statement may call that

@@ -65,7 +65,8 @@ struct PassContext {
     auto given = options.find(which.name);
     return given == options.end() ? which.fallback : given->second;
   }
-  int64_t max_recursion = 1000;  ///< most nested calls of recursive functions (--max-recursion)
+  int64_t max_recursion = 1000;      ///< most nested calls of recursive functions (--max-recursion)
+  int64_t max_data_nodes = 100'000;  ///< most nodes of algebraic data in one run (--max-data-nodes)
   /// Steps that schedule kernels instead of the strategies, by the kernel's name (--schedules).
   std::map<std::string, TextSpan, std::less<>> traces = {};
   /// Receives for each kernel which strategies were tried and what they answered, if set.

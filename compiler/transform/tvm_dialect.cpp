@@ -147,7 +147,8 @@ Status to_tvm_dialect(relax::Module& module, const relax::OpTable& ops, Diagnost
   for (Function* function : module.functions()) {
     std::set<const Op*> replaced;  // looked up only
     for (Op* op : ops_of(function->body(), true)) {
-      if (op->kind != OpKind::kOperator || op->def->role == Role::kHost || is_shared(*op)) continue;
+      if (op->kind != OpKind::kOperator || is_shared(*op)) continue;
+      if (op->def->role == Role::kHost || op->def->role == Role::kNode) continue;
       GraphBuilder builder(module, ops, op, diag);
       builder.location = op->location;
       if (op->def->role == Role::kKernel) {

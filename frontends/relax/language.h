@@ -18,7 +18,7 @@ struct TextConstants {
 
 struct Language {
   /// Fills the tree, and returns the constants of the text.
-  TextConstants (*parse)(SourceText& source, ast::Tree& tree);
+  TextConstants (*parse)(SourceText& source, ast::Tree& tree, const relax::OpTable& table);
   /// Operators of its own; null: Relax's.
   const Dialect* dialect = nullptr;
 };

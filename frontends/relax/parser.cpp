@@ -261,7 +261,7 @@ Status check_purity(relax::Module& module, Diagnostics& diag) {
 }
 
 /// Its metadata is statements, which are read with the others.
-TextConstants parse_relax(SourceText& source, ast::Tree& tree) {
+TextConstants parse_relax(SourceText& source, ast::Tree& tree, const relax::OpTable&) {
   parse_file(source, tree);
   return {};
 }
@@ -301,7 +301,7 @@ Result<relax::Module> parse_module(std::string path, std::string text, const Lan
   SourceText source(file, module.sources(), diag);
   ast::Tree tree;
   size_t errors_before = diag.error_count();
-  TextConstants said = language.parse(source, tree);
+  TextConstants said = language.parse(source, tree, table);
   ModuleScope scope{module, table, source, tree, beside, beside.constants, false, false, {}, {}, {},
                     {},     {},    0,      0,    {},     language.dialect};
   scope.has_metadata = said.metadata.has_value() || said.failed;

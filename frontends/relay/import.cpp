@@ -1,4 +1,4 @@
-// import.cpp: the entry points of the Relay frontend.
+// import.cpp: the entry points of the Relay frontend, and the types of operators, which type inference asks for.
 #include "frontends/relay/import.h"
 
 #include <filesystem>
@@ -10,7 +10,32 @@
 namespace relaxc::relay {
 namespace {
 
-frontend::TextConstants parse(SourceText& source, ast::Tree& tree) {
+Type* type_of(Types& types, relax::Info info) {
+  if (const auto* tuple = info->as<relax::TupleInfo>()) {
+    std::vector<Type*> parts;
+    for (relax::Info field : tuple->fields) parts.push_back(type_of(types, field));
+    return types.compound(Type::kTuple, std::move(parts));
+  }
+  const auto* tensor = info->as<relax::TensorInfo>();
+  if (tensor == nullptr || !tensor->shape || !tensor->dtype) return types.variable(true);
+  std::vector<int64_t> dims;
+  for (arith::Expr dim : *tensor->shape) dims.push_back(dim.constant() == nullptr ? Type::kOpenDim : *dim.constant());
+  return types.tensor(std::move(dims), to_string(*tensor->dtype));
+}
+
+/// What @main of `program` gives, by the deduction of operators; null if the program is not right, which reading the
+/// text that it is taken from reports.
+Type* deduce(Types& types, const std::string& program, const relax::OpTable& table) {
+  Diagnostics unheard;
+  Result<relax::Module> module = parse_relay("deduced", program, table, unheard, {});
+  const relax::Function* main = module ? module->find_function("main") : nullptr;
+  if (main == nullptr) return nullptr;
+  std::vector<Type*> results;
+  for (const relax::Value* result : main->body().results()) results.push_back(type_of(types, result->info));
+  return results.size() == 1 ? results[0] : types.compound(Type::kTuple, std::move(results));
+}
+
+frontend::TextConstants parse(SourceText& source, ast::Tree& tree, const relax::OpTable& table) {
   Tokens tokens = read_tokens(source);
   frontend::TextConstants said;
   if (tokens.metadata.length > 0) {
@@ -18,7 +43,8 @@ frontend::TextConstants parse(SourceText& source, ast::Tree& tree) {
     said.failed = !constants;
     if (constants) said.metadata = std::move(*constants);
   }
-  Grammar(source, tree, std::move(tokens)).file();
+  auto ask = [&](Types& types, const std::string& program) { return deduce(types, program, table); };
+  Grammar(source, tree, std::move(tokens), ask).file();
   return said;
 }
 

@@ -227,6 +227,7 @@ static const char* const sentences[] = {
     [RLX_DATA_BOUND] = "{actual} was found in the data, the limit is {expected}",
     [RLX_OBJECT_KIND] = "the object is of kind {actual}, must be of kind {expected}",
     [RLX_SELFTEST] = "the self-test found another answer: {actual}, must be {expected}",
+    [RLX_NODE_LIMIT] = "there are {actual} nodes of data, the limit is {expected}",
     [RLX_FILE_IO] = "the file of weights cannot be opened, sized or mapped: errno is {actual}",
     [RLX_FILE_FORMAT] = "this is not a file of weights",
 };

@@ -41,6 +41,7 @@ static const char* const names[] = {
     [RLX_DATA_BOUND] = "DATA_BOUND",
     [RLX_OBJECT_KIND] = "OBJECT_KIND",
     [RLX_SELFTEST] = "SELFTEST",
+    [RLX_NODE_LIMIT] = "NODE_LIMIT",
     [RLX_FILE_IO] = "FILE_IO",
     [RLX_FILE_FORMAT] = "FILE_FORMAT",
 };

@@ -73,6 +73,7 @@ typedef enum rlx_status {
   RLX_DATA_BOUND = 40,      /* a size found in the data exceeds the bound it was planned by: expected: bound, actual */
   RLX_OBJECT_KIND = 41,     /* a handle points to an object of another kind: expected, actual rlx_object.kind */
   RLX_SELFTEST = 42,        /* the weights (tensor -1: expected, actual CRC-32), or an output (actual: the element) */
+  RLX_NODE_LIMIT = 43,      /* more nodes of algebraic data than the limit: expected, actual */
 
   /* From the hosted helpers (relax_rt_hosted.h). */
   RLX_FILE_IO = 64,     /* a file cannot be opened, sized or mapped: actual: errno */

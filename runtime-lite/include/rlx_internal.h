@@ -105,7 +105,10 @@ int32_t rlx_generic_run(const rlx_function_private* self, uint64_t* scratch, rlx
 #define RLX_HEAP_FREE        3 /* heads of the free lists of blocks of 64 << k bytes */
 #define RLX_HEAP_CLASSES     55
 #define RLX_HEAP_DEPTH       (RLX_HEAP_FREE + RLX_HEAP_CLASSES) /* number of running calls of recursive functions */
-#define RLX_HEAP_WORDS       (RLX_HEAP_DEPTH + 1)
+#define RLX_HEAP_NODES       (RLX_HEAP_DEPTH + 1) /* the block with the nodes of algebraic data, which moves as it grows */
+#define RLX_HEAP_NODE_WORDS  (RLX_HEAP_NODES + 2) /* words of it in use */
+#define RLX_HEAP_NODE_COUNT  (RLX_HEAP_NODE_WORDS + 1)
+#define RLX_HEAP_WORDS       (RLX_HEAP_NODE_COUNT + 1)
 #define RLX_HEAP_FIRST_CHUNK 16384
 
 /* Initializes an empty heap. Always returns RLX_OK. */

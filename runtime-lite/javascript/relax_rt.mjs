@@ -68,6 +68,7 @@ const STATUSES = {
   20: "SIZE_OVERFLOW", 21: "BROADCAST", 22: "NEEDS_DATA", 23: "CPU_FEATURES", 24: "POOL_SIZE", 25: "POOL_ALIGNMENT",
   32: "INDEX_RANGE", 33: "DATA_CAPACITY", 34: "ASSERTION", 35: "EXTERNAL_FAILED", 36: "RECURSION_DEPTH",
   37: "NO_ALLOCATOR", 38: "OUT_OF_MEMORY", 39: "POLLED", 40: "DATA_BOUND", 41: "OBJECT_KIND", 42: "SELFTEST",
+  43: "NODE_LIMIT",
 };
 
 /** A call that failed: `status` is the status's name, `record` the fields of the model's error record. */

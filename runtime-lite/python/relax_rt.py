@@ -158,6 +158,7 @@ STATUSES = {
     40: ("DATA_BOUND", "{actual} was found in the data, the limit is {expected}"),
     41: ("OBJECT_KIND", "the object is of kind {actual}, must be of kind {expected}"),
     42: ("SELFTEST", "the self-test found another answer: {actual}, must be {expected}"),
+    43: ("NODE_LIMIT", "there are {actual} nodes of data, the limit is {expected}"),
     64: ("FILE_IO", "the file of weights cannot be opened, sized or mapped: errno is {actual}"),
     65: ("FILE_FORMAT", "this is not a file of weights"),
 }

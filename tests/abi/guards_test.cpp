@@ -286,8 +286,9 @@ TEST_CASE("symbols that meet in a broadcast are equal or 1") {
 }
 
 TEST_CASE("an error that a body finds passes through with its record, and sizes stay capacities") {
-  for (int32_t status : {RLX_INDEX_RANGE, RLX_ASSERTION, RLX_EXTERNAL_FAILED, RLX_RECURSION_DEPTH, RLX_NO_ALLOCATOR,
-                         RLX_OUT_OF_MEMORY, RLX_POLLED, RLX_DATA_BOUND, RLX_OBJECT_KIND, RLX_SELFTEST}) {
+  for (int32_t status :
+       {RLX_INDEX_RANGE, RLX_ASSERTION, RLX_EXTERNAL_FAILED, RLX_RECURSION_DEPTH, RLX_NO_ALLOCATOR, RLX_OUT_OF_MEMORY,
+        RLX_POLLED, RLX_DATA_BOUND, RLX_OBJECT_KIND, RLX_SELFTEST, RLX_NODE_LIMIT}) {
     Call call = affine_call();
     fake_fault fault = {status};
     call.context.trace_user = &fault;
@@ -304,6 +305,7 @@ TEST_CASE("every status has a name of its own") {
   CHECK(std::string(rlx_status_name(RLX_NEEDS_DATA)) == "NEEDS_DATA");
   CHECK(std::string(rlx_status_name(RLX_FILE_FORMAT)) == "FILE_FORMAT");
   CHECK(std::string(rlx_status_name(RLX_OBJECT_KIND)) == "OBJECT_KIND");
+  CHECK(std::string(rlx_status_name(RLX_NODE_LIMIT)) == "NODE_LIMIT");
   CHECK(std::string(rlx_status_name(RLX_POOL_ALIGNMENT)) == "POOL_ALIGNMENT");
-  for (int32_t unknown : {-1, 26, 31, 43, 66, 0x7fffffff}) CHECK(std::string(rlx_status_name(unknown)) == "UNKNOWN");
+  for (int32_t unknown : {-1, 26, 31, 44, 66, 0x7fffffff}) CHECK(std::string(rlx_status_name(unknown)) == "UNKNOWN");
 }

@@ -90,7 +90,23 @@ def main(m: R.Tensor((1,), "int64")):
     return y
 """
 
+NODES = """@R.function
+def main(v: R.Tensor((), "int64")):
+    nil = R.adt.construct((), tag=7)
+    one = R.adt.construct((v, nil), tag=0)
+    two = R.adt.construct((v, one), tag=3)
+    y = R.adt.field(READ, R.shape([]), tag=TAG, index=0, dtype="int64")
+    return y
+"""
+
 CASES = [
+    Case("Nodes", NODES.replace("READ", "two").replace("TAG", "3"), [np.array(5)],
+         "adt.construct 'two': 2 nodes of data, where --max-data-nodes is 1", "NODE_LIMIT", ["--max-data-nodes=1"],
+         without=["interpret"]),
+    Case("Tag", NODES.replace("READ", "two").replace("TAG", "0"), [np.array(5)],
+         "adt.field 'y': constructor number 3 where 0 is matched", "DATA_BOUND", without=["interpret"]),
+    Case("Exact", NODES.replace("READ", "nil").replace("TAG", "-1"), [np.array(5)],
+         "adt.field 'y': the number of clauses that fit is 0, must be 1", "DATA_BOUND", without=["interpret"]),
     Case("Elements", model("Reshape", "view_3", {"x": (FLOAT, ["n"])}, 2, {"shape": ints(4, 168)}), [floats(480)],
          "Reshape 'view_3': 480 elements become 672", "DERIVED_DIM"),
     Case("Where", model("Concat", "cat_1", {"a": (FLOAT, ["n", "k"]), "b": (FLOAT, ["m", "l"])}, 2, axis=0),

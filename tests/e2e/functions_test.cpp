@@ -105,6 +105,28 @@ TEST_CASE("a recursion that goes deeper than its limit ends with a code that nam
   CHECK(values_of(program.run_compiled({int64(10)})[0]) == std::vector<double>{10});
 }
 
+TEST_CASE("algebraic data is in nodes of the run, and gives what the interpreter gives") {
+  CompiledProgram program("tests/e2e/programs/algebraic.relax");
+  CountingAllocator allocator(program);
+  for (int64_t k : {0, 1, 2, 5, 12})
+    for (int64_t n : {0, 1, 40}) program.run({int64(k), floats({3}, 0.25), floats({n, 2}, -1)});
+  CHECK(values_of(program.run({int64(4), floats({3}), floats({1, 2})})[1]) == std::vector<double>{0});
+  CHECK(allocator.calls > 0);
+  CHECK(allocator.intact());
+}
+
+TEST_CASE("more nodes of algebraic data than their limit end a run, and no allocator does too") {
+  api::CompileOptions options;
+  options.max_data_nodes = 12;
+  CompiledProgram program("tests/e2e/programs/algebraic.relax", options);
+  CHECK_THAT(program.refusal({int64(2), floats({3}), floats({1, 2})}), Catch::Contains("NO_ALLOCATOR"));
+  CountingAllocator allocator(program);
+  program.run_compiled({int64(3), floats({3}), floats({1, 2})});
+  CHECK_THAT(program.refusal({int64(4), floats({3}), floats({1, 2})}),
+             Catch::Contains("NODE_LIMIT") && Catch::Contains("expected 12"));
+  CHECK(allocator.intact());
+}
+
 TEST_CASE("the limit of recursion is an option, and the machine's stack holds ten times the default") {
   api::CompileOptions options;
   options.max_recursion = 10000;

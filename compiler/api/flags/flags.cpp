@@ -122,6 +122,10 @@ void add_optimization_flags(CLI::App& app, CompileOptions& o) {
       ->check(between(1, int64_t{1} << 31))
       ->type_name("N")
       ->capture_default_str();
+  app.add_option("--max-data-nodes", o.max_data_nodes, "limit the nodes of algebraic data in a run")
+      ->check(between(1, int64_t{1} << 31))
+      ->type_name("N")
+      ->capture_default_str();
   repeated(app.add_option("--disable-pass", o.passes.disabled, "do not run these passes, also not as clean-ups")
                ->delimiter(','),
            "PASS");

@@ -31,13 +31,8 @@ struct Foreign {
   std::string_view keyword, what;
 };
 constexpr Foreign kForeign[] = {
-    {"match", "matching of algebraic data types"},
-    {"ref", "references"},
-    {"ref_read", "references"},
-    {"ref_write", "references"},
-    {"RefRead", "references"},
-    {"RefWrite", "references"},
-    {"extern", "external functions"},
+    {"ref", "references"},     {"ref_read", "references"}, {"ref_write", "references"},
+    {"RefRead", "references"}, {"RefWrite", "references"}, {"extern", "external functions"},
 };
 
 }  // namespace
@@ -55,7 +50,12 @@ Grammar::Expr Grammar::expression() {
     } else if (peek().kind == TokenKind::kGraph && peek(1).is("=")) {
       ok = numbered_binding();
     } else {
-      value = last && peek().is_name("if") ? branch(true) : infix(0);
+      if (last && peek().is_name("if"))
+        value = branch(true);
+      else if (last && peek().is_name("match"))
+        value = match(true);
+      else
+        value = infix(0);
       break;
     }
   }
@@ -73,7 +73,12 @@ bool Grammar::let() {
     unexpected("a variable such as %x");
     return false;
   }
-  if (accept(":") && type(Unknown::kRank, variable.text) == nullptr) return false;
+  Type* declared = nullptr;
+  if (accept(":")) {
+    size_t begin = at_;
+    if (type(Unknown::kRank, variable.text) == nullptr) return false;
+    if (infers_) declared = written_type(begin);
+  }
   if (!expect("=", "behind a variable")) return false;
   Expr value = nullptr;
   if (peek().is_name("fn")) {
@@ -82,6 +87,9 @@ bool Grammar::let() {
     value = infix(0);
     if (value != nullptr) scopes_.back().locals[variable.text] = named(value, variable.text, variable.place)->text;
   }
+  if (value != nullptr && declared != nullptr && !types_.unify(declared, type_of(value)))
+    return refuse(variable.place, Kind::dtype_mismatch, "'%{}' is declared {}, and its value is {}", variable.text,
+                  types_.text(declared), types_.text(type_of(value))) != nullptr;
   return value != nullptr && expect(";", "behind a binding");
 }
 
@@ -105,7 +113,9 @@ Grammar::Expr Grammar::infix(int least) {
     Expr right = infix(row->precedence);
     if (right == nullptr) return nullptr;
     Expr callee = make(ExprKind::kAttribute, place, {name(place, "relay")}, std::string(row->op));
+    Type* made = infers_ ? type_of_call(callee, {left, right}, "") : nullptr;
     left = make(ExprKind::kCall, join(left->place, right->place), {callee, left, right});
+    if (made != nullptr) types_of_[left] = made;
     if (left->depth > kDeepestTree) left = named(left, "sum", place);
   }
   return left;
@@ -135,9 +145,7 @@ Grammar::Expr Grammar::atom() {
     case TokenKind::kLocal:
       return local(take());
     case TokenKind::kGlobal:
-      if (functions_.count(token.text) == 0)
-        return refuse(token.place, Kind::unbound_name, "there is no function '@{}' in the text", token.text);
-      return name(token.place, take().text);
+      return global(take());
     case TokenKind::kNumber:
       return constant();
     case TokenKind::kMeta:
@@ -154,10 +162,10 @@ Grammar::Expr Grammar::name_atom() {
   if (token.text == "True" || token.text == "False") return constant();
   if (token.text == "if") return branch(false);
   if (token.text == "fn") return closure(unique("fn"));
+  if (token.text == "match") return match(false);
   for (const Foreign& row : kForeign)
     if (row.keyword == token.text) return refuse(token.place, Kind::unsupported, "{} are not supported", row.what);
-  if (constructors_.count(token.text) != 0)
-    return refuse(token.place, Kind::unsupported, "algebraic data types are not supported, found '{}'", token.text);
+  if (constructors_.count(token.text) != 0) return construct();
   Token op = take();
   if (!peek().is("(")) return refuse(op.place, Kind::unsupported, "the operator '{}' is not a value; call it", op.text);
   return make(ExprKind::kAttribute, op.place, {name(op.place, "relay")}, op.text);
@@ -169,12 +177,18 @@ Grammar::Expr Grammar::call(Expr callee) {
   take();
   std::vector<Expr> items{callee};
   std::vector<ast::Keyword> keywords;
+  std::string attributes_text;
   while (!peek().is(")")) {
     if (peek().kind == TokenKind::kName && peek(1).is("=")) {
       Token key = take();
       take();
       Expr value = named_attribute();
       if (value == nullptr) return nullptr;
+      if (infers_ && !value->is(ExprKind::kNone)) {
+        const uint32_t end = tokens_[at_ - 1].place.end();
+        attributes_text += (items.size() == 1 && keywords.empty() ? "" : ", ") +
+                           source_.text().substr(key.place.begin, end - key.place.begin);
+      }
       if (key.text != "attrs_type_key") keywords.push_back({key.text, key.place, value});
     } else {
       bool attributes = peek().kind == TokenKind::kMeta && peek().text.find("attrs") != std::string::npos;
@@ -194,6 +208,7 @@ Grammar::Expr Grammar::call(Expr callee) {
   for (Expr item : items) depth = std::max(depth, item->depth + 1);
   ast::Expr& made =
       tree_.exprs.emplace_back(ast::Expr{ExprKind::kCall, whole, {}, std::move(items), std::move(keywords), depth});
+  if (infers_) types_of_[&made] = type_of_call(callee, {made.items.begin() + 1, made.items.end()}, attributes_text);
   return &made;
 }
 
@@ -232,7 +247,10 @@ Grammar::Expr Grammar::tuple() {
   Place whole = join(begin, peek().place);
   if (!expect(")", "behind an expression")) return nullptr;
   if (fields.size() == 1 && !comma) return fields[0];
-  if (fields.empty()) return relax_call(whole, "tuple", {});
+  if (fields.empty()) {
+    Expr made = relax_call(whole, "tuple", {});
+    return infers_ ? typed(made, types_.compound(Type::kTuple, {})) : made;
+  }
   return make(ExprKind::kTuple, whole, std::move(fields));
 }
 
@@ -244,8 +262,14 @@ Grammar::Expr Grammar::branch(bool last) {
   if (condition == nullptr || !expect(")", "behind a condition")) return nullptr;
   std::string result = last ? std::string() : unique("branch");
   Suite sides[2];
-  if (branch_value(sides[0], last, result) == nullptr || !expect("else", "behind the first branch")) return nullptr;
-  if (branch_value(sides[1], last, result) == nullptr) return nullptr;
+  Expr first = branch_value(sides[0], last, result);
+  if (first == nullptr || !expect("else", "behind the first branch")) return nullptr;
+  Expr second = branch_value(sides[1], last, result);
+  if (second == nullptr) return nullptr;
+  if (infers_ && !last) {
+    types_of_names_[result] = type_of(first);
+    types_.unify(type_of(first), type_of(second));
+  }
   ast::Stmt* made = emit(StmtKind::kIf, place);
   made->value = condition;
   made->body = std::move(sides[0]);
@@ -365,7 +389,8 @@ Grammar::Expr Grammar::constant() {
     if (!parse_dtype(dtype)) return refuse(token.place, Kind::invalid_value, "'{}' is not a dtype", dtype);
   }
   if (value == nullptr) return nullptr;
-  return relax_call(token.place, "const", {value, make(ExprKind::kString, token.place, {}, dtype)});
+  Expr made = relax_call(token.place, "const", {value, make(ExprKind::kString, token.place, {}, dtype)});
+  return infers_ ? typed(made, types_.tensor({}, dtype)) : made;
 }
 
 /// Parses `meta[relay.Constant][0]`.

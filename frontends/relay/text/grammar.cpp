@@ -14,19 +14,37 @@ constexpr const char* kReserved[] = {"R",        "T",   "I",     "relay", "relax
 
 }  // namespace
 
-Grammar::Grammar(SourceText& source, ast::Tree& tree, Tokens tokens)
-    : source_(source), tree_(tree), tokens_(std::move(tokens.list)), used_(std::begin(kReserved), std::end(kReserved)) {
+Grammar::Grammar(SourceText& source, ast::Tree& tree, Tokens tokens, Types::Deduce deduce)
+    : source_(source),
+      tree_(tree),
+      tokens_(std::move(tokens.list)),
+      types_(std::move(deduce)),
+      used_(std::begin(kReserved), std::end(kReserved)) {
   for (const Token& token : tokens_)
     if (token.kind == TokenKind::kGlobal) used_.insert(token.text);
 }
 
 void Grammar::file() {
   find_definitions();
+  at_ = 0;
   if (functions_.empty()) return free_expression();
   std::set<std::string> wanted = reachable();
   bool has_main = functions_.count("main") != 0;
-  for (const std::string& function : order_)
-    if (wanted.count(function) != 0) global_function(functions_[function], has_main && function != "main");
+  for (const std::string& function : order_) {
+    const Definition& definition = functions_[function];
+    if (function == "main" && !definition.type_params.empty())
+      (void)source_.error(tokens_[definition.begin].place, Kind::unsupported,
+                          "'@main' has parameters that are types, and nothing calls it");
+    if (wanted.count(function) == 0 || !definition.type_params.empty()) continue;
+    const bool is_private = has_main && function != "main";
+    if (!is_private && infers_ && refuse_data_of(definition, function)) continue;
+    type_names_.clear();
+    global_function(definition, function, is_private);
+  }
+  for (size_t i = 0; i < instances_.size(); ++i) {  // which may need more of them
+    type_names_ = instances_[i].types;
+    global_function(functions_[instances_[i].function], std::string(instances_[i].name), true);
+  }
 }
 
 /// Records where functions are, which others they mention, and all types, since a module's order has no meaning.
@@ -39,7 +57,10 @@ void Grammar::find_definitions() {
     if (is_type) declare_type(at, end);
     if (defines) {
       const Token& name = tokens_[at + 1];
-      Definition made{at + 1, end, {}};
+      Definition made{at + 1, end, {}, {}};
+      for (size_t i = at + 2; tokens_[at + 2].is("[") && i < end && !tokens_[i].is("]"); ++i)
+        if (tokens_[i].kind == TokenKind::kName) made.type_params.push_back(tokens_[i].text);
+      infers_ = infers_ || !made.type_params.empty();
       for (size_t i = at + 2; i < end; ++i)
         if (tokens_[i].kind == TokenKind::kGlobal) made.mentions.insert(tokens_[i].text);
       if (functions_.emplace(name.text, std::move(made)).second)
@@ -65,18 +86,6 @@ size_t Grammar::end_of_definition(size_t begin) const {
     open += (token.is("{") ? 1 : 0) - (token.is("}") ? 1 : 0);
   }
   return tokens_.size() - 1;
-}
-
-/// Records the names in `type List[A] { Cons(A, List[A]), Nil, }`.
-void Grammar::declare_type(size_t begin, size_t end) {
-  types_.insert(tokens_[begin + 1].text);
-  int open = 0;
-  for (size_t i = begin + 2; i < end; ++i) {
-    bool opens = tokens_[i].is("(") || tokens_[i].is("[");
-    bool closes = tokens_[i].is(")") || tokens_[i].is("]");
-    open += (opens ? 1 : 0) - (closes ? 1 : 0);
-    if (open == 0 && tokens_[i].kind == TokenKind::kName) constructors_.insert(tokens_[i].text);
-  }
 }
 
 std::set<std::string> Grammar::reachable() const {
@@ -106,19 +115,23 @@ ast::Stmt* Grammar::make_function(const std::string& name_of_it, Place place, bo
   return made;
 }
 
-void Grammar::global_function(const Definition& definition, bool is_private) {
+void Grammar::global_function(const Definition& definition, const std::string& called, bool is_private) {
   at_ = definition.begin;
   scopes_.clear();
   numbered_at_.clear();
+  holes_.clear();
   suite_ = nullptr;
   Token head = take();
-  ast::Stmt* made = make_function(head.text, head.place, is_private);
+  while (!definition.type_params.empty() && !take().is("]")) {
+  }
+  ast::Stmt* made = make_function(called, head.place, is_private);
   tree_.file.push_back(made);
   made->broken = !function(*made);
   if (!made->broken && at_ != definition.end) {
     unexpected("the end of the function");
     made->broken = true;
   }
+  if (!made->broken && !fill_holes()) made->broken = true;
 }
 
 /// Parses a text without functions: `free_var %x: …;` and an expression, as TVM prints a plain expression.
@@ -127,6 +140,7 @@ void Grammar::free_expression() {
   InScope scope(*this);
   ast::Stmt* made = make_function("main", peek().place, false);
   tree_.file.push_back(made);
+  holes_.clear();
   Suite body;
   suite_ = &body;
   bool ok = true;
@@ -136,7 +150,7 @@ void Grammar::free_expression() {
   if (ok && peek().kind != TokenKind::kEnd) unexpected("the end of the text"), ok = false;
   if (ok) emit(StmtKind::kReturn, value->place)->value = value;
   made->body = std::move(body);
-  made->broken = !ok;
+  made->broken = !ok || !fill_holes();
 }
 
 bool Grammar::parameter(ast::Stmt& function) {
@@ -163,8 +177,12 @@ bool Grammar::parameter(ast::Stmt& function) {
                         "parameter '%{}' needs a type; TVM's pass InferType writes it", variable.text);
     return false;
   }
-  function.params.back().annotation = type(Unknown::kSymbols, function.params.back().name);
-  return function.params.back().annotation != nullptr;
+  size_t begin = at_;
+  std::string called = function.params.back().name;
+  Expr annotation = type(Unknown::kSymbols, called);
+  function.params.back().annotation = annotation;
+  if (infers_ && annotation != nullptr) types_of_names_[called] = written_type(begin);
+  return annotation != nullptr;
 }
 
 /// Parses `Primitive=1, hash="…"`: notes of TVM's passes, which change no value. Appends to `kept`, as keys and values
@@ -197,15 +215,25 @@ bool Grammar::function_head(ast::Stmt& function, std::vector<Expr>& attributes_k
     if (attributes || !accept(",")) break;
   }
   if (!expect(")", "behind parameters")) return false;
+  if (infers_) results_.push_back(types_.variable(true));
   if (!accept("->")) return true;
+  size_t begin = at_;
   function.annotation = type(Unknown::kRank, "result");
+  if (infers_ && function.annotation != nullptr) results_.back() = written_type(begin);
   return function.annotation != nullptr;
 }
 
 bool Grammar::function(ast::Stmt& function) {
   InScope scope(*this);
   std::vector<Expr> attributes;
-  if (!function_head(function, attributes)) return false;
+  const size_t around_results = results_.size();
+  if (!function_head(function, attributes)) return results_.resize(around_results), false;
+  if (infers_) {  // it may call itself
+    std::vector<Type*> parts;
+    for (const ast::Parameter& param : function.params) parts.push_back(types_of_names_[param.name]);
+    parts.push_back(results_.back());
+    types_of_names_[function.text] = types_.compound(Type::kFunction, std::move(parts));
+  }
   Suite body;
   if (!attributes.empty()) {
     Suite* around = std::exchange(suite_, &body);
@@ -218,11 +246,14 @@ bool Grammar::function(ast::Stmt& function) {
   if (value != nullptr) give(value);
   suite_ = outer;
   function.body = std::move(body);
+  results_.resize(around_results);
   return value != nullptr;
 }
 
 void Grammar::give(Expr value) {
-  if (value != &returned_) emit(StmtKind::kReturn, value->place)->value = value;
+  if (value == &returned_) return;
+  if (infers_) types_.unify(results_.back(), type_of(value));
+  emit(StmtKind::kReturn, value->place)->value = value;
 }
 
 Grammar::Expr Grammar::block(Suite& into, bool last) {

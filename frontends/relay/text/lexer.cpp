@@ -164,7 +164,6 @@ void Lexer::name() {
     ++at_;
     name += "." + take(part);
   }
-  if (name == "match" && peek() == '?') ++at_;
   add(TokenKind::kName, begin, std::move(name));
 }
 

@@ -69,10 +69,12 @@ ast::Stmt* Grammar::emit(ast::StmtKind kind, Place place) {
 }
 
 Grammar::Expr Grammar::named(Expr value, const std::string& wanted, Place place) {
-  if (value->is(ExprKind::kName)) return value;
+  const bool has_name = value->is(ExprKind::kName) && !value->text.empty();  // a hole has none yet
+  if (has_name) return value;
   ast::Stmt* bound = emit(ast::StmtKind::kAssign, place);
   bound->value = value;
   bound->target = name(place, unique(wanted));
+  if (infers_) types_of_names_[bound->target->text] = type_of(value);
   return bound->target;
 }
 

@@ -102,8 +102,13 @@ Grammar::Expr Grammar::type(Unknown unknown, const std::string& called) {
     if (!expect(")", "behind the types of a tuple")) return nullptr;
     return relax_call(token.place, "Tuple", std::move(fields));
   }
-  if (token.kind == TokenKind::kName && types_.count(token.text) != 0)
-    return refuse(token.place, Kind::unsupported, "algebraic data types are not supported, found '{}'", token.text);
+  if (token.kind == TokenKind::kName && data_types_.count(token.text) != 0) {
+    --at_;
+    Type* read = read_type(type_names_);
+    return read == nullptr ? nullptr : info_of(read, unknown, called, token.place);
+  }
+  if (auto param = type_names_.find(token.text); token.kind == TokenKind::kName && param != type_names_.end())
+    return info_of(param->second, unknown, called, token.place);
   if (token.is_name("ref") || token.is_name("Ref"))
     return refuse(token.place, Kind::unsupported, "references are not supported");
   if (token.kind == TokenKind::kName && parse_dtype(full_dtype(token.text)))

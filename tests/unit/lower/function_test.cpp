@@ -24,6 +24,7 @@ static_assert(int{kDataCapacity} == int{RLX_DATA_CAPACITY});
 static_assert(int{kAssertion} == int{RLX_ASSERTION});
 static_assert(int{kExternalFailed} == int{RLX_EXTERNAL_FAILED});
 static_assert(int{kRecursionDepth} == int{RLX_RECURSION_DEPTH});
+static_assert(int{kNodeLimit} == int{RLX_NODE_LIMIT});
 static_assert(int{kOutOfMemory} == int{RLX_OUT_OF_MEMORY});
 static_assert(int{kDataBound} == int{RLX_DATA_BOUND});
 

@@ -37,6 +37,8 @@ def main(x: R.Tensor((3,), "float32"), limit: R.Tensor((), "float32")):
 )";
 
 static_assert(RLX_HEAP_DEPTH == 58, "recursion.cpp counts calls in word kHeapDepthWord");
+static_assert(RLX_HEAP_NODES == 59 && RLX_HEAP_NODE_WORDS == 61 && RLX_HEAP_NODE_COUNT == 62,
+              "nodes.cpp has the nodes' block and their numbers in words of these numbers");
 
 TEST_CASE("a loop carries a value without a bound") {
   Program program(kDoubling);

@@ -36,12 +36,15 @@ std::string page() {
       "# Operators\n\nGenerated from the op table (`tests/unit/ops/page_test.cpp`). `x?` is an optional operand, `x…` "
       "any number of them;\nattributes without a value must be given. Meaning: *loops* are naive TIR, *operators* a "
       "body "
-      "of other operators,\n*view* the same bytes under another shape, *host* a few integers of the shape program.\n\n"
+      "of other operators,\n*view* the same bytes under another shape, *host* a few integers of the shape program, "
+      "*nodes* "
+      "memory of\nalgebraic data.\n\n"
       "| operator | operands | attributes | meaning | |\n|---|---|---|---|---|\n";
   relax::OpTable table = ops::op_table();
   for (const relax::OpDef* def : table.all()) {
     const char* meaning = def->role == relax::Role::kView   ? "view"
                           : def->role == relax::Role::kHost ? "host"
+                          : def->role == relax::Role::kNode ? "nodes"
                           : def->expand != nullptr          ? "operators"
                                                             : "loops";
     std::string doc(def->doc);

@@ -27,7 +27,10 @@ bool is_stack_of_known_height(const Value& value) {
 bool writes_in_place(const Value& value) {
   const Op& op = *value.op;
   if (op.kind == OpKind::kLoop) return is_stack_of_known_height(value);
-  if (op.kind == OpKind::kOperator) return op.def->role == Role::kHost || contiguous_parts(op);
+  if (op.kind == OpKind::kOperator) {
+    bool by_host = op.def->role == Role::kHost || op.def->role == Role::kNode;
+    return by_host || contiguous_parts(op);
+  }
   bool calls = op.kind == OpKind::kCallTir || op.kind == OpKind::kIf || op.kind == OpKind::kCallInplace;
   if (op.kind == OpKind::kCallExternal)  // the function chooses the memory of results that it allocates
     calls = !op.attrs.has("returned") &&

@@ -23,6 +23,9 @@ Status lower_part(HostLowering& host, relax::Op& op);
 Status lower_host_op(HostLowering& host, relax::Op& op);
 Status lower_shape_function(HostLowering& host, relax::Op& op);
 
+// nodes.cpp: what algebraic data is made of.
+Status lower_node(HostLowering& host, relax::Op& op);
+
 // in_place_concat.cpp
 /// Gives operands of the region's concatenations places in the results if their producers can write there.
 void choose_parts(HostLowering& host, const relax::Region& region);

@@ -32,6 +32,7 @@ void require_requirements(HostLowering& host, const Op& op) {
 Status lower_operator(HostLowering& host, Op& op) {
   if (op.is("concat")) return lower_concat(host, op);
   if (contiguous_part(op)) return lower_part(host, op);
+  if (op.def->role == Role::kNode) return lower_node(host, op);
   return op.def->role == Role::kView ? lower_view(host, op) : lower_host_op(host, op);
 }
 

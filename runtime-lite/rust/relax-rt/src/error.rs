@@ -73,6 +73,7 @@ const NAMES: &[(i32, &str)] = &[
     (40, "DATA_BOUND"),
     (41, "OBJECT_KIND"),
     (42, "SELFTEST"),
+    (43, "NODE_LIMIT"),
     (64, "FILE_IO"),
     (65, "FILE_FORMAT"),
     (0, "STATUS_WIDTH_"),
