@@ -16,7 +16,7 @@ void solve_bare(const std::vector<Expr>& formal, const std::vector<Expr>& actual
 }
 
 void unify(Expr formal, Expr actual, const std::vector<arith::Var>& symbols, arith::Substitution& found) {
-  // Sizes share parts, so each pair is looked at once, first operands first.
+  // Sizes share subexpressions, so each pair is visited once. The first operands are matched first.
   std::set<std::pair<uint32_t, uint32_t>> seen;
   std::vector<std::pair<Expr, Expr>> pending{{formal, actual}};
   while (!pending.empty()) {

@@ -128,7 +128,7 @@ std::vector<Info> results_of_call(Context& context, std::vector<Info> results, a
     bool given = std::all_of(vars.begin(), vars.end(), [&](Var var) { return symbols.count(var) != 0; });
     if (!given && symbols.count(number) == 0) bind(number, "d");
   }
-  // Callables among the results show no numbers, but their types may speak of what the callee brought.
+  // A result that is a callable shows no dims here, but its type may mention symbols that only the callee knows.
   std::set<uint32_t> known;
   for (const auto& [symbol, value] : symbols)
     for (Var var : arith::free_vars(value)) known.insert(var->id);

@@ -42,8 +42,8 @@ bool Effects::of_op(const Op& op) const {
   });
 }
 
-/// Effects are found by going over the program until nothing is new. Without closures only calls spread them, and one
-/// walk over the callers does it.
+/// Without closures only calls propagate effects, and one walk from callees to callers finds them all. With closures
+/// the propagation is repeated over the whole program until nothing changes.
 Effects::Effects(const Module& module) : module_(module) {
   std::map<std::string, std::vector<std::string>> callers;
   std::vector<std::string> waiting;
@@ -119,7 +119,7 @@ bool Effects::mark_from(const std::vector<Value*>& from, size_t first, const std
   return changed;
 }
 
-/// What the op does with closures that may have an effect; true if one is new.
+/// Marks the values to which the op passes closures that may have an effect. Returns true if a mark is new.
 bool Effects::flow(const Op& op) {
   const std::vector<Value*>& operands = op.operands();
   bool changed = false;
@@ -147,7 +147,7 @@ bool Effects::flow(const Op& op) {
     return changed;
   }
   for (const Region* region : op.regions) {
-    size_t first = op.kind == OpKind::kLoop ? 1 : 0;  // a loop's operands are two more than what it carries
+    size_t first = op.kind == OpKind::kLoop ? 1 : 0;  // a loop's body yields the condition before the carried values
     if (op.kind == OpKind::kLoop) {
       std::vector<Value*> carried(region->arguments.begin() + 1, region->arguments.end());
       changed |= mark_from(operands, 2, carried) | mark_from(region->results(), 1, carried);

@@ -17,7 +17,7 @@ std::vector<int64_t> static_shape(const Value& value) {
   return shape;
 }
 
-/// Which bits a NaN has depends on the machine that computes it; what is stored must not.
+/// Gives every NaN the same bits: which bits an operation produces depends on the machine, and constants must not.
 void make_nans_alike(DType dtype, std::vector<std::byte>& bytes) {
   auto mend = [&](auto zero, auto quiet) {
     for (size_t at = 0; at + sizeof(zero) <= bytes.size(); at += sizeof(zero)) {

@@ -51,7 +51,7 @@ std::string FunctionPrinter::run() {
   std::erase_if(declared, [&](Var var) {
     return std::find(function_.symbols.begin(), function_.symbols.end(), var) != function_.symbols.end();
   });
-  std::string bounds = bounds_of(declared);  // of symbols that get their value in the body
+  std::string bounds = bounds_of(declared);  // bounds of symbols that get their value in the body
   if (!bounds.empty()) line("R.func_attr({" + bounds + "})");
   if (calls_) line("cls = " + class_name_);
   return out_ + body;
@@ -91,7 +91,7 @@ void FunctionPrinter::signature() {
   line("@R.function" + (options.empty() ? "" : "(" + options + ")"));
   std::string text;
   for (Value* param : function_.body().arguments) {
-    // A scalar that is a symbol of its own name is one thing with one name.
+    // A scalar whose value is a symbol of the same name is printed once, as the parameter.
     const auto* prim = param->info->as<PrimInfo>();
     const auto* var = prim == nullptr || !prim->value ? nullptr : prim->value.as<arith::VarNode>();
     bool own = var != nullptr && Var(var).name() == param->name && known_.count(var) == 0;
@@ -127,12 +127,12 @@ void FunctionPrinter::attributes() {
   std::vector<Var> mentioned = mentioned_;
   for (const auto& [key, value] : attribute_values(function_)) add(key, attr_text(value));
   std::string bounds = bounds_of(function_.symbols);
-  mentioned_ = mentioned;  // the bounds are above the declarations and need none
+  mentioned_ = mentioned;  // the bounds are printed above the declarations of symbols, so they need no declarations
   if (!bounds.empty()) entries += (entries.empty() ? "" : ", ") + bounds;
   if (!entries.empty()) line("R.func_attr({" + entries + "})");
 }
 
-/// What is declared of symbols, as entries of R.func_attr.
+/// Returns the bounds and multiples that are declared for the symbols, as entries of R.func_attr.
 std::string FunctionPrinter::bounds_of(const std::vector<Var>& symbols) {
   std::string entries, lower, upper, multiple;
   auto add = [&](const std::string& key, const std::string& value) {
@@ -170,7 +170,7 @@ void FunctionPrinter::block(const Block& block) {
   indent_ -= 4;
 }
 
-/// Values of the block that something outside of it uses.
+/// Returns the values of the block that ops outside of it use, as the argument list of R.output.
 std::string FunctionPrinter::outputs(const Block& block) {
   std::unordered_set<const Op*> inside;
   for (const Op* op : block.ops) {

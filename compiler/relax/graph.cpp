@@ -127,7 +127,7 @@ void erase_ops(Region& region, const std::function<bool(Op*)>& dead, bool nested
         erase_ops(*inner, [](Op*) { return true; });
       }
     }
-    // Users go before what they use, so that use-lists are empty when a value goes.
+    // Users are removed before the ops that they use, so that a value has no uses any more when it is destroyed.
     for (auto it = block->ops.rbegin(); it != block->ops.rend(); ++it) {
       if (!dead(*it)) continue;
       for (Value* value : (*it)->results) RELAXC_CHECK(value->unused(), "'" + value->name + "' is erased but used");

@@ -29,7 +29,7 @@ bool same_fields(const std::vector<Info>& a, const std::vector<Info>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](Info x, Info y) { return same(x, y); });
 }
 
-/// A callable with its own symbols under the names that `like` has for those in the same places.
+/// Returns `callable` with its symbols replaced by the ones that `like` has at the same positions.
 CallableInfo renamed(const CallableInfo& callable, const CallableInfo& like) {
   CallableInfo made = callable;
   if (callable.symbols == like.symbols) return made;
@@ -41,7 +41,7 @@ CallableInfo renamed(const CallableInfo& callable, const CallableInfo& like) {
   return made;
 }
 
-/// Dims that hold of both; nothing where one of them is not known.
+/// Returns the dims that describe both shapes, or nothing if one shape is unknown, ranks differ or `number` finds none.
 Dims join_dims(const Dims& a, const Dims& b, const JoinNumber& number) {
   if (!a || !b || a->size() != b->size()) return std::nullopt;
   std::vector<Expr> joined;

@@ -36,7 +36,7 @@ bool Frame::take_turn(const Parts& given) {
 bool Frame::run_region(const Region& region) {
   for (const Block* block : region.blocks)
     for (const Op* op : block->ops)
-      if (!run(*op)) return false;  // a call in tail position is the last op there is
+      if (!run(*op)) return false;  // a call in tail position is the last op to run
   return true;
 }
 
@@ -70,7 +70,7 @@ bool Frame::run_tuple_get(const Op& op) {
   return true;
 }
 
-/// A guard; of an object, what it holds.
+/// Checks a value against its new type and binds symbols. An object is opened: the runtime reads what it holds.
 bool Frame::run_match_cast(const Op& op) {
   const bool opens = op.operand(0)->info->as<ObjectInfo>() != nullptr && op.result()->info->as<ObjectInfo>() == nullptr;
   return opens ? externals_.read_object(op) : values_.set_results(op, Parts(values_.of(op.operand(0))));
@@ -82,7 +82,7 @@ bool Frame::run_constant(const Op& op) {
   return true;
 }
 
-/// What deduction could not prove.
+/// Checks the op's requirements, which are the conditions that shape deduction could not prove.
 bool Frame::check(const Op& op) {
   for (const Requirement& r : op.requirements)
     if (std::optional<int64_t> holds = values_.symbols().evaluate(r.condition); !holds || *holds == 0)

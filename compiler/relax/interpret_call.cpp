@@ -6,7 +6,7 @@
 
 namespace relaxc::relax::interpreter {
 
-/// The depth that compiled code reaches unless --max-recursion says otherwise.
+/// The depth of recursion that compiled code supports without --max-recursion.
 constexpr int kDeepestCall = 1000;
 
 bool Frame::run_make_closure(const Op& op) {
@@ -55,11 +55,11 @@ bool Frame::run_call_of(const Op& op, const Function& function, Parts inputs) {
 bool Frame::run_if(const Op& op) {
   const Region& region = *op.regions[values_.flag(op.operand(0)) ? 0 : 1];
   if (!run_region(region)) return false;
-  if (next_ != nullptr) return true;  // ended in a call that takes over
+  if (next_ != nullptr) return true;  // the branch ended in a tail call, which runs next
   return values_.set_results(op, values_.of_all(region.results()));
 }
 
-/// Tensors of one shape along a new leading dim.
+/// Stacks tensors of one shape along a new leading dim.
 static Part stacked(const Parts& list, DType dtype, const std::vector<int64_t>& element_shape) {
   HostTensor t{dtype, {static_cast<int64_t>(list.size())}, {}};
   t.shape.insert(t.shape.end(), element_shape.begin(), element_shape.end());
@@ -82,7 +82,7 @@ void Frame::begin_iteration(const Value* iteration, int64_t i) {
   values_.set(iteration, {number});
 }
 
-/// Adds what each scan output collected, along a new leading dim; `first`: the place of the first in the op's results.
+/// Appends each scan output, stacked along a new leading dim. `first` is the first one's index in the op's results.
 bool Frame::stack_scans(const Op& op, size_t first, const std::vector<Parts>& scans, Parts& all) {
   for (size_t k = 0; k < scans.size(); ++k) {
     const TensorInfo& info = op.results[first + k]->tensor();

@@ -13,7 +13,7 @@ bool Frame::run_assert(const Op& op) {
                       values_.symbols().evaluate(numbers.actual).value_or(0));
 }
 
-/// On copies of the operands that are written, so that everybody else's stay what they are.
+/// Runs an in-place call on copies of the operands that it writes, so that other users still see the old contents.
 bool Frame::run_inplace(const Op& op) {
   const std::vector<int64_t>& indices = op.attrs.ints("inplace_indices");
   bool external = op.attrs.flag("external");

@@ -10,7 +10,7 @@ namespace relaxc::relax::interpreter {
 
 namespace {
 
-/// The dtype and rank that an external function's own result must have.
+/// Returns the dtype and rank that a result must have which an external function allocates itself.
 tir::ExternalResult wanted(Info info) {
   const auto* tensor = info->as<TensorInfo>();
   const auto* shape = info->as<ShapeInfo>();
@@ -23,7 +23,7 @@ tir::ExternalResult wanted(Info info) {
 
 }  // namespace
 
-/// What an external function is given: tensors, and numbers for shapes and scalars.
+/// Returns the arguments for an external function: tensors by address, shapes and scalars as numbers.
 std::vector<tir::ExternalArg> ExternalCalls::arguments(const Op& op) {
   std::vector<tir::ExternalArg> args;
   for (const Value* operand : op.operands()) add_arguments(values_.of(operand), operand->info, args);
@@ -51,7 +51,7 @@ bool ExternalCalls::run(const Op& op) {
   return call(op, args) && values_.set_results(op, outputs);
 }
 
-/// Results that the function makes itself.
+/// Runs an external function that allocates its results itself.
 bool ExternalCalls::run_maker(const Op& op) {
   std::vector<tir::ExternalArg> args = arguments(op);
   std::vector<tir::ExternalResult> made;
@@ -79,7 +79,7 @@ bool ExternalCalls::run_inplace(const Op& op, const std::vector<Parts>& operands
   return call(op, args);
 }
 
-/// A result that the function made itself, if it is what was wanted.
+/// Appends a result that the function allocated; fails if its dtype or rank is not the declared one.
 bool ExternalCalls::take_result(const Op& op, Info info, const tir::ExternalResult& result, Parts& outputs) {
   tir::ExternalResult asked = wanted(info);
   auto rank = static_cast<int64_t>(asked.shape.size()), found = static_cast<int64_t>(result.shape.size());
@@ -93,7 +93,7 @@ bool ExternalCalls::read_object(const Op& op) {
   std::vector<tir::ExternalArg> args = arguments(op);
   tir::ExternalResult made = wanted(op.result()->info);
   args.push_back({nullptr, DType::handle(), {}, 0, &made});
-  InfoKind kind = op.result()->info->kind;  // as RLX_OBJECT_*
+  InfoKind kind = op.result()->info->kind;  // numbered as RLX_OBJECT_* of the runtime
   args.push_back({nullptr, DType::i(64), {}, kind == InfoKind::kTensor ? 0 : kind == InfoKind::kShape ? 1 : 2});
   RELAXC_CHECK(bool(external_), "no external functions are given, and one makes objects");
   if (int32_t code = external_(tir::runtime_name(tir::RuntimeFunction::kObjectRead), args); code != 0)

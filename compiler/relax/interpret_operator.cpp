@@ -48,7 +48,7 @@ bool Frame::run_definition(const Op& op) {
   return bind_definition(op, bound_values, outputs);
 }
 
-/// Gives the results of a definition their values and extents, now that the symbols that it binds are known.
+/// Sets the values and shapes of a definition's results, now that the symbols that the op binds are known.
 bool Frame::bind_definition(const Op& op, const std::vector<int64_t>& bound_values,
                             const std::vector<std::shared_ptr<HostTensor>>& outputs) {
   for (size_t k = 0; k < op.binds.size(); ++k) {
@@ -74,8 +74,8 @@ bool Frame::bind_definition(const Op& op, const std::vector<int64_t>& bound_valu
   return values_.hold_declared(op);
 }
 
-/// The expansion of an op as a function of the op's operands. Constants stay constants, so that what looks at them sees
-/// them.
+/// Returns the expansion of an op as a function of the op's operands. Constant operands become constants inside of
+/// it, since expansions may inspect them.
 std::unique_ptr<Function> Frame::expanded(const Op& op) {
   auto function = std::make_unique<Function>(program_.module.context(), std::string(op.def->name.text()));
   Block* block = function->make_block(&function->body(), true);

@@ -44,7 +44,7 @@ Part part_of(DType dtype, int64_t cell) {
   return std::make_shared<HostTensor>(std::move(t));
 }
 
-/// The address of a tensor's elements; never null.
+/// Returns the address of a tensor's elements, which is never null, not even for an empty tensor.
 void* address(const HostTensor& t) {
   alignas(64) static constexpr std::byte kNothing[64]{};
   return const_cast<std::byte*>(t.bytes.empty() ? kNothing : t.bytes.data());

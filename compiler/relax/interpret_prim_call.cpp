@@ -71,7 +71,7 @@ bool PrimCall::solve_symbols() {
   return true;
 }
 
-/// Results of a data-dependent call have the size of their bound until it has run.
+/// Allocates results and scratch buffers. Results of a data-dependent call have the size of their upper bound at first.
 bool PrimCall::make_buffers() {
   size_t first_result = inputs_.size(), first_bound = first_result + results_.size();
   size_t first_scratch = first_bound + op_.binds.size();

@@ -15,7 +15,7 @@ std::optional<int64_t> SymbolValues::evaluate(Expr e) const {
   return plain ? arith::evaluate(e, [&](Var var) { return values_.at(var); }) : evaluate_element(e);
 }
 
-/// Arithmetic of elements means here what it means in a kernel: the Evaluator runs it.
+/// Evaluates element arithmetic with the Evaluator, so that it rounds and wraps as it does in a kernel.
 std::optional<int64_t> SymbolValues::evaluate_element(Expr e) const {
   tir::Builder builder(context_);
   DType dtype = e.dtype().is_index() ? DType::i(64) : e.dtype();
@@ -44,9 +44,9 @@ bool SymbolValues::evaluate_dims(const std::vector<Expr>& dims, std::vector<int6
   return true;
 }
 
-/// The only symbol of `dim` without a value gets the one that makes it `actual`, where `dim` is linear in it: the
-/// buffers of a kernel may be flat views, (n * 6,), and name it nowhere alone. What is wrong here is found by the
-/// comparison.
+/// If one symbol of `dim` has no value, sets it so that `dim` equals `actual`, provided that `dim` is linear in it.
+/// A flat view such as (n * 6,) is often the only place where a kernel's buffers mention a symbol. Inconsistent sizes
+/// are found by the comparison that follows.
 void SymbolValues::solve(Expr dim, int64_t actual) {
   std::vector<Var> unknown;
   for (Var var : arith::free_vars(dim))

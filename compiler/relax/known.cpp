@@ -14,8 +14,8 @@
 namespace relaxc::relax {
 namespace {
 
-constexpr size_t kFirstOps = 512;  ///< that are looked through for every question, so that asking costs no more
-constexpr size_t kMostFacts = 32;  ///< each makes all proofs dearer
+constexpr size_t kFirstOps = 512;  ///< ops that a query visits at most, so that its cost is bounded
+constexpr size_t kMostFacts = 32;  ///< conditions that a query returns at most, since each slows all proofs down
 
 class Checks {
  public:
@@ -43,7 +43,7 @@ class Checks {
     }
   }
 
-  /// Whether something may have happened by now that an assertion comes after.
+  /// Whether an op that was passed may have a side effect; assertions after one are not used.
   bool after_effect() {
     for (const Op* op : passed_) {
       bool calls = op->kind == OpKind::kCallFunction || op->kind == OpKind::kCallClosure;
@@ -70,7 +70,7 @@ class Checks {
     if (a && b && a.dtype().is_index() && b.dtype().is_index() && !(a == b)) add(arith::eq(a, b));
   }
 
-  /// Keeps what speaks of nothing but the parameters' symbols.
+  /// Keeps the condition if it depends only on the function's own symbols and loads nothing.
   void add(Expr condition) {
     bool decided = true;
     arith::for_each_node(condition, [&](Expr node) {
@@ -84,7 +84,7 @@ class Checks {
 
   const Function& function_;
   bool after_effect_ = false;
-  std::vector<const Op*> passed_;  ///< not looked at yet
+  std::vector<const Op*> passed_;  ///< ops that were passed but not tested for effects yet
   std::vector<Expr> found_;
 };
 

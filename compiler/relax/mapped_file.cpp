@@ -39,7 +39,7 @@ class Mapping : public MappedFile {
   std::string path_;
   void* address_;
   size_t size_;
-  struct stat status_;  ///< when it was mapped
+  struct stat status_;  ///< the file's status when it was mapped
 };
 
 class InMemory : public MappedFile {
@@ -55,7 +55,7 @@ class InMemory : public MappedFile {
 
 }  // namespace
 
-/// The mapping outlives the descriptor.
+/// The mapping remains valid after `file` closes its descriptor.
 Result<FileRef> map_file(const InputFile& file, const std::string& path, Location location, Diagnostics& diag) {
   if (!file) return diag.error(location, Kind::io, "cannot open '{}': {}", path, file.fault());
   size_t size = static_cast<size_t>(file.status().st_size);
@@ -96,7 +96,7 @@ Status check_unchanged(const std::vector<FileRef>& files, Diagnostics& diag) {
   return Done{};
 }
 
-/// Small constants share pages with others and are looked at often.
+/// Only large parts are released: small constants share pages with others and are read often.
 void set_aside(const MappedFile& file, std::span<const std::byte> part) {
   constexpr size_t kLarge = size_t{1} << 20;
   if (part.size() < kLarge || dynamic_cast<const Mapping*>(&file) == nullptr) return;

@@ -106,7 +106,7 @@ Status InferContext::require(Expr condition, int32_t code, Expr expected, Expr a
   arith::Truth truth = arith::decide(condition, facts);
   if (truth == arith::Truth::kTrue) return Done{};
   if (truth == arith::Truth::kFalse) return error(Kind::shape_mismatch, "{}", text);
-  // An op that has no results yet gets the name of one later.
+  // An op without results has no name yet; its place is added when the message is printed.
   std::string place = op.results.empty() ? std::string() : origin_text(op);
   op.requirements.push_back({condition, code, expected, actual, place + ": " + sentence(found)});
   return Done{};
@@ -158,13 +158,13 @@ Status complete_op(Op& op, Diagnostics& diag) {
 
 namespace {
 
-/// What the rule deduces. Dims that a program gives as numbers may be any; whatever a rule does with them, no result
-/// has less than no elements along an axis.
+/// Returns the struct info that the op's rule deduces. A program may contain dims of any value, so a rule that reads
+/// beyond a container is reported as an error, and so is a result with a negative dim.
 InferResult deduced(InferContext& context) {
   std::vector<Info> infos;
   try {
     RELAXC_TRY(infos, context.op.def->infer(context));
-  } catch (const std::logic_error&) {  // of a container: a place that is not there, a length that none has
+  } catch (const std::logic_error&) {  // thrown by a container: an index out of range, or an impossible length
     return context.error(Kind::rank_mismatch, "'{}' takes operands of other ranks or lengths", context.op.def->name);
   }
   for (Info info : infos) {
@@ -196,7 +196,7 @@ Status infer_op(Function& function, Op& op, const arith::Facts& facts, Diagnosti
 
 namespace {
 
-/// Buffers of an operator: with symbols that it binds replaced by their upper bounds.
+/// Makes the buffer of an operand or result, with symbols that the op binds replaced by their upper bounds.
 tir::BufferRef buffer_of(tir::Builder& builder, const Value& value, std::string name,
                          const arith::Substitution& bounds) {
   std::vector<Expr> shape = value.shape();
@@ -204,7 +204,7 @@ tir::BufferRef buffer_of(tir::Builder& builder, const Value& value, std::string 
   return builder.buffer(std::move(name), value.dtype(), std::move(shape));
 }
 
-/// Symbols that only the body uses (of Shape and Prim operands) become scalar parameters.
+/// Adds a scalar parameter for each symbol of Shape and Prim operands, since no buffer's shape defines those.
 void add_scalar_params(tir::PrimFunc& function, const Op& op) {
   for (Value* operand : op.operands()) {
     if (operand == nullptr || operand->info->as<TensorInfo>() != nullptr) continue;

@@ -48,7 +48,7 @@ class ConstantPrinter {
     }
     int64_t value = decode_integer(dtype, at);
     if (dtype.is_bool()) return value != 0 ? "True" : "False";
-    // Numbers that are not int64 have a spelling in hexadecimal only.
+    // INT64_MIN and numbers above INT64_MAX have no decimal literal in the text, only a hexadecimal one.
     bool unsigned_only = dtype == DType::u(64) && value < 0;
     if (value == INT64_MIN || unsigned_only) return fmt::format("0x{:x}", static_cast<uint64_t>(value));
     return std::to_string(value);

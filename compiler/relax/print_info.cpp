@@ -10,7 +10,7 @@
 namespace relaxc::relax {
 namespace {
 
-/// Whether `symbol` is a dim or a value by itself somewhere in `info`.
+/// Whether `symbol` is by itself a dim or a scalar's value somewhere in `info`, not only part of an expression.
 bool stands_alone(Info info, Var symbol) {
   auto among = [&](const std::vector<Expr>& dims) {
     return std::any_of(dims.begin(), dims.end(), [&](Expr dim) { return dim == symbol; });
@@ -61,8 +61,8 @@ class InfoPrinter {
     for (Var var : arith::free_vars(e)) quoted |= own_.count(var.node()) != 0;
     return quoted && e.constant() == nullptr ? "\"" + text + "\"" : text;
   }
-  /// Its own symbols are quoted, those of the function around are bare, which distinguishes them. In a quoted
-  /// expression (the size of what data decide) either may be; there an own symbol has a name that is new.
+  /// The callable's own symbols are quoted, symbols of the enclosing function are not. A quoted expression (the bound
+  /// of a data-dependent size) may contain both kinds; there the callable's own symbols get names that are not in use.
   std::string callable(const CallableInfo& callable) const {
     std::set<std::string> taken;
     for (Var var : symbols_of(&callable)) taken.insert(names_.var(var));
@@ -93,7 +93,7 @@ class InfoPrinter {
     for (Info info : infos) out += (out.empty() ? "" : ", ") + text(info);
     return out;
   }
-  /// A 64-bit integer of the Relax level is a dim: its own dtype is `index`, its text int64.
+  /// At the Relax level a 64-bit integer is a dim, of dtype `index`; its text is int64.
   std::string prim(const PrimInfo& prim) const {
     std::string value = prim.value ? "value=" + dim(prim.value) : "";
     if (prim.dtype.is_index()) return value.empty() ? "R.Prim(\"int64\")" : "R.Prim(" + value + ")";
@@ -111,7 +111,7 @@ class InfoPrinter {
   const arith::Names& names_;
   bool quoted_;
   const Naming& unused_;
-  std::unordered_map<const arith::Node*, std::string> own_;  ///< symbols of the callables around, and their names
+  std::unordered_map<const arith::Node*, std::string> own_;  ///< printed names of the enclosing callables' symbols
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ void FunctionPrinter::print(const Op& op) {
     std::string target = name(op.results[0]);
     return line(target + ": " + info(op.results[0]->info) + " = " + text);
   }
-  // The group is called after its first result, which has its name by then: printed again, it is the same.
+  // The tuple is named after its first result, which has its final name by now, so that printing is idempotent.
   std::string group = namer_.fresh(name(op.results[0]) + "_results");
   line(group + " = " + text);
   for (size_t i = 0; i < op.results.size(); ++i) {
@@ -123,7 +123,7 @@ std::string FunctionPrinter::call_inplace(const Op& op) {
   return "R.call_tir_inplace(cls." + op.callee + ", " + tuple(op.operands()) + indices + ", out_ty=" + declared + ")";
 }
 
-/// Operands in order, those of any number in a tuple, then the attributes that are not what they are by default.
+/// Prints fixed operands in order, variadic ones as a tuple, then attributes that differ from their defaults.
 std::string FunctionPrinter::operator_call(const Op& op) {
   const OpDef& def = *op.def;
   bool variadic = !def.operands.empty() && def.operands.back().arity == OperandDef::kVariadic;
@@ -167,7 +167,7 @@ void FunctionPrinter::print_loop(const Op& op) {
   std::vector<Info> argument_infos, result_infos;
   for (size_t i = 1; i < arguments.size(); ++i) argument_infos.push_back(arguments[i]->info);
   for (const Value* result : op.results) result_infos.push_back(result->info);
-  // The iteration is a value and a symbol under one name.
+  // The iteration number is both a value and a symbol; both are printed under the name of the value.
   std::string targets = name(arguments[0]);
   if (const auto* iteration = arguments[0]->info->as<PrimInfo>(); iteration && iteration->value)
     shared_[iteration->value.node()] = targets;

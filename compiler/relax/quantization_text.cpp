@@ -19,7 +19,7 @@ std::string one_text(const char* role, size_t index, const Quantization& q) {
                      fmt::join(q.zero_point, ", "));
 }
 
-/// Takes words and numbers off the front of a text.
+/// Reads words and numbers from the front of a text.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}

@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kEscape = '\\', kColon = ':';
 
-/// The names under which lowering lists a parameter: those of a tuple's fields are numbered.
+/// Appends the names under which lowering lists a parameter; fields of a tuple get the parameter's name and a number.
 void add_leaves(std::vector<std::string>& names, const std::string& name, Info info) {
   const auto* tuple = info == nullptr ? nullptr : info->as<TupleInfo>();
   if (tuple == nullptr) return names.push_back(name);
@@ -25,7 +25,7 @@ std::vector<std::string> input_names(const Function& function) {
   return names;
 }
 
-/// Those that the attribute gives, and those of the values, where the body is there.
+/// Returns the names that the attribute gives, followed by the names of the results if the function has a body.
 std::vector<std::string> output_names(const Function& function) {
   std::vector<std::string> names = function.output_names;
   if (function.body().yield == nullptr) return names;
@@ -47,10 +47,10 @@ std::string escaped(const std::string& name) {
   return text;
 }
 
-/// A text without its escapes, and the colons that had none.
+/// A text with its escapes removed, and the positions of its unescaped colons.
 struct Unescaped {
   std::string text;
-  std::vector<size_t> colons;  ///< with a name on either side
+  std::vector<size_t> colons;  ///< only colons with a character on either side
 };
 
 Unescaped unescaped(std::string_view text) {

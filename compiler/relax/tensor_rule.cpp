@@ -76,7 +76,7 @@ Result<RuleDim> RuleReader::product() {
                &RuleReader::primary);
 }
 
-/// Operators of one strength, from left to right. `-` is an operator unless it begins an arrow.
+/// Parses left-associative operators of one precedence level. `-` is an operator unless it begins an arrow, `->`.
 Result<RuleDim> RuleReader::chain(std::initializer_list<std::pair<std::string_view, RuleDim::Kind>> operators,
                                   Result<RuleDim> (RuleReader::*part)()) {
   RELAXC_TRY(RuleDim left, (this->*part)());

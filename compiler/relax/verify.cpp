@@ -30,7 +30,7 @@ class Verifier {
   }
 
  private:
-  /// The place is looked up for what is wrong only: it takes a walk over the source.
+  /// Records the first fault. The location is looked up only here, since that takes a walk over the source.
   void fail(const std::string& text) {
     if (fault_.empty()) fault_ = at_ == nullptr ? text : text + ", at " + short_name(at_->location);
   }
@@ -70,7 +70,7 @@ class Verifier {
     if (fault_.empty()) operands(*region.yield, "the result of a region");
   }
 
-  /// A value comes into scope.
+  /// Checks a value's struct info and uses, and brings it into scope.
   void value(const Value& value) {
     check(value.info != nullptr, "the value '" + value.name + "' has no struct info");
     if (value.info != nullptr) symbols_of_info(value.info, "'" + value.name + "'");
@@ -96,7 +96,7 @@ class Verifier {
       auto value = values_.find(operand);
       check(value != values_.end(), what + " uses '" + operand->name + "' where it does not exist");
       if (!fault_.empty()) return;
-      // All uses are right and distinct: where there are enough of them, none is missing.
+      // Uses are known to be right and distinct, so comparing their number suffices to find a missing one.
       check(value->second-- > 0, what + " is missing in the uses of '" + operand->name + "'");
     }
   }
@@ -116,7 +116,7 @@ class Verifier {
     for (const Region* inner : op.regions) {
       if (!fault_.empty()) return;
       check(inner->parent_op == &op && inner->function == &function_, "a region of " + what + " has another owner");
-      // What a region defines ends with it.
+      // Values and symbols that a region defines are out of scope after it.
       auto values = values_;
       auto symbols = symbols_;
       region(*inner);
@@ -136,7 +136,7 @@ class Verifier {
     check(!effects_.of_op(op), what + " has effects and is in a dataflow block");
   }
 
-  /// What each kind has: callees that exist, numbers of operands, results and regions.
+  /// Checks what each kind of op needs: an existing callee, and its numbers of operands, results and regions.
   void shape_of_op(const Op& op, const std::string& what) {
     bool regions = op.kind == OpKind::kIf || op.kind == OpKind::kLoop;
     check(regions || op.regions.empty(), what + " has regions");
@@ -201,7 +201,7 @@ class Verifier {
       check(op.attrs.has(op.def->attrs[i].name), what + " has no attribute " + std::string(op.def->attrs[i].name));
   }
 
-  /// A call of a function, or a closure of one.
+  /// Checks that the callee of a call, or of a closure, is a function of the module.
   void names_function(const Op& op, const std::string& what) {
     const Function* callee = module_.find_function(op.callee);
     check(callee != nullptr, what + ": there is no such function");
@@ -255,7 +255,7 @@ class Verifier {
   const Function& function_;
   const Effects& effects_;
   std::string fault_;
-  std::unordered_map<const Value*, size_t> values_;  ///< in scope, with the uses that have not been met
+  std::unordered_map<const Value*, size_t> values_;  ///< values in scope, with the number of uses not visited yet
   const Op* at_ = nullptr;
   std::unordered_set<const arith::Node*> symbols_;
 };
