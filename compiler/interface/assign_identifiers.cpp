@@ -13,12 +13,12 @@
 namespace relaxc::interface {
 namespace {
 
-/// One that waits for a name.
+/// Something that needs an identifier, with its name in the model.
 struct Candidate {
   std::string name;
   const char* role;
   size_t index;
-  std::function<bool(const std::string&)> take;  ///< gives it the name, unless that is taken
+  std::function<bool(const std::string&)> take;  ///< assigns an identifier; false if it is taken
 };
 
 void assign(const std::vector<Candidate>& candidates) {
@@ -28,12 +28,12 @@ void assign(const std::vector<Candidate>& candidates) {
   for (const Candidate* one : waiting) {
     std::string made = readable_identifier(one->name, one->role, one->index);
     if (one->take(made)) continue;
-    bool done = std::string(one->role) == "dim" && one->take("dim_" + made);  // often called like a tensor
+    bool done = std::string(one->role) == "dim" && one->take("dim_" + made);  // dims often have the name of a tensor
     for (int i = 2; !done; ++i) done = one->take(made + "_" + std::to_string(i));
   }
 }
 
-/// Takes all of `names` or none.
+/// Adds all of `names` to `taken`; adds none and returns false if one of them is taken.
 bool take_all(const std::vector<std::string>& names, std::set<std::string>& taken) {
   if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return taken.count(name) != 0; }))
     return false;
@@ -51,7 +51,7 @@ std::vector<std::string> names_of_entry(const std::string& prefix, const Entry& 
   return names;
 }
 
-/// Those that the object brings itself: its tables, its self-test, its weights.
+/// Returns the names that every object defines itself: its tables, its self-test and its weights.
 std::set<std::string> own_names(const Object& object) {
   std::set<std::string> names;
   for (const char* own : {"_model", "_selftest", "_weights", "_weights_bytes"}) names.insert(object.name + own);

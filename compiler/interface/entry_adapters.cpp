@@ -23,7 +23,7 @@ void add_symbols(const Entry& entry, EntrySteps& steps, BufferRef symbols, std::
     if (!from_dims_alone || !is_value(entry.symbols[i])) args.emplace_back(steps.load(symbols, i));
 }
 
-/// Adds what each pointer of an array points to.
+/// Appends a buffer for the memory that each pointer of an array points to.
 void add_pointers(const std::vector<Tensor>& tensors, EntrySteps& steps, BufferRef pointers,
                   std::vector<Argument>& args) {
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -32,7 +32,7 @@ void add_pointers(const std::vector<Tensor>& tensors, EntrySteps& steps, BufferR
   }
 }
 
-/// That every symbol which is read from data is known; null: there is none.
+/// Returns the condition that all symbols read from data have a value; null if the entry has no such symbol.
 Expr all_known(const Entry& entry, EntrySteps& steps, BufferRef symbols) {
   Expr known;
   for (size_t i = 0; i < entry.symbols.size(); ++i) {

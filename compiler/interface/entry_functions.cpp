@@ -31,9 +31,9 @@ Expr as_index(Expr value) {
   return cast(DType::index(), value);
 }
 
-/// That there are `needed` bytes at `address`, of `size`.
+/// Requires `needed` bytes of memory at `address`. `size` is how many there are; a null address counts as 0 bytes.
 void check_memory(EntrySteps& s, Expr address, Expr size, Expr needed, Status status, int32_t axis) {
-  Expr bytes = s.let("size", size);  // read in any case, which is less code than to branch around it
+  Expr bytes = s.let("size", size);  // an unconditional load is less code than a branch around it
   Expr there = s.let("there", select(given(address), bytes, s.word(0)));
   s.require(ge(there, needed), status, {.axis = axis, .expected = as_index(needed), .actual = as_index(there)});
 }
@@ -46,7 +46,7 @@ void check_alignment(EntrySteps& s, uint32_t align, Expr address, Status status,
             {.axis = axis, .expected = s.index(align), .actual = as_index(rest)});
 }
 
-/// The typed call while it is made.
+/// Builds the typed call of one entry.
 class TypedCall {
  public:
   TypedCall(const Object& object, const Entry& entry, const std::vector<CallField>& fields,
@@ -117,7 +117,7 @@ class TypedCall {
     return args;
   }
 
-  /// Calls `f` for each data-dependent output's field, with the place of its first dim and how many there are.
+  /// Calls `f` for the dims of each data-dependent output, with the index of the first dim and their number.
   template <typename F>
   void for_capacities(F f) {
     for (const CallField& field : fields_) {
@@ -213,8 +213,8 @@ class TypedCall {
   std::vector<BufferRef> pointers_;  ///< to the inputs, then to the outputs
   size_t inputs_ = 0;
   std::vector<Expr> symbols_;
-  BufferRef dims_ = nullptr;           ///< of all inputs, which no step reads, then of all outputs
-  std::vector<BufferRef> capacities_;  ///< of data-dependent outputs, which get their dims there
+  BufferRef dims_ = nullptr;           ///< dims of all inputs (never read), then of all outputs
+  std::vector<BufferRef> capacities_;  ///< capacities of data-dependent outputs, replaced by dims
 };
 
 }  // namespace
@@ -266,7 +266,7 @@ const tir::PrimFunc& function_named(const Object& object, const std::string& nam
   return **found;
 }
 
-/// The arena of the context, which holds what the call needs.
+/// Returns the arena of the context, after requiring that it is present, aligned and large enough for the call.
 BufferRef checked_arena(EntrySteps& s, const PublicPrimFunc& function, BufferRef context,
                         const std::vector<Argument>& sizes) {
   s.require(given(s.build().address(context)), kNullPointer);

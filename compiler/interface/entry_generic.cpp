@@ -17,7 +17,7 @@ constexpr tir::Field kWordField[] = {{"", tir::FieldKind::kI64}};
 constexpr tir::Record kWord{"int64_t", kWordField}, kConstWord{"const int64_t", kWordField};
 constexpr tir::Record kSize{"uint64_t", kWordField};
 
-/// RLX_SCRATCH_WORDS of rlx_internal.h.
+/// Returns RLX_SCRATCH_WORDS of rlx_internal.h for this entry.
 size_t scratch_words(const Entry& entry) {
   size_t dims = 0;
   for (const auto* tensors : {&entry.inputs, &entry.outputs})
@@ -25,7 +25,7 @@ size_t scratch_words(const Entry& entry) {
   return 1 + entry.symbols.size() + dims + 3 * (entry.inputs.size() + entry.outputs.size());
 }
 
-/// Adds the parameters of a function of rlx_function.
+/// Adds the parameters that the runtime function has in rlx_function, and returns them as arguments.
 std::vector<Argument> parameters(EntrySteps& steps, RuntimeFunction callee) {
   static const tir::Record kConstTensor{"const rlx_tensor", fields(Record::kTensor)};
   std::vector<Argument> args;
@@ -68,7 +68,7 @@ tir::PrimFunc EntryFunctions::selftest() {
   EntrySteps steps(context_, function);
   function.c_function->is_global = true;
   tir::BufferRef context = steps.records_param("context", described(Record::kContext));
-  // Separate weights are found by the runtime, which knows their file.
+  // Separate weights are passed as null: the runtime takes them from the context.
   tir::BufferRef weights =
       object_.weights.separate ? steps.at_address("weights", DType::u(8), steps.index(0)) : steps.data("weights");
   steps.call_runtime(

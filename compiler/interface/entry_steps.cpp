@@ -139,7 +139,7 @@ void EntrySteps::call_runtime(const std::string& name, std::vector<tir::Argument
 }
 
 void EntrySteps::finish() {
-  std::vector<Stmt> last;  // from the end
+  std::vector<Stmt> last;  // statements in reverse order
   auto body = [&] {
     std::reverse(last.begin(), last.end());
     return build_.seq(std::exchange(last, {}));

@@ -64,7 +64,7 @@ class Header {
   }
 
   void begin() {
-    std::string guard = "RELAXC_" + object_.name + "_H";  // as it is: two models may differ in case alone
+    std::string guard = "RELAXC_" + object_.name + "_H";  // not in capitals: models may differ in case only
     line("/* {}.h: how to call the model {}. Written by relaxc; changes are lost. */", object_.name, object_.name);
     line("#ifndef {0}\n#define {0}\n", guard);
     line("#include \"relax_rt.h\"\n");
@@ -73,7 +73,7 @@ class Header {
     line("#ifdef __cplusplus\nextern \"C\" {{\n#endif\n");
   }
 
-  /// `#define` of a number under a name that nothing else of this header has.
+  /// Returns a macro name that is unique in this header: `name`, followed by a number if it is taken.
   std::string macro(const std::string& name) {
     std::string unique = name;
     for (int i = 2; !macros_.insert(unique).second; ++i) unique = name + "_" + std::to_string(i);
@@ -81,7 +81,7 @@ class Header {
   }
   void define(const std::string& name, const std::string& value) { line("#define {} {}", macro(name), value); }
 
-  /// A dim's text with long names in it replaced by what C calls them, and without the middle if it stays long.
+  /// Returns the text of a dim for a comment: long names become identifiers, and a long text is cut in the middle.
   std::string dim_text(std::string text) const {
     constexpr size_t kLongest = 200, kShown = 80;
     for (const auto& [name, identifier] : long_dims_)
@@ -131,7 +131,7 @@ class Header {
     DimIdentifiers dims = dim_identifiers(object_, entry);
     for (size_t i = 0; i < entry.symbols.size(); ++i)
       if (is_long_dim(entry.symbols[i].name)) long_dims_.emplace_back(entry.symbols[i].name, dims.symbols[i]);
-    // A name may be a part of another.
+    // Longer names are replaced first, since a name may be a part of another.
     std::stable_sort(long_dims_.begin(), long_dims_.end(),
                      [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   }
@@ -157,12 +157,12 @@ class Header {
 
   void print_sizes(const Entry& entry, const std::string& macro) {
     bool bounded = entry.arena_max != UINT64_MAX;
-    // A call with all dims known needs exactly this; otherwise it is enough for all sizes.
+    // With all dims known a call needs exactly this size; otherwise it suffices for all sizes within the bounds.
     if (bounded) define(macro + (is_static(entry) ? "ARENA_BYTES" : "ARENA_MAX"), std::to_string(entry.arena_max));
     define(macro + "ARENA_ALIGN", std::to_string(entry.arena_align));
     for (const Pool& pool : entry.pools)
       define(macro + "POOL_" + capitals(pool.name) + "_BYTES", std::to_string(pool.bytes));
-    if (bounded && !object_.arena_name.empty())  // the arena under its other name
+    if (bounded && !object_.arena_name.empty())  // the arena under its pool's name
       define(macro + "POOL_" + capitals(object_.arena_name) + "_BYTES", std::to_string(entry.arena_max));
     if (entry.needs_allocator) define(macro + "NEEDS_ALLOCATOR", "1");
     auto elements = [&](const Tensor& tensor) {
@@ -191,7 +191,7 @@ class Header {
     line("");
   }
 
-  /// Why there is no type for the arena, and how to do without it.
+  /// Prints why there is no type for the arena, and where to find the size that a call needs.
   void print_open_arena(const Entry& entry, const std::string& prefix) {
     std::vector<std::string> open;
     bool values = false;
@@ -259,7 +259,7 @@ class Header {
     line("int32_t {}({}uint64_t* {});\n", arena_symbol(object_, entry), parameters, bytes);
   }
 
-  /// A type of this size; its alignment is that of the type as far as the language can say so.
+  /// Prints a type of this size, with the alignment as far as the dialect of C can express it.
   void print_memory(const std::string& role, const std::string& name, uint64_t bytes, uint32_t align) {
     constexpr uint64_t kLargestType = uint64_t{1} << 40;
     if (bytes > kLargestType) return;
@@ -273,7 +273,7 @@ class Header {
     line("  unsigned char bytes[{}];\n}} {};\n", std::max<uint64_t>(bytes, 1), name);
   }
 
-  /// One arena for all functions, which take turns in it, and so with pools.
+  /// Prints the size of one arena that all functions can use in turn, and of such pools.
   void print_shared_arena() {
     std::map<std::string, uint64_t> pools;
     uint64_t bytes = 0;
@@ -349,8 +349,8 @@ class Header {
   const Object& object_;
   const HeaderFacts& facts_;
   std::string out_;
-  std::set<std::string> macros_;                                ///< and all other names of the header
-  std::vector<std::pair<std::string, std::string>> long_dims_;  ///< of an entry: their names and identifiers
+  std::set<std::string> macros_;                                ///< macros and all other names of the header
+  std::vector<std::pair<std::string, std::string>> long_dims_;  ///< long names of dims, with their identifiers
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace relaxc::interface {
 namespace {
 
-/// Compilers take far longer ones; people and debuggers do not.
+/// A limit for readers and debuggers; compilers accept far longer identifiers.
 constexpr size_t kLongest = 200;
 
 bool is_digit(char c) {
@@ -37,7 +37,7 @@ bool reads_as_escape(std::string_view name, size_t i) {
          !is_alphanumeric(name[i + 4]);
 }
 
-/// Letters, digits and single underscores between them.
+/// Returns the letters and digits of a name, with one underscore for each run of other characters between them.
 std::string readable_part(std::string_view name) {
   std::string out;
   bool gap = false;

@@ -18,7 +18,7 @@
 namespace relaxc::interface {
 namespace {
 
-/// The array and the type of its elements; nothing for dtypes that have none.
+/// The array class and the element type of a dtype in JavaScript; elements_of returns nothing for other dtypes.
 struct Elements {
   const char* array;
   const char* number;
@@ -58,14 +58,14 @@ std::string shape_type(const Tensor& tensor) {
   return "[" + listed(dims, ", ") + "]";
 }
 
-/// Whether the number of elements gives the shape, by the rule of relax_rt.mjs.
+/// Whether a number of elements determines the shape of the tensor, by the rule of relax_rt.mjs.
 bool elements_give_shape(const Tensor& tensor) {
   auto open = std::count_if(tensor.dims.begin(), tensor.dims.end(), [](int64_t dim) { return dim < 0; });
   bool empty = std::find(tensor.dims.begin(), tensor.dims.end(), 0) != tensor.dims.end();
   return open == 0 || (open == 1 && !empty);
 }
 
-/// The URL of a file that is beside the one that refers to it.
+/// Returns the relative URL of a file in the same folder, with special characters percent-encoded.
 std::string relative_url(const std::string& file) {
   std::string url = "./";
   for (char c : file) {
@@ -136,7 +136,7 @@ class Declarations {
     return Done{};
   }
 
-  /// EntryOf, or with states what a stream takes besides: which inputs it keeps, and the dims that their sizes need.
+  /// Returns the type EntryOf, or StreamingEntryOf with the inputs that are states and the dims that size them.
   std::string entry_type(const Entry& entry, const std::string& prefix) const {
     std::vector<std::string> states, dims;
     std::set<int64_t> seen;

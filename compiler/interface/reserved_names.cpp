@@ -14,7 +14,7 @@
 namespace relaxc::interface {
 namespace {
 
-/// Between blanks, as kMacros.
+/// Keywords of C and C++, separated by blanks as in kMacros.
 constexpr std::string_view kKeywords =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class "
     "co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue "
@@ -24,7 +24,7 @@ constexpr std::string_view kKeywords =
     "static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename "
     "typeof typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq ";
 
-/// Macros that compilers define in GNU modes, those of the standard headers, and types of <stddef.h>.
+/// Macros that compilers define in GNU modes, macros of the standard headers, and types of <stddef.h>.
 constexpr std::string_view kMacros =
     " AVR BIG_ENDIAN BITINT_MAXWIDTH BUFSIZ BYTE_ORDER CHAR_BIT CLOCKS_PER_SEC DECIMAL_DIG E2BIG EACCES EADDRINUSE "
     "EADDRNOTAVAIL EADV EAFNOSUPPORT EAGAIN EALREADY EBADE EBADF EBADFD EBADMSG EBADR EBADRQC EBADSLT EBFONT "
@@ -48,8 +48,8 @@ constexpr std::string_view kMacros =
     "m68k math_errhandling max_align_t mc68000 mc68020 mips near noreturn nullptr_t offsetof pascal ptrdiff_t "
     "size_t sparc ssize_t stderr stdin stdout sun unix unreachable vax ";
 
-/// Macros without parameters of other headers that are not of two and more capitals: those of glibc, in the mode that
-/// g++ and gnu11 compile in (tests/unit/interface/headers_test.py asks the compilers), and those of Windows.
+/// Macros of other headers that take no parameters and are not recognized by their capitals: those of glibc, as g++ and
+/// gnu11 see them (tests/unit/interface/headers_test.py asks the compilers), and those of Windows.
 constexpr std::string_view kSystemMacros =
     " AF_DECnet ARPOP_InREPLY ARPOP_InREQUEST B0 B1000000 B110 B115200 B1152000 B1200 B134 B150 B1500000 B1800 "
     "B19200 B200 B2000000 B230400 B2400 B2500000 B300 B3000000 B3500000 B38400 B4000000 B460800 B4800 B50 B500000 "
@@ -114,7 +114,7 @@ bool is_limit(std::string_view name) {
   return false;
 }
 
-/// The rest of `PRIx64` and `SCNdMAX` behind the letters.
+/// Whether `text` can follow the first four letters of macros such as `PRIx64` and `SCNdMAX`.
 bool is_width(std::string_view text) {
   for (std::string_view kind : {"LEAST", "FAST"})
     if (has_prefix(text, kind)) text.remove_prefix(kind.size());
@@ -122,7 +122,7 @@ bool is_width(std::string_view text) {
   return std::find(std::begin(kWidths), std::end(kWidths), text) != std::end(kWidths);
 }
 
-/// Families of names that a standard header has, or that a later standard may add to it.
+/// Whether a name is in a family that a standard header uses or that a later standard may extend.
 bool is_of_a_family(std::string_view name) {
   for (std::string_view own : {"rlx_", "RLX_", "RELAXC_", "RELAX_RT_"})
     if (has_prefix(name, own)) return true;

@@ -86,7 +86,7 @@ class Module {
          unsafe_extern_ ? "unsafe " : "");
   }
 
-  /// A prim func that C calls: the context, its buffers and scalars, and its symbols.
+  /// Prints a prim func that C calls, whose parameters are the context, buffers and scalars, and symbols.
   void print_public(const PublicPrimFunc& named) {
     auto function = std::find_if(object_.functions.begin(), object_.functions.end(),
                                  [&](const tir::PrimFunc* one) { return one->name == named.callee(); });
@@ -122,7 +122,7 @@ class Module {
     line("}}\n");
   }
 
-  /// Names that differ in case alone become one; the later one gets a number, as in the C header.
+  /// Prints a constant. Names that differ only in case collide in capitals; the later gets a number, as in the header.
   void constant(const std::string& name, uint64_t value) {
     std::string unique = name;
     for (int i = 2; !constants_.insert(unique).second; ++i) unique = name + "_" + std::to_string(i);

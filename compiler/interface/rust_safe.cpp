@@ -19,7 +19,7 @@
 namespace relaxc::interface {
 namespace {
 
-/// One entry's part of the module.
+/// Writes the part of the module that belongs to one entry.
 class SafeEntry {
  public:
   SafeEntry(const Object& object, size_t index, bool unsafe_extern)
@@ -59,14 +59,14 @@ class SafeEntry {
 
   std::string name_of(const Tensor& tensor) const { return rust_name(tensor.identifier, taken_); }
   bool in_place(const Tensor& tensor) const { return tensor.pair >= 0 && tensor.append_axis < 0 && is_known(tensor); }
-  /// The input that an output replaces, if it does.
+  /// Returns the input whose memory the output reuses, or null.
   const Tensor* state_of(const Tensor& output) const {
     if (output.pair < 0) return nullptr;
     const Tensor& input = entry_.inputs[static_cast<size_t>(output.pair)];
     return in_place(input) ? &input : nullptr;
   }
 
-  /// Whether the dims of the call are all that its shape is made of.
+  /// Whether the shape consists only of constants and of dims that the caller passes, not of values read from data.
   bool is_known(const Tensor& tensor) const {
     return std::all_of(tensor.dims.begin(), tensor.dims.end(), [&](int64_t dim) {
       return dim >= 0 || (dim != INT64_MIN && !is_value(entry_.symbols[static_cast<size_t>(-1 - dim)]));
@@ -220,11 +220,11 @@ class SafeEntry {
   bool unsafe_extern_;
   bool has_dims_ = false, has_inputs_ = false, has_states_ = false, has_outputs_ = false;
   std::set<std::string> taken_;
-  std::vector<std::string> dims_;  ///< of each symbol, as Rust calls it
+  std::vector<std::string> dims_;  ///< names of the symbols in Rust
   std::string out_;
 };
 
-/// A name of a module that no other has.
+/// Returns a name for an entry's module that no other module has.
 std::string module_name(const std::string& entry, std::set<std::string>& taken) {
   std::string name = rust_name(entry, taken);
   if (name == entry && entry != "main") return name;

@@ -24,14 +24,14 @@ int64_t count(size_t n) {
   return static_cast<int64_t>(n);
 }
 
-/// All fields, those that are not given being 0.
+/// Returns a row with the given fields; all others are 0.
 Row row_of(Record record, const std::vector<std::pair<std::string_view, Constant>>& given) {
   Row row(fields(record).size());
   for (const auto& [name, value] : given) row[field_index(record, name)] = value;
   return row;
 }
 
-/// Definitions in the order in which they are made.
+/// Collects definitions in the order in which they are made.
 class Definitions {
  public:
   template <typename T>
@@ -49,7 +49,7 @@ class Definitions {
   std::vector<Definition> list_;
 };
 
-/// The records of one entry.
+/// Makes the records of one entry.
 class EntryTables {
  public:
   EntryTables(const Object& object, int32_t index, EntryFunctions& made, const CodeFacts& facts, Definitions& out)
@@ -60,8 +60,8 @@ class EntryTables {
         facts_(facts),
         out_(out) {}
 
-  /// `self`: where this entry's rlx_function will be; `hash` gives the object's hash, which separate
-  /// weights must have, too.
+  /// Adds the private record. `self` is the address of this entry's rlx_function; `hash` returns that of the object's
+  /// hash, which a separate file of weights must contain as well.
   Address private_record(Address self, const std::function<Address()>& hash) {
     const Weights& weights = object_.weights;
     const Constant sources = symbol_sources(), call = function("call", made_.call(entry_));
@@ -85,7 +85,7 @@ class EntryTables {
     return out_.add(index_, "private", Records{Record::kFunctionPrivate, {std::move(row)}, false});
   }
 
-  /// The row of this entry in the array of rlx_function.
+  /// Returns the row of this entry in the array of rlx_function.
   Row function_record(Address own) {
     Addresses nodes;
     for (size_t i = 0; i < entry_.nodes.size(); ++i)
@@ -225,7 +225,7 @@ class ObjectTables {
 
   std::vector<Definition> run() {
     const Address functions = out_.add(Definition::kOfObject, "functions", Records{Record::kFunction, {}});
-    // Entries refer to their place in the array before it has its rows.
+    // Private records refer to their row of the array, so the array is defined first and its rows are set at the end.
     std::vector<Row> rows;
     for (size_t i = 0; i < object_.entries.size(); ++i) {
       EntryTables entry(object_, static_cast<int32_t>(i), made_, facts_, out_);
