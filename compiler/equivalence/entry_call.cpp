@@ -10,9 +10,9 @@
 namespace relaxc::equivalence {
 namespace {
 
-/// What an output without a size is given at most, if the caller does not say.
+/// The most elements that a data-dependent output has room for, if the caller gives no capacity.
 constexpr int64_t kManyElements = 1 << 20;
-/// Bytes behind an output, which no call may write.
+/// The number of bytes after an output that no call may write, which is checked after the call.
 constexpr ptrdiff_t kMargin = 256;
 constexpr std::byte kMark{0xA5};
 
@@ -46,7 +46,7 @@ class Call {
     for (GuardedMemory& pool : pools) buffers_.push_back(pool.data());
     buffers_.insert(buffers_.end(), {weights.data(), out_dims.data()});
     const bool ends = ask(entry_.call, buffers_, symbols_);
-    // A run that is refused may write no further than any other.
+    // A run that a guard refuses must not write beyond its memory either.
     RELAXC_CHECK(arena.intact(), "bytes beside the arena were written");
     for (const GuardedMemory& pool : pools) RELAXC_CHECK(pool.intact(), "bytes beside a pool were written");
     for (size_t i = 0; i < outputs.size(); ++i)
@@ -58,13 +58,13 @@ class Call {
   }
 
  private:
-  /// The input in whose memory output `i` is, or null.
+  /// Returns the input whose memory output `i` uses, or null.
   HostTensor* paired(size_t i) {
     int32_t pair = options_.in_place ? entry_.outputs[i].pair : -1;
     return pair >= 0 ? &inputs_[static_cast<size_t>(pair)] : nullptr;
   }
 
-  /// Memory for output `i`. A state that grows has room for that behind what it holds.
+  /// Passes memory for output `i`. A state that grows is extended to the size of the output first.
   void lend(size_t i, HostTensor& output) {
     HostTensor* state = paired(i);
     if (state != nullptr && state->bytes.size() < output.bytes.size()) state->bytes.resize(output.bytes.size());
@@ -84,7 +84,7 @@ class Call {
     return false;
   }
 
-  /// Finds the symbols, and checks what the wrapper checks by its tables.
+  /// Finds the symbols from the inputs, and checks what the wrapper checks from its tables.
   bool solve() {
     std::vector<int64_t> known;
     for (size_t i = 0; i < inputs_.size(); ++i)

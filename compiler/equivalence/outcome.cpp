@@ -41,8 +41,8 @@ std::string difference(const HostTensor& a, const HostTensor& b, size_t output, 
   return {};
 }
 
-/// Which guard of types, shapes and sizes fails first is the compiler's choice, and one that needs data has the code of
-/// data.
+/// Whether two codes count as equal. The compiler is free to choose which guard of types, shapes and sizes fails first,
+/// and a guard on a size that depends on data may report kDataBound instead.
 bool same_code(int32_t a, int32_t b) {
   auto of_shapes = [](int32_t code) {
     return (code >= kDtype && code <= kDimBounds) || code == kSizeOverflow || code == kBroadcast || code == kDataBound;
@@ -85,8 +85,8 @@ bool rounds_by_machine(const relax::Module& module) {
 
 Tolerance tolerance_of(const relax::Module& module, double reordered) {
   if (!reorders(module)) return {};
-  // Of a dtype with u as half the distance from 1 to the next, both factors are off by u, and so is a sum of them at
-  // most; a few of them follow each other.
+  // Let u be half the distance from 1 to the next number of the dtype. Both factors are off by u, and so is a sum of
+  // products at most; the constant allows for several such operations in sequence.
   constexpr double kSteps = 16;
   auto rounding = [&](std::optional<DType> dtype) {
     if (!dtype) return reordered;
@@ -116,7 +116,7 @@ std::set<std::string> external_callees(const relax::Module& module) {
   return names;
 }
 
-/// An element as an external function received it. One NaN is as good as another.
+/// Returns an element in hexadecimal, as an external function received it. All NaNs count as equal.
 static std::string element_text(DType dtype, const uint8_t* element) {
   if (dtype.is_float() && std::isnan(relax::decode_scalar(dtype, reinterpret_cast<const std::byte*>(element))))
     return "nan";
@@ -145,7 +145,7 @@ int32_t Externals::call(const std::string& name, std::span<const tir::ExternalAr
   if (args.empty()) return 0;
   tir::ExternalArg out = args.back();
   if (tir::ExternalResult* made = out.result; made != nullptr) {
-    // Two of everything; a handle is distinguished from none by its bytes alone.
+    // All dims are 2. A handle has nonzero bytes, by which it differs from a null handle.
     std::fill(made->shape.begin(), made->shape.end(), 2);
     out = {nullptr, made->dtype, made->shape, 0};
     bool handle = made->dtype == DType::handle();

@@ -17,10 +17,10 @@ namespace {
 
 constexpr uint32_t kTrials = 3;
 constexpr double kRounding = 1e-3;
-/// What the repetitions of a run may take: 65,536 iterations, or fewer that carry more. A loop whose end the data
-/// decides may have none on random inputs.
+/// The interpreter's budget for a run: 65,536 iterations or calls, or fewer that carry many bytes. On random inputs, a
+/// loop whose end depends on data may not end.
 constexpr int64_t kBudget = int64_t{1} << 28;
-/// How many times as much a later run has, since passes may add iterations and calls.
+/// The factor by which budgets of later runs are larger, since passes may add iterations and calls.
 constexpr int64_t kRoom = 4;
 
 uint32_t seed_of(const std::string& name, uint32_t trial) {
@@ -28,7 +28,7 @@ uint32_t seed_of(const std::string& name, uint32_t trial) {
   return trial;
 }
 
-/// Small sizes first, then one that fills vectors and tiles.
+/// Returns small sizes, except for the last trial, which has one that fills vectors and tiles.
 SizeOf sizes(uint32_t trial) {
   constexpr int64_t kLarge = 33;
   return trial + 1 < kTrials ? SizeOf{} : [](arith::Var) { return kLarge; };
@@ -47,7 +47,7 @@ SemanticsCheck::SemanticsCheck(relax::Module& module, const relax::OpTable& ops,
     for (uint32_t i = 0; i < kTrials; ++i) {
       Trial trial{function->name, random_inputs(*function, seed_of(function->name, i), sizes(i)), {}, {}};
       trial.outcome = run(trial.function, trial.inputs, kBudget, trial.effects);
-      if (gave_up(trial.outcome)) continue;  // there is nothing to compare with, and no later run would end
+      if (gave_up(trial.outcome)) continue;  // there is no result to compare with, and later runs would not end
       ran |= std::holds_alternative<std::vector<HostTensor>>(trial.outcome);
       trials_.push_back(std::move(trial));
     }
@@ -87,7 +87,7 @@ std::string SemanticsCheck::difference(relax::Module& module, const interface::O
     StoredInterface border = stored_interface(module, object, trial.function);
     Outcome now = as_floats(border, run(trial.function, stored(border, trial.inputs), kRoom * kBudget, effects));
     std::string text = equivalence::difference(trial.outcome, now, tolerance);
-    // Guards may move to before what is done for its effect, so a run that one of them ends may have done less.
+    // Passes may move guards before calls with an effect, so a run that a guard ends may have made fewer of them.
     const bool ended = std::holds_alternative<std::vector<HostTensor>>(now);
     if (text.empty() && ended && tolerance.relative == 0 && effects != trial.effects)
       text = fmt::format("the calls made for their effect were\n{}and are\n{}", trial.effects, effects);

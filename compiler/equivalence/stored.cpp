@@ -9,7 +9,7 @@ namespace {
 
 using interface::Quantization;
 
-/// Which scale element `i` of the tensor has.
+/// Returns the index of the scale that applies to element `i` of the tensor.
 size_t place(const Quantization& q, const HostTensor& tensor, size_t i) {
   if (q.axis < 0) return 0;
   size_t inner = 1;
