@@ -15,7 +15,7 @@ namespace {
 
 using namespace relax;
 
-/// A name for each tensor of `info`, a result called `name`; the parts of a tuple that is made here have their own.
+/// Appends a name for each tensor of a result called `name`; fields of a tuple that is built here keep their own names.
 void add_names(const Value* value, Info info, const std::string& name, std::vector<std::string>& names) {
   const auto* tuple = info == nullptr ? nullptr : info->as<TupleInfo>();
   if (tuple == nullptr) {
@@ -40,7 +40,7 @@ std::vector<std::string> names_of_results(const Function& function) {
   return names;
 }
 
-/// The later of two equal names gets a number; what no other is called keeps its name.
+/// Makes names distinct: a later duplicate gets a number, and names that occur once stay.
 void make_distinct(std::vector<std::string>& names) {
   const std::set<std::string> all(names.begin(), names.end());
   std::set<std::string> taken;

@@ -12,15 +12,15 @@
 namespace relaxc {
 namespace {
 
-/// Clean-ups of passes that leave operations behind, and of those that leave more.
+/// Clean-ups after passes that leave dead code, and in addition constants to fold or operators to canonicalize.
 constexpr std::string_view kDeadCode[] = {"dead_code"};
 constexpr std::string_view kFolding[] = {"dead_code", "fold_constants"};
 constexpr std::string_view kCanonicalForm[] = {"dead_code", "canonicalize"};
-/// Keys that were permuted are permuted back.
+/// Recognized attention leaves permutations of keys that cancel each other.
 constexpr std::string_view kJoinedMoves[] = {"canonicalize", "dead_code"};
-/// Weights are concatenated when compiling.
+/// Fused matmuls leave a concatenation of constant weights, which is folded.
 constexpr std::string_view kJoinedWeights[] = {"canonicalize", "fold_constants"};
-/// Wide products go first: while they are there, what they read is read once more often. Casts of weights fold.
+/// Dead matmuls of the wide dtype go first, since they still count as uses of their operands. Casts of weights fold.
 constexpr std::string_view kNarrowOperands[] = {"dead_code", "canonicalize", "fold_constants", "common_subexpressions"};
 
 constexpr Pass kCompile[] = {
@@ -162,7 +162,7 @@ constexpr const Pass* row_named(std::string_view name) {
   return nullptr;
 }
 
-/// Whether `cleanup` can run behind `pass` whenever that runs, and runs no chain of clean-ups itself.
+/// Whether `cleanup` is allowed after `pass` at every level, and its own clean-ups have no further clean-ups.
 constexpr bool may_clean_up(const Pass& cleanup, const Pass& pass) {
   if (cleanup.gives != kNone || cleanup.breaks != kNone || cleanup.opt_level > pass.opt_level) return false;
   if ((cleanup.needs & (pass.needs | pass.gives)) != cleanup.needs) return false;
@@ -179,7 +179,7 @@ constexpr bool cleanups_fit() {
 }
 static_assert(cleanups_fit(), "a clean-up is not a row, or needs what does not hold after its pass");
 
-/// Spellings of earlier versions, which flags still take.
+/// Names of passes in earlier versions, which flags still accept.
 constexpr std::pair<std::string_view, std::string_view> kFormerNames[] = {
     {"adopt_casts", "infer_parameter_types"},     {"loop_recursion", "tail_call_to_loop"},
     {"order_products", "reorder_matmul_chain"},   {"merge_products", "fuse_horizontal_matmuls"},

@@ -32,12 +32,12 @@ bool names(const std::vector<std::string>& list, std::string_view pass) {
   return lists(list, pass) || lists(list, "all");
 }
 
-/// Which other passes a fault behind `pass` may come from, as text: its clean-ups are not looked at one by one.
+/// Returns text for what else may have caused a fault after `pass`, since its clean-ups are not checked one by one.
 std::string_view blame(const Pass& pass) {
   return pass.cleanups.empty() ? "" : " or a clean-up after it";
 }
 
-/// What a module holds: how much a pass made of it or saved.
+/// The size of a module, for the statistics after each pass.
 struct Counts {
   size_t ops = 0, prim_funcs = 0, statements = 0;
 };
@@ -77,8 +77,8 @@ class Runner {
   }
 
  private:
-  /// A clean-up that runs at every level is part of the passes that it runs behind: what they leave is not a program
-  /// that the next passes take.
+  /// Refuses to disable clean-ups of optimization level 0. The passes that list them rely on them: what they leave
+  /// without the clean-up is not a program that later passes accept.
   Status check_disabled() {
     for (const Pass& pass : passes_)
       for (std::string_view name : pass.cleanups)
@@ -117,7 +117,7 @@ class Runner {
   }
 
   Result<Changed> timed(const Pass& pass, std::string_view indent, double& took) {
-    std::clock_t start = std::clock();  // the processor's time: the same however busy the machine is
+    std::clock_t start = std::clock();  // processor time, which depends little on the load of the machine
     Result<Changed> changed = pass.run(module_, context_);
     took = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     total_ += took;
@@ -125,7 +125,7 @@ class Runner {
     return changed;
   }
 
-  /// Runs the clean-ups of a pass that changed something, and theirs.
+  /// Runs the clean-ups of a pass that changed something, and the clean-ups of those in turn.
   Status clean_up(const Pass& pass, const std::string& indent) {
     for (std::string_view name : pass.cleanups) {
       const Pass& cleanup = *find_pass(name);
@@ -141,7 +141,7 @@ class Runner {
     return Done{};
   }
 
-  /// Looks at the module behind a pass and its clean-ups.
+  /// Verifies, checks and dumps the module after a pass and its clean-ups, as far as the options ask for it.
   Status after_change(const Pass& pass) {
     if (options_.verify) {
       std::string fault = relax::first_fault(module_);
@@ -155,8 +155,8 @@ class Runner {
     return dump(pass.name);
   }
 
-  /// One file a state of the module: 00_input.relax, 07_canonicalize.relax. The number is the pass's place in the
-  /// pipeline, so that two runs can be compared file by file.
+  /// Writes the module to a file for this pass: 00_input.relax, 07_canonicalize.relax. The number is the position of
+  /// the pass in the pipeline, so that two runs can be compared file by file.
   Status dump(std::string_view name) {
     if (options_.dump_folder.empty()) return Done{};
     namespace fs = std::filesystem;

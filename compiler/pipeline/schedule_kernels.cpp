@@ -58,7 +58,7 @@ class Scheduling {
   }
 
  private:
-  /// By the steps that somebody gave, else by the strategies. False: it stays as it is.
+  /// Schedules by the steps that the user gave for the kernel, else by the strategies. False if nothing changed.
   Result<bool> schedule_one(tir::PrimFunc& kernel, const std::vector<tir::BufferRef>& constants,
                             std::vector<schedule::PackedParam>& packed) {
     Diagnostics& diag = context_.diag;
@@ -79,7 +79,7 @@ class Scheduling {
     return done;
   }
 
-  /// The operand index of the n-th parameter that is a tensor.
+  /// Returns the index of the operand for the kernel's tensor parameter number `tensor`.
   static size_t operand_of(const Op& call, size_t tensor) {
     size_t seen = 0;
     for (size_t i = 0; i < call.operands().size(); ++i)
@@ -99,7 +99,7 @@ class Scheduling {
     return true;
   }
 
-  /// What holds of the kernel's dims at all of its calls: from `--dim n=..:64` on, no loop over n needs a tail.
+  /// Returns bounds and divisors of dims that hold at all calls of the kernel, so that loops may not need tails.
   arith::Facts facts_of(const tir::PrimFunc& kernel) const {
     auto calls = calls_.find(kernel.name);
     if (!kernel.is_private || other_uses_.count(kernel.name) != 0 || calls == calls_.end()) return {};
@@ -129,7 +129,7 @@ class Scheduling {
     return facts;
   }
 
-  /// Tells `f` of each symbol that is a dim of the kernel's tensors, and of the dim that `call` gives it.
+  /// Calls `f` with each symbol that is a dim of the kernel's tensors, and with the dim that `call` passes for it.
   template <typename F>
   static void for_each_dim(const tir::PrimFunc& kernel, const Op& call, F f) {
     std::vector<const Value*> tensors;
@@ -168,7 +168,7 @@ class Scheduling {
   PassContext& context_;
   std::map<std::string, std::vector<Op*>> calls_;
   std::set<std::string> other_uses_;
-  std::map<std::pair<ConstantRef, std::string>, ConstantRef> made_;  // looked up, never walked
+  std::map<std::pair<ConstantRef, std::string>, ConstantRef> made_;  // packed constants; never iterated
 };
 
 }  // namespace
