@@ -8,7 +8,7 @@
 namespace relaxc {
 namespace {
 
-/// The path from the repository's root on, so that messages do not depend on where relaxc was built.
+/// Returns the path from the repository's root on, so that messages do not depend on where relaxc was built.
 const char* short_path(const char* file) {
   for (const char* room : {"/compiler/", "/frontends/", "/targets/"})
     if (const char* found = std::strstr(file, room)) return found + 1;

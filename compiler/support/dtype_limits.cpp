@@ -6,8 +6,8 @@
 namespace relaxc {
 
 double largest_finite(DType dtype) {
-  // The largest odd-mantissa value below the overflow threshold: rounding infinity's neighbour of double down to the
-  // dtype.
+  // The definitions of the formats give these numbers; C++ has numeric_limits only for the float formats of 32 and 64
+  // bits.
   switch (dtype.code) {
     case TypeCode::kBFloat:
       return 3.3895313892515355e38;

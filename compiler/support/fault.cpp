@@ -17,7 +17,7 @@ Fault current_fault() {
   } catch (const std::length_error&) {
     return {Fault::kMemory, "out of memory: a size is more than this machine can address"};
   } catch (const std::system_error& error) {
-    // A thread that cannot be started is reported as EAGAIN; its stack is what there is no memory for.
+    // A thread that cannot be started fails with EAGAIN, usually since there is no memory for its stack.
     bool memory =
         error.code() == std::errc::resource_unavailable_try_again || error.code() == std::errc::not_enough_memory;
     return memory ? Fault{Fault::kMemory, out_of_memory_message()} : Fault{Fault::kSystem, error.what()};

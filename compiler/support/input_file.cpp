@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
-/// Below `folder` by one call; -1 with errno.
+/// Opens a file below `folder` with one call of openat2; returns -1 and sets errno if that fails.
 int open_at_once(int folder, const std::string& relative) {
   open_how how{};
   how.flags = kFlags;
@@ -31,7 +31,7 @@ int open_at_once(int folder, const std::string& relative) {
   return static_cast<int>(::syscall(SYS_openat2, folder, relative.c_str(), &how, sizeof how));
 }
 
-/// The same by a call for each component.
+/// Does the same with one openat for each component, where openat2 is missing, forbidden or interrupted by renames.
 int open_step_by_step(int folder, const std::string& relative) {
   std::filesystem::path path(relative);
   int at = folder;

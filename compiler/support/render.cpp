@@ -36,7 +36,7 @@ class Renderer {
   static std::string node_prefix(Location location) {
     const auto* node = location == nullptr ? nullptr : std::get_if<NodeOrigin>(location);
     if (node == nullptr) return {};
-    if (node->opset == 0) return fmt::format("node '{}' ({}): ", node->node, node->op);  // of a format without opsets
+    if (node->opset == 0) return fmt::format("node '{}' ({}): ", node->node, node->op);  // the format has no opsets
     return fmt::format("node '{}' ({}, opset {}): ", node->node, node->op, node->opset);
   }
 

@@ -23,8 +23,8 @@ constexpr size_t kRandomLetters = 6;
 
 constexpr char kLock[] = ".lock";
 
-/// A descriptor of the lock in the folder at `path`, which is made if it is missing; -1 if there is no such folder of
-/// this user.
+/// Opens the lock file in the folder at `path`, and creates it if it is missing. Returns -1 if that fails or if the
+/// folder belongs to another user.
 int open_lock(const fs::path& path) {
   int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder < 0) return -1;
@@ -35,7 +35,7 @@ int open_lock(const fs::path& path) {
   return lock;
 }
 
-/// Whether the lock in `path` is still the file that `descriptor` is open on.
+/// Whether `path` still contains the lock file that `descriptor` refers to.
 bool still_there(const fs::path& path, int descriptor) {
   struct stat found {
   }, open{};

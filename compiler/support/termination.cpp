@@ -40,7 +40,7 @@ struct RemovalSlot {
 
 std::atomic<RemovalSlot*> removals{nullptr};
 std::atomic<pid_t> child{0};
-std::atomic<bool> starts_child{false};  ///< its number is about to be known
+std::atomic<bool> starts_child{false};  ///< a child is being started and `child` is not set yet
 std::atomic<bool> prepared{false};      ///< the process is a program of ours, whose signals we may handle
 char memory_message[160] = "out of memory";
 char time_message[160] = "";
@@ -53,7 +53,7 @@ struct LinuxDirent {
   char name[1];
 };
 
-/// Removes the files of a folder; folders in it stay.
+/// Removes the files in a folder, but not its subfolders.
 void empty_folder(const char* path) {
   int folder = ::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder < 0) return;
@@ -68,7 +68,7 @@ void empty_folder(const char* path) {
 }
 
 void remove_all() {
-  // The thread that starts a child takes no signal meanwhile, so that it does not wait for itself.
+  // Signals are blocked in the thread that starts a child, so this handler never waits for its own thread.
   while (starts_child) {
     timespec soon{0, 1000000};
     ::nanosleep(&soon, nullptr);
@@ -86,7 +86,7 @@ void write_all(const char* text) {
   size_t left = std::strlen(text);
   while (left != 0) {
     ssize_t written = ::write(STDERR_FILENO, text, left);
-    if (written <= 0) return;  // it cannot be reported
+    if (written <= 0) return;  // there is nowhere to report it
     text += written;
     left -= static_cast<size_t>(written);
   }
@@ -111,7 +111,7 @@ void on_alarm(int) {
 void on_bus_error(int number, siginfo_t* info, void*) {
   if (info->si_code == BUS_ADRERR)
     terminate_now("a file that is being read cannot be read any more: it was cut, or its disk has failed");
-  ::signal(number, SIG_DFL);  // an error of ours, which happens again
+  ::signal(number, SIG_DFL);  // a bug in relaxc: the access is repeated and ends the process
 }
 
 void handle(int number, void (*handler)(int)) {
@@ -121,7 +121,7 @@ void handle(int number, void (*handler)(int)) {
   ::sigaction(number, &action, nullptr);
 }
 
-/// A process that ignores or handles one of them keeps its choice.
+/// Handles HUP, INT and TERM, except where the process ignores or handles them already.
 void handle_ends() {
   for (int number : {SIGHUP, SIGINT, SIGTERM}) {
     struct sigaction now {};
@@ -166,7 +166,7 @@ const char* out_of_memory_message() noexcept {
 
 void prepare_termination() {
   prepared = true;
-  // A descriptor that the parent has closed becomes one that cannot be written to, and no other file gets its number.
+  // Standard streams that the parent closed are opened so that using them fails, and no other file gets their numbers.
   for (int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(number, F_GETFD) < 0 && errno == EBADF)
       static_cast<void>(::open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY));
@@ -217,7 +217,7 @@ RemoveOnTermination::RemoveOnTermination(std::string path) {
 RemoveOnTermination::~RemoveOnTermination() {
   auto* slot = static_cast<RemovalSlot*>(slot_);
   char* path = slot->path.exchange(nullptr);
-  std::free(path);  // null if a handler has it
+  std::free(path);  // null if a signal handler has taken the path
   slot->taken = false;
 }
 
@@ -236,8 +236,8 @@ SignalsBlocked::~SignalsBlocked() {
 
 namespace {
 
-/// Starts the program; false: it cannot be. A signal that comes meanwhile, such as one that the program sends, is taken
-/// when `child` is known, so that the program does not outlive this one.
+/// Starts the program and returns whether that worked. Signals are blocked until `child` is set, also ones that the
+/// program itself sends to this process, so that their handler can end the program.
 bool start(std::vector<char*>& arguments, pid_t& started) {
   sigset_t ends, before;
   ::sigemptyset(&ends);

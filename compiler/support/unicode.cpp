@@ -12,7 +12,7 @@ struct CodeRange {
   char32_t first, last;
 };
 
-/// Categories Cc, Cf, Cs, Zl and Zp, and the variation selectors.
+/// Code points that show nothing or control the display: categories Cc, Cf, Cs, Zl and Zp, and variation selectors.
 constexpr CodeRange kInvisible[] = {
     {0x0000, 0x001F},   {0x007F, 0x009F},   {0x00AD, 0x00AD},   {0x034F, 0x034F},   {0x0600, 0x0605},
     {0x061C, 0x061C},   {0x06DD, 0x06DD},   {0x070F, 0x070F},   {0x0890, 0x0891},   {0x08E2, 0x08E2},
