@@ -41,7 +41,7 @@ class AdaptivePool {
   }
 
  private:
-  /// Binds beginnings and extents of the window of element `i`, axis by axis.
+  /// Binds the begin and extent of the window of element `i` along `axis` and all later axes, then computes the mean.
   Stmt bounded(const Indices& i, size_t axis, Indices begins, Dims extents) {
     if (axis == y_->shape.size()) return mean(i, begins, extents);
     Expr parts = y_->shape[axis], dim = x_->shape[axis];

@@ -48,7 +48,7 @@ Dims matrix_of(const Dims& shape) {
   return Dims(shape.end() - std::min<std::ptrdiff_t>(2, std::ssize(shape)), shape.end());
 }
 
-/// Takes an operand that scores [batch.., queries, keys] are combined with into the batch.
+/// Checks an operand that broadcasts to the scores [batch.., queries, keys], and broadcasts `batch` with its batch.
 relaxc::Status join_scores(InferContext& c, size_t operand, DType dtype, const Dims& matrix, Dims& batch) {
   if (!c.has(operand)) return Done{};
   RELAXC_TRY(const TensorInfo* given, c.tensor(operand));
@@ -89,7 +89,7 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, std::move(batch), *q->dtype));
 }
 
-/// The weights of a row of scores; rows without a key as `rows` says.
+/// Returns the softmax of each row of scores; `rows` says what a row without any key gets.
 Value* weights_of(ExpansionBuilder& chain, Value* scores, const std::string& rows) {
   if (rows == "zeros") return chain.call("nn.softmax", {scores}, {{"axis", int64_t{-1}}, {"empty_rows", rows}});
   Value* weights = chain.call("nn.softmax", {scores}, {{"axis", int64_t{-1}}});

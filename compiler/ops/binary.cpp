@@ -34,7 +34,7 @@ bool is_bits(DType d) {
 
 enum class Gives : uint8_t { kSame, kBool };
 
-/// `Fits` says which dtypes are legal; `same_dtype`: both operands have one.
+/// `Fits` accepts the legal dtypes of operands; with `SameDtype` both operands must have the same one.
 template <bool (*Fits)(DType), Gives G, bool SameDtype = true>
 InferResult infer(InferContext& c) {
   RELAXC_TRY(const TensorInfo* a, c.tensor(0));
@@ -49,7 +49,7 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, std::move(shape), G == Gives::kBool ? DType::boolean() : *a->dtype));
 }
 
-/// The formula sees operands of the computation's dtype.
+/// Applies the formula to operands that are widened to the dtype of the computation.
 template <F Formula>
 Stmt define(DefineContext& d) {
   BufferRef y = d.output();
@@ -82,7 +82,7 @@ Expr atan2(Expr y, Expr x) {
   return call(Intrinsic::k_atan2, y, x);
 }
 
-/// Bools compare as 0 and 1.
+/// Returns bools as 0 and 1, so that they can be compared.
 Expr number_of(Expr e) {
   return e.dtype().is_bool() ? cast(DType::u(8), e) : e;
 }
@@ -99,7 +99,7 @@ Expr bitwise(Expr a, Expr b) {
   return a.dtype().is_bool() ? OfBools(a, b) : call(I, a, b);
 }
 
-/// A count of bits that is the width or more shifts everything out (a machine would take it modulo the width).
+/// Shifts by the width or more give 0, or the sign for signed right shifts; machines would take the count modulo it.
 template <Intrinsic I>
 Expr shift(Expr a, Expr count) {
   int64_t bits = a.dtype().bits;
@@ -110,7 +110,7 @@ Expr shift(Expr a, Expr count) {
   return select(small, call(I, a, select(small, cast(a.dtype(), count), like(a, 0))), last);
 }
 
-/// Whether operand `index` is a constant of counts that are below the width.
+/// Whether operand `index` is a constant whose shift counts are all from 0 to the width minus 1.
 bool known_counts(const Op& op, size_t index, int64_t bits) {
   const Value* value = op.operand(index);
   if (value->op == nullptr || value->op->kind != relax::OpKind::kConstant) return false;
@@ -139,7 +139,7 @@ InferResult infer_power(InferContext& c) {
   return infer<is_number, Gives::kSame, false>(c);
 }
 
-/// Integers to an integer power by repeated squaring, wrapping; 1 / x^-n truncated for negative exponents.
+/// Raises integers to an integer power by repeated squaring, which wraps. A negative exponent gives 1 / x^n, truncated.
 Stmt integer_power(DefineContext& d) {
   tir::Builder& b = d.builder;
   BufferRef y = d.output();

@@ -26,13 +26,13 @@ struct Shapes {
   Expr groups;
 };
 
-/// The groups of an op whose data is `x`: as many as there are channels where the attribute is 0.
+/// Returns the number of groups of an op with data `x`; attribute 0 means one group for each channel.
 Expr groups_of(const Op& op, const Dims& x) {
   int64_t groups = op.attrs.integer("groups");
   return groups == 0 ? x[1] : x[1].context().index(groups);
 }
 
-/// Ranks, dtypes and groups, which both forms check alike.
+/// Checks ranks, dtypes and groups, which both forms of convolution have in common.
 Result<Shapes> check(InferContext& c) {
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* weight, c.tensor(1));
@@ -50,7 +50,7 @@ Result<Shapes> check(InferContext& c) {
   return Shapes{x, weight, static_cast<size_t>(x->ndim - 2), groups_of(c.op, *x->shape)};
 }
 
-/// The dtype of the sum where `out_dtype` asks for it unrounded, else that of the operands.
+/// Returns the dtype that `out_dtype` gives, which leaves sums unrounded; without it, the dtype of the operands.
 Result<DType> result_dtype(InferContext& c, DType operands) {
   const std::string& name = c.op.attrs.string("out_dtype");
   std::optional<DType> dtype = parse_dtype(name);
@@ -64,7 +64,7 @@ Expr divided(Expr e, Expr by) {
   return by.is_constant(1) ? e : arith::floordiv(e, by);
 }
 
-/// A dim of channels that must fall into groups evenly.
+/// Requires that the number of channels is a multiple of the number of groups.
 relaxc::Status require_groups(InferContext& c, Expr channels, Expr groups) {
   if (groups.is_constant(1) || groups == channels) return Done{};
   return c.require(
@@ -92,7 +92,7 @@ InferResult infer_conv(InferContext& c) {
   return one(tensor_info(c.context, std::move(shape), dtype));
 }
 
-/// Sums into the result, or into a wide temporary that is then rounded.
+/// Reduces into the result, or into a temporary of a wider dtype that is rounded to the result at the end.
 template <typename Combine>
 Stmt sum_into_result(DefineContext& d, const Dims& reduced, Combine combine) {
   tir::Builder& b = d.builder;
@@ -105,9 +105,9 @@ Stmt sum_into_result(DefineContext& d, const Dims& reduced, Combine combine) {
   return b.alloc(sum, b.seq({into(sum), b.compute(y, narrow)}));
 }
 
-/// One term of a sum: the element of channel `channel` that `tap_of(o, k, dim, windows, axis)` finds for result `i` and
-/// window element `r` (a channel, then spatial), 0 beside the data, times the weight of the first two subscripts
-/// `filter`.
+/// Returns one term of the sum for result `i` and window element `r` (a channel, then spatial offsets): the element of
+/// `channel` at the taps that tap_of(o, k, dim, windows, axis) finds, or 0 outside of the data, times the weight whose
+/// first two subscripts are `filter`.
 template <typename TapOf>
 Expr product(DefineContext& d, const Windows& w, const Indices& i, const Indices& r, Expr channel, Indices filter,
              TapOf tap_of) {
@@ -143,7 +143,7 @@ std::vector<int64_t> output_padding(const Op& op, size_t spatial) {
   return extra;
 }
 
-/// (dim - 1) * stride + dilation * (kernel - 1) + 1 + output_padding - pads; weights are I O/groups spatial….
+/// A dim becomes (dim - 1) * stride + dilation * (kernel - 1) + 1 + output_padding - pads. Weights: I O/groups spatial.
 InferResult infer_transposed(InferContext& c) {
   RELAXC_TRY(Shapes s, check(c));
   const Dims &x = *s.x->shape, &weight = *s.weight->shape;
@@ -172,7 +172,7 @@ InferResult infer_transposed(InferContext& c) {
   return one(tensor_info(c.context, std::move(shape), dtype));
 }
 
-/// Along one axis the result at `o` receives x[p] * weight[k] where p * stride + k * dilation - pad = o.
+/// Returns the tap p of x for result `o` and weight `k` along one axis: p * stride + k * dilation - pad = o.
 Tap source(Expr o, Expr k, Expr dim, const Windows& w, size_t axis) {
   Context& context = o.context();
   Expr zero = context.index(0), reach = o + w.pad_begin[axis] - k * w.dilations[axis];

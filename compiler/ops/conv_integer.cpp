@@ -62,7 +62,7 @@ Stmt define(DefineContext& d) {
   int64_t groups = d.attrs().integer("groups");
   Windows w = windows_of(d.op, spatial, {});
   Expr inputs = weight->shape[spatial];
-  bool one_input = inputs.is_constant(1);  // a loop over it would only be in the way
+  bool one_input = inputs.is_constant(1);  // a loop over one channel is left out
   Dims reduced(weight->shape.begin(), weight->shape.begin() + static_cast<std::ptrdiff_t>(spatial));
   if (!one_input) reduced.push_back(inputs);
   Expr outputs = arith::simplify(arith::floordiv(weight->shape.back(), groups));

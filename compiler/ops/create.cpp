@@ -29,7 +29,7 @@ relaxc::Status require_sizes(InferContext& c, const Dims& dims) {
   return Done{};
 }
 
-/// A tensor of one element, read as that element.
+/// Requires a tensor of one element and returns its struct info.
 Result<const TensorInfo*> scalar(InferContext& c, size_t index) {
   RELAXC_TRY(const TensorInfo* x, c.tensor(index));
   for (Expr dim : *x->shape)
@@ -66,7 +66,7 @@ Stmt define_constant(DefineContext& d) {
   return d.builder.compute(d.output(), [&](const Indices&) { return d.context().number(d.output()->dtype, Value); });
 }
 
-/// bounds: (start, count, step), index expressions.
+/// The operand is (start, count, step), as index expressions.
 InferResult infer_arange(InferContext& c) {
   RELAXC_TRY(Dims bounds, c.shape_value(0));
   if (bounds.size() != 3)
@@ -155,7 +155,7 @@ InferResult infer_trilu(InferContext& c) {
 
 Stmt define_trilu(DefineContext& d) {
   BufferRef x = d.input(0), y = d.output();
-  // No axis is longer, so a diagonal beyond that is one beyond the matrix, and the sum does not overflow.
+  // No axis is longer than this, so clamping the diagonal changes no result and prevents overflow of the sum.
   constexpr int64_t kLongest = int64_t{1} << 60;
   Expr k = d.has(1) ? d.shape_value(1)[0] : d.context().index(0);
   k = arith::max(arith::min(k, d.context().index(kLongest)), d.context().index(-kLongest));

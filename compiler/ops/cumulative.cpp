@@ -19,8 +19,8 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, *x->shape, *x->dtype));
 }
 
-/// Of rows that are side by side, all are at the same place: the inner loop is along them, and one row of totals is
-/// kept.
+/// Computes running sums or products. Unless the axis is the last one, the inner loop is over the later axes, with a
+/// total for each of their elements, so that it can be vectorized.
 template <bool Product>
 Stmt define(DefineContext& d) {
   tir::Builder& b = d.builder;

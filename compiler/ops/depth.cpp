@@ -52,7 +52,7 @@ InferResult infer_space(InferContext& c) {
   return one(tensor_info(c.context, Dims{s[0], s[1] * (block * block), height, width}, *x->dtype));
 }
 
-/// x seen as `inner`, permuted, seen as the op's result.
+/// Reshapes x to `inner`, permutes it by `axes`, and reshapes the outcome to the shape of the op's result.
 Result<std::vector<Value*>> rearranged(relax::GraphBuilder& b, const Op& op, Dims inner, std::vector<int64_t> axes) {
   RELAXC_TRY(Value * split, b.call("reshape", {op.operand(0), b.shape(std::move(inner))}));
   RELAXC_TRY(Value * moved, b.call("permute_dims", {split}, {{"axes", std::move(axes)}}));

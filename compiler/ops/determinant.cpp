@@ -16,7 +16,7 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, Dims(x->shape->begin(), x->shape->end() - 2), *x->dtype));
 }
 
-/// The steps for one matrix, held in `m`; the determinant is gathered in `product`.
+/// Eliminates one matrix, which is in `m`, and multiplies the pivots into `product`.
 class Elimination {
  public:
   Elimination(DefineContext& d, BufferRef m, BufferRef product, BufferRef pivot)
@@ -29,7 +29,7 @@ class Elimination {
   Expr product() { return b_.load(product_, {b_.index(0)}); }
   Stmt set_product(Expr value) { return b_.store(product_, {b_.index(0)}, value); }
 
-  /// An exchange turns the sign.
+  /// Moves the pivot to row k, which changes the sign of the product, and multiplies by it.
   Stmt exchange(Var k) {
     return rows_.with_found([&](Var row) {
       Stmt turn = b_.seq({rows_.exchange(k, row), set_product(product() * like(product(), -1))});

@@ -19,7 +19,7 @@ constexpr OperandDef kTensors[] = {{"tensors", OperandDef::kVariadic}};
 constexpr AttrDef kEquation[] = {{"equation", AttrType::kString, true}};
 constexpr AttrDef kAxes[] = {{"axis1", AttrType::kInt, false, "-2"}, {"axis2", AttrType::kInt, false, "-1"}};
 
-/// Labels of one operand: letters, and negative numbers for the axes of an ellipsis counted from its end.
+/// Labels of one operand's axes: letters, and -n..-1 for the n axes of an ellipsis, counted from its end.
 using Labels = std::vector<int>;
 
 struct Equation {
@@ -31,7 +31,7 @@ bool has(const Labels& labels, int label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
-/// The labels of one term; `rank` -1: of the output, whose ellipsis has `dots` axes. Empty on malformed text.
+/// Reads the labels of one term. A `rank` of -1 means the output, whose ellipsis has `dots` axes. Empty if malformed.
 std::optional<Labels> read_term(const std::string& term, int64_t rank, int64_t dots) {
   Labels labels;
   size_t ellipsis = term.find("...");
@@ -75,7 +75,7 @@ std::optional<Equation> read_equation(std::string text, const std::vector<int64_
     std::optional<Labels> output = read_term(text.substr(arrow + 2), -1, dots);
     if (!output) return std::nullopt;
     e.output = *output;
-  } else {  // the ellipsis, then what occurs once, in alphabetical order
+  } else {  // implicit output: the ellipsis, then labels that occur once, in alphabetical order
     std::map<int, int> times;
     for (const Labels& labels : e.inputs)
       for (int label : labels) ++times[label];
@@ -129,7 +129,7 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, std::move(shape), *first->dtype));
 }
 
-/// A tensor with its labels, one an axis.
+/// A tensor with one label for each axis.
 struct Term {
   Value* value = nullptr;
   Labels labels;
@@ -149,7 +149,7 @@ class Contraction {
   }
 
  private:
-  /// Operand k with every label once.
+  /// Returns operand k; an axis that repeats a label is removed by taking the diagonal.
   Term operand(size_t k) {
     Term term{op_.operand(k), equation_.inputs[k]};
     for (size_t i = 0; i < term.labels.size(); ++i)
@@ -169,7 +169,7 @@ class Contraction {
     return false;
   }
 
-  /// Without the labels that are in neither list.
+  /// Sums the term over the labels that are in neither list.
   Term summed(Term term, const Labels& keep, const Labels& also) {
     std::vector<int64_t> axes;
     Labels kept;
@@ -184,7 +184,7 @@ class Contraction {
     return term;
   }
 
-  /// The axes in the order of `labels`; it has all of them.
+  /// Permutes the axes to the order of `labels`, which has the same labels as the term.
   Value* ordered(const Term& term, const Labels& labels) {
     if (labels == term.labels) return term.value;
     std::vector<int64_t> axes;
@@ -215,7 +215,7 @@ class Contraction {
     return product(a, b, batch, inner, rows, columns);
   }
 
-  /// [batch…, rows, inner] · [batch…, inner, columns], each group one dim but the batches, which may broadcast.
+  /// Multiplies [batch…, rows, inner] by [batch…, inner, columns]. Each group is reshaped to one dim, except the batch.
   Term product(const Term& a, const Term& b, const Labels& batch, const Labels& inner, const Labels& rows,
                const Labels& columns) {
     Dims row_dims = dims_of(a, rows), column_dims = dims_of(b, columns);

@@ -11,7 +11,7 @@ namespace {
 constexpr OperandDef kOperands[] = {{"x"}, {"image_shape"}, {"block_shape"}};
 constexpr AttrDef kAttrs[] = {kStrides, kPadding, kDilations};
 
-/// How many blocks begin along a spatial dim.
+/// Returns the number of block positions along spatial dim `k`.
 Expr block_count(Expr image, Expr block, const Windows& w, size_t k) {
   Expr span = (block - 1) * w.dilations[k] + 1;
   return arith::floordiv(image + (w.pad_begin[k] + w.pad_end[k]) - span, w.strides[k]) + 1;

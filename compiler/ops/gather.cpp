@@ -22,7 +22,7 @@ InferResult infer_take(InferContext& c) {
   return one(tensor_info(c.context, std::move(shape), *x->dtype));
 }
 
-/// Any index names a slice of `dim` slices, unless there is none.
+/// Guards that there are no indices if `dim` is 0. With any other `dim` the modes map all indices to valid ones.
 Stmt check_choice(DefineContext& d, Expr dim) {
   if (arith::prove(arith::lt(d.context().index(0), dim), {})) return {};
   return d.builder.nest(d.input(1)->shape, [&](const Indices&) {
@@ -83,7 +83,7 @@ Stmt define_elements(DefineContext& d) {
   return b.seq({check_indices(d, 1, x->shape[axis]), copy});
 }
 
-/// How many dims an index tuple has: the constant last dim of the indices.
+/// Returns the number of dims that an index tuple covers, which is the last dim of the indices and must be constant.
 Result<int64_t> tuple_size(InferContext& c, const TensorInfo& x, const TensorInfo& indices, int64_t batch) {
   if (indices.ndim < 1 || indices.shape->back().constant() == nullptr)
     return c.error(Kind::shape_mismatch, "the last dim of the indices of '{}' must be a constant, found {}",

@@ -15,7 +15,7 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, *x->shape, *x->dtype));
 }
 
-/// The steps for one matrix, held in the left half of `m` [n, 2 n].
+/// Inverts one matrix, which is in the left half of `m` [n, 2 n].
 class Elimination {
  public:
   Elimination(tir::Builder& b, BufferRef m, BufferRef pivot)

@@ -17,7 +17,7 @@ constexpr AttrDef kConcat[] = {{"axis", AttrType::kInt, false, "0"}, {"in_place"
 constexpr AttrDef kSplitAttrs[] = {
     {"axis", AttrType::kInt, false, "0"}, {"sections", AttrType::kInt, false, "0"}, {"indices", AttrType::kInts}};
 
-/// Axis `axis` of the first operand and of operand `k`.
+/// Requires that operand `k` has the same dim as the first operand on `axis`.
 relaxc::Status require_joined(InferContext& c, Expr first, Expr dim, size_t k, size_t axis) {
   return require_equal(c, first, dim, fmt::format("dims of axis {}", axis),
                        {Finding::kWhere, dim_of_operand(c, 0, axis), operand_text(c, k)});
@@ -46,7 +46,7 @@ InferResult infer_concat(InferContext& c) {
   return one(tensor_info(c.context, std::move(shape), *first->dtype));
 }
 
-/// A nest over x's shape with one block: y[.., offset + i, ..] = x[.., i, ..].
+/// Copies x into y in one block: y[.., offset + i, ..] = x[.., i, ..].
 Stmt copy_at(DefineContext& d, BufferRef x, size_t axis, Expr offset) {
   tir::Block block;
   block.name = x->name + "_part";
@@ -105,8 +105,8 @@ Result<std::vector<Value*>> expand_stack(relax::GraphBuilder& b, const Op& op) {
   return std::vector<Value*>{y};
 }
 
-/// Where each part begins, and after them the end of the last. `sections`: equal parts of ceil(dim / sections), the
-/// last ones smaller; `indices`: the beginnings of all but the first; `sizes`: the extents.
+/// Returns where each part begins, then where the last one ends. `sections` gives parts of ceil(dim / sections), the
+/// last of which may be smaller; `indices` are the beginnings of all parts but the first; `sizes` are the extents.
 Dims split_points(const Op& op, Context& context, Expr dim, const Dims* sizes) {
   Dims points{context.index(0)};
   if (sizes != nullptr) {
@@ -131,7 +131,7 @@ Dims points_of(const Op& op, Context& context, Expr dim) {
   return split_points(op, context, dim, sizes == nullptr ? nullptr : &*sizes->dims);
 }
 
-/// Of indices of one sign: whether -2 is before 3 depends on the dim.
+/// Checks only neighbours of equal sign, since whether -2 comes before 3 depends on the dim.
 Status require_ascending(InferContext& c, const std::vector<int64_t>& indices) {
   for (size_t k = 1; k < indices.size(); ++k)
     if ((indices[k] < 0) == (indices[k - 1] < 0) && indices[k] < indices[k - 1])
@@ -145,7 +145,7 @@ InferResult infer_split(InferContext& c) {
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
   Expr dim = (*x->shape)[static_cast<size_t>(axis)];
   if (c.has(1)) RELAXC_DO(c.shape_value(1));
-  constexpr int64_t kMostParts = 65536;  // each is a value of the program
+  constexpr int64_t kMostParts = 65536;  // each part is a value of the program
   int64_t sections = c.op.attrs.integer("sections");
   if (sections < 0 || sections > kMostParts)
     return c.error(Kind::invalid_attribute, "'split' into {} sections; 0 to {} are supported", sections, kMostParts);
@@ -171,7 +171,7 @@ Result<std::vector<Value*>> expand_split(relax::GraphBuilder& b, const Op& op) {
   int64_t axis = static_cast<int64_t>(axis_of(op.attrs.integer("axis"), x->shape().size()));
   Dims points = points_of(op, b.context(), x->shape()[static_cast<size_t>(axis)]);
   if (!arith::prove_equal(points.back(), x->shape()[static_cast<size_t>(axis)])) {
-    // Sizes that are symbols must make up the whole axis; the slices alone would let a rest pass.
+    // Symbolic sizes must add up to the axis, which the slices alone would not check.
     Dims whole = x->shape();
     whole[static_cast<size_t>(axis)] = points.back();
     RELAXC_TRY(x, b.match_cast(x, tensor_info(b.context(), std::move(whole), x->dtype()), {}));

@@ -79,7 +79,7 @@ class Recurrence {
   }
 
  private:
-  /// An operand's element, widened; decay and beta repeat along their dims of 1.
+  /// Returns an element of an operand in the dtype of the computation; decay and beta broadcast along dims of 1.
   Expr operand(size_t index, const Indices& at) {
     BufferRef x = d_.input(index);
     const Dims& k = d_.input(1)->shape;
@@ -111,7 +111,7 @@ class Recurrence {
     return b_.seq({decay, wanted, recalled, rated, learn, answer(batch, t, head)});
   }
 
-  /// Every head of the group asks the state.
+  /// Multiplies the state by the query of each head in the group, and stores the result.
   Stmt answer(Expr batch, Expr t, Expr head) {
     Expr group = arith::floordiv(d_.input(0)->shape[2], d_.input(1)->shape[2]);
     BufferRef total = b_.buffer("total", dtype_, {b_.index(1)}, tir::Scope::kLocal);

@@ -13,7 +13,7 @@ namespace {
 constexpr OperandDef kAB[] = {{"a"}, {"b"}};
 constexpr AttrDef kAttrs[] = {{"out_dtype", AttrType::kString}};
 
-/// `full` without its last `drop` dims.
+/// Returns `full` without its last `drop` dims.
 Dims leading(const Dims& full, size_t drop) {
   return Dims(full.begin(), full.end() - static_cast<std::ptrdiff_t>(std::min(drop, full.size())));
 }

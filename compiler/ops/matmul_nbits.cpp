@@ -49,7 +49,7 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, std::move(shape), *x->dtype));
 }
 
-/// Number `place` of those that a byte holds, as float32.
+/// Extracts number `place` from a byte that holds 8 / bits of them, as float32.
 Expr part_of(Expr byte, Expr place, int64_t bits) {
   Context& context = byte.context();
   DType i32 = DType::i(32);

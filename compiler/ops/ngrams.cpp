@@ -68,7 +68,7 @@ class NgramCounts {
   Stmt set(BufferRef s, Expr value) { return b_.store(s, {zero_}, cast(kI64, value)); }
   Expr within(Expr at, Expr extent) { return arith::max(zero_, arith::min(at, extent - 1)); }
 
-  /// Every place of the row where an n-gram of this length has room, at every distance of its symbols.
+  /// Looks n-grams of this length up at every start in the row where one fits, for every distance between its symbols.
   Stmt places(Var row, Var length, Var begin, Var end) {
     Expr single = arith::eq(length, b_.index(1));
     Expr distances = select(single, b_.index(1), b_.index(d_.attrs().integer("max_skip") + 1));
@@ -95,7 +95,7 @@ class NgramCounts {
                    b_.branch(arith::lt(get(low_), end), hit)});
   }
 
-  /// -1 where the n-gram comes before the symbols at `start`, 1 where behind, 0 where they are it; into `order_`.
+  /// Sets `order_` to -1 or 1 if the n-gram sorts before or after the symbols at `start`, and to 0 if it matches them.
   Stmt compare_with(Expr gram, Var row, Var length, Var distance, Var start) {
     return b_.let("from", cast(DType::index(), b_.load(grams_, {within(gram, grams_->shape[0]), zero_})),
                   [&](Var from) {

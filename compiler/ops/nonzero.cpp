@@ -61,7 +61,7 @@ InferResult infer_masked(InferContext& c) {
   return one(tensor_info(c.context, Dims{c.bound_symbol(0, "selected")}, *x->dtype));
 }
 
-/// The extents of x and the mask broadcast together; that they fit is a requirement.
+/// Returns the dims of x and the mask broadcast together; deduction has checked that they fit.
 Dims masked_shape(const Dims& x, const Dims& mask) {
   Dims shape = x.size() < mask.size() ? mask : x;
   const Dims& shorter = x.size() < mask.size() ? x : mask;

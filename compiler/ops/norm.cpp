@@ -26,7 +26,7 @@ constexpr AttrDef kLrnAttrs[] = {{"size", AttrType::kInt, true},
                                  {"beta", AttrType::kFloat, false, "0.75"},
                                  {"bias", AttrType::kFloat, false, "1.0"}};
 
-/// Float operands; the result is like x.
+/// Requires float operands; the result has the shape and dtype of x.
 InferResult infer_float(InferContext& c) {
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   for (size_t k = 0; k < c.operands(); ++k) {
@@ -39,7 +39,7 @@ InferResult infer_float(InferContext& c) {
   return one(tensor_info(c.context, *x->shape, *x->dtype));
 }
 
-/// Operands 1… are vectors of the extent of `axis`.
+/// Requires that all operands but x are vectors with the extent of `axis`.
 InferResult infer_channels(InferContext& c) {
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
@@ -54,7 +54,7 @@ InferResult infer_channels(InferContext& c) {
   return infer_float(c);
 }
 
-/// A vector over `axis` of a tensor of `rank`, shaped to broadcast with it.
+/// Reshapes a vector over `axis` so that it broadcasts with a tensor of `rank`.
 Value* along_axis(ExpansionBuilder& chain, Value* vector, size_t axis, size_t rank, DType dtype) {
   Value* wide_vector = chain.as(vector, dtype);
   if (wide_vector == nullptr || axis + 1 == rank) return wide_vector;
@@ -77,8 +77,8 @@ Values expand_batch_norm(GraphBuilder& b, const Op& op) {
   return chain.done({chain.as(y, x->dtype())});
 }
 
-/// x divided by the root of what there is one of a row: one division a row, since divisions would take most of the
-/// time.
+/// Returns x / sqrt(square), where `square` has one element for each row. It multiplies by the reciprocal, since one
+/// division for each element would take most of the time.
 Value* over_root(ExpansionBuilder& chain, Value* x, Value* square) {
   return chain.call("multiply", {x, chain.call("divide", {chain.number(x->dtype(), 1), chain.call("sqrt", {square})})});
 }
@@ -93,7 +93,7 @@ Value* normalized(ExpansionBuilder& chain, Value* x, const std::vector<int64_t>&
   return over_root(chain, distance, spread);
 }
 
-/// The operand multiplied and added where given.
+/// Multiplies by gamma and adds beta, if they are given.
 Value* scaled(ExpansionBuilder& chain, Value* y, Value* gamma, Value* beta) {
   if (gamma != nullptr) y = chain.call("multiply", {y, gamma});
   return beta != nullptr ? chain.call("add", {y, beta}) : y;
@@ -135,8 +135,8 @@ Values expand_rms_norm(GraphBuilder& b, const Op& op) {
   return chain.done({chain.as(scaled(chain, y, gamma, beta), x->dtype())});
 }
 
-/// Each instance's channels of `axis` in `groups` runs, each normalized with all that comes behind it. Scale and shift
-/// come before the runs are taken apart again, so that one kernel does all of a row.
+/// Normalizes each of `groups` runs of channels together with all later axes. Scale and shift are applied before the
+/// tensor is reshaped back, so that one kernel computes all of a row.
 Values expand_groups(GraphBuilder& b, const Op& op, Expr groups) {
   ExpansionBuilder chain(b);
   Value* x = op.operand(0);
@@ -190,7 +190,7 @@ InferResult infer_lrn(InferContext& c) {
   return infer_float(c);
 }
 
-/// x / (bias + alpha / size * sum of squares of the channels around) ^ beta
+/// Computes x / (bias + alpha / size * sum of squares of adjacent channels) ^ beta.
 Stmt define_lrn(DefineContext& d) {
   tir::Builder& b = d.builder;
   BufferRef x = d.input(0), y = d.output();

@@ -33,15 +33,15 @@ InferResult infer_arg(InferContext& c) {
   return one(tensor_info(c.context, std::move(shape), kI64));
 }
 
-/// A key that is greatest where the extreme is: NaN is, either way.
+/// Returns a key that is greatest for the extreme element. NaN is the extreme for both the maximum and the minimum.
 template <bool Largest>
 Expr extreme_key(Expr element) {
   Expr key = sort_key(element, false);
-  if (!Largest && element.dtype().is_float()) key = key + like(key, 1);  // NaN's, the greatest, wraps to 0
+  if (!Largest && element.dtype().is_float()) key = key + like(key, 1);  // the key of NaN, the greatest, wraps to 0
   return Largest ? key : call(Intrinsic::k_bitwise_not, key);
 }
 
-/// Of rows whose elements are side by side: the greatest key, which vectors find, and then where it is.
+/// For the last axis: finds the greatest key of a row, which vectorizes, and then searches for its position.
 template <bool Largest>
 Stmt define_arg_of_rows(DefineContext& d) {
   tir::Builder& b = d.builder;
@@ -68,7 +68,7 @@ Stmt define_arg_of_rows(DefineContext& d) {
   });
 }
 
-/// Of columns: all at the same place, row by row, so that vectors are across them.
+/// For other axes: compares all columns row by row, so that the inner loop is over columns and vectorizes.
 template <bool Largest>
 Stmt define_arg_of_columns(DefineContext& d, size_t axis) {
   tir::Builder& b = d.builder;
@@ -128,7 +128,7 @@ InferResult infer_topk(InferContext& c) {
   return std::vector<Info>{tensor_info(c.context, shape, *x->dtype), tensor_info(c.context, shape, kI64)};
 }
 
-/// Orders every row of x along `axis` and stores the first `count` of each by `store(subscripts, where it was, place)`.
+/// Sorts each row of x along `axis` and calls `store(subscripts, source, position along axis)` for its first `count`.
 Stmt order_rows(DefineContext& d, size_t axis, Expr count, bool descending,
                 const std::function<Stmt(const Indices& at, const Indices& from, Expr position)>& store) {
   tir::Builder& b = d.builder;

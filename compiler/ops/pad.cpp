@@ -48,7 +48,7 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, std::move(shape), *x->dtype));
 }
 
-/// One axis of the operand, seen from the result.
+/// One axis of x, with the padding before and after it.
 struct Axis {
   Expr dim, begin, end;
   bool touched() const { return !begin.is_constant(0) || !end.is_constant(0); }
@@ -70,7 +70,7 @@ Expr fill_value(DefineContext& d) {
   return d.builder.load(d.input(2), Indices(d.input(2)->shape.size(), d.context().index(0)));
 }
 
-/// Fills the result, then copies what of x is in it.
+/// Fills the result with the pad value, then copies the part of x that is inside of the result.
 Stmt fill_and_copy(DefineContext& d, const std::vector<Axis>& axes) {
   tir::Builder& b = d.builder;
   BufferRef x = d.input(0), y = d.output();
@@ -91,7 +91,7 @@ Stmt fill_and_copy(DefineContext& d, const std::vector<Axis>& axes) {
                 })});
 }
 
-/// The rows of a result that repeats elements of x before and after each row of x.
+/// Pads by repeating elements of x: each row of the result is a border, a copy of a row of x, and another border.
 Stmt copy_between_borders(DefineContext& d, const std::vector<Axis>& axes) {
   BufferRef x = d.input(0), y = d.output();
   const std::string& mode = d.attrs().string("mode");

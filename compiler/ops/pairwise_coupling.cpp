@@ -53,7 +53,7 @@ class Coupling {
   Stmt add(BufferRef to, Expr at, Expr value) { return b_.store(to, {at}, b_.load(to, {at}) + value); }
   Stmt each(const char* name, const std::function<Stmt(Var)>& body) { return b_.loop(name, classes_, body); }
 
-  /// r(i, j), for i and j that differ; pairs are in order of the smaller class, then of the larger.
+  /// Returns r(i, j) for i != j. The operand has pairs in order of the smaller class, then of the larger one.
   Expr r(Expr row, Expr i, Expr j) {
     Expr low = arith::min(i, j), high = arith::max(i, j);
     Expr pair = arith::floordiv(low * (b_.index(2 * count_ - 1) - low), 2) + high - low - 1;
@@ -61,7 +61,7 @@ class Coupling {
     return arith::select(arith::lt(i, j), of_low, number(1) - of_low);
   }
 
-  /// Q, and p at 1 / K.
+  /// Initializes the matrix Q, and all of p to 1 / K.
   Stmt begin(Expr row) {
     return each("i", [&](Var i) {
       Stmt diagonal = b_.store(form_, {i, i}, number(0));
@@ -83,7 +83,7 @@ class Coupling {
     });
   }
 
-  /// Q p and p' Q p, anew in each round.
+  /// Computes Q p and p' Q p again in each round.
   Stmt products() {
     Stmt all = each("i", [&](Var i) {
       Stmt sum = each("j", [&](Var j) { return add(product_, i, b_.load(form_, {i, j}) * b_.load(p_, {j})); });

@@ -25,21 +25,21 @@ constexpr AttrDef kAvg[] = {kPoolSize,  kStrides, kPadding,
                             kDilations, kCeil,    {"count_include_pad", AttrType::kBool, false, "False"}};
 constexpr AttrDef kLp[] = {kPoolSize, kStrides, kPadding, kDilations, kCeil, {"p", AttrType::kInt, false, "2"}};
 
-/// By how much the window is larger than a padded dim whose size is known; 0 where it is not.
+/// Returns how much larger the window is than the padded dim, at least 0; also 0 if the dim is not constant.
 int64_t excess(Expr dim, const Windows& w, size_t axis) {
   if (dim.constant() == nullptr) return 0;
   int64_t span = (w.kernel[axis] - 1) * w.dilations[axis] + 1;
   return std::max<int64_t>(0, span - *dim.constant() - w.pad_begin[axis] - w.pad_end[axis]);
 }
 
-/// By how much the window may be larger than a padded dim that is not empty and whose size is not known.
+/// Returns how much larger the window may be than a padded dim of at least 1 that is not constant; else 0.
 int64_t open_excess(Expr dim, const Windows& w, size_t axis) {
   if (dim.constant() != nullptr) return 0;
   return std::max<int64_t>(0, (w.kernel[axis] - 1) * w.dilations[axis] - w.pad_begin[axis] - w.pad_end[axis]);
 }
 
-/// How many windows there are along a dim. The quotient by the stride is cut towards 0, so that a window that the dim
-/// lacks less than a stride of is still there; a guard on the result's size refuses what would have less than none.
+/// Returns the number of windows along a dim. The quotient by the stride is truncated towards 0, so that a window
+/// remains which the dim is too short for by less than a stride. A guard on the result's size refuses negative numbers.
 Result<Expr> count_windows(InferContext& c, Expr dim, const Windows& w, size_t axis) {
   Expr one = c.context.index(1), kernel = c.context.index(w.kernel[axis]);
   bool ceil = c.op.attrs.flag("ceil_mode");
@@ -50,7 +50,7 @@ Result<Expr> count_windows(InferContext& c, Expr dim, const Windows& w, size_t a
   Expr count = arith::simplify(window_count(dim, kernel, w, axis, ceil), c.facts);
   int64_t missing = std::max(excess(dim, w, axis), open_excess(dim, w, axis));
   if (ceil || missing == 0 || stride == 1) return count;
-  Expr few = c.context.index(1);  // what there is where the window is larger than the dim
+  Expr few = c.context.index(1);  // the number if the window is larger than the dim
   if (missing >= stride) {
     int64_t span = (w.kernel[axis] - 1) * w.dilations[axis] + 1;
     Expr lacking = arith::max(c.context.index(0), c.context.index(span - w.pad_begin[axis] - w.pad_end[axis]) - dim);
@@ -90,7 +90,7 @@ InferResult infer_max(InferContext& c) {
   return infos;
 }
 
-/// What all pools see: the windows of one op over its operand.
+/// The windows of a pooling op over its operand.
 struct Pool {
   explicit Pool(DefineContext& d, bool largest = false)
       : d(d),
@@ -98,7 +98,7 @@ struct Pool {
         x(d.input(0)),
         spatial(x->shape.size() - 2),
         w(windows_of(d.op, spatial, d.attrs().ints("pool_size"))) {
-    // A window that may stick out is clipped like padding.
+    // A window that reaches beyond the end is clipped as if there were padding.
     for (size_t k = 0; k < spatial; ++k)
       clip.pad_end.push_back(w.pad_end[k] + (d.attrs().flag("ceil_mode") ? w.strides[k] : 0) +
                              excess(x->shape[k + 2], w, k));
@@ -116,20 +116,20 @@ struct Pool {
     }
     return out;
   }
-  /// Whether the only window may stick out of a dim, whose size is not known.
+  /// Whether there may be just one window that reaches beyond the end of a dim of unknown size.
   bool may_be_alone(size_t axis) const {
     return w.strides[axis] > 1 && !d.attrs().flag("ceil_mode") && open_excess(x->shape[axis + 2], w, axis) > 0;
   }
-  /// The tap where only a window that is alone, so at 0, may stick out at the end: what is inside is the same for all
-  /// windows, which keeps it out of loops over them. Pools of floats go by rows, for which what is inside has to depend
-  /// on the position alone.
+  /// Returns the tap where only a single window, at 0, can reach beyond the end. Then `inside` is the same for all
+  /// windows and is computed outside of loops over them. Pools of floats do not use it: they are scheduled by rows, for
+  /// which `inside` must depend only on the position.
   Tap tap_alone(Expr o, Expr r, size_t axis) const {
     Expr zero = o.context().index(0), offset = r * w.dilations[axis];
     int64_t pad = w.pad_begin[axis];
     Expr last = x->shape[axis + 2] + (pad - 1);
     Tap t;
     t.position = o * w.strides[axis] + offset - pad;
-    // By steps of 1 the clamped position is in the window, whose maximum may see an element twice.
+    // With dilation 1 the clamped position is in the window, and a maximum may read an element twice.
     if (!largest || w.dilations[axis] > 1) t.inside = arith::le(offset, last);
     t.clamped = o * w.strides[axis] + arith::min(offset, last) - pad;
     if (pad > 0) {
@@ -139,7 +139,7 @@ struct Pool {
     }
     return t;
   }
-  /// x in the window, `outside` in the padding.
+  /// Returns the element of x in the window, or `outside` where the window is over padding.
   Expr value(const Indices& i, const Indices& r, Expr outside) const {
     std::vector<Tap> list = taps(i, r);
     Indices at{i[0], i[1]};
@@ -149,15 +149,15 @@ struct Pool {
   }
 
   DefineContext& d;
-  bool largest;  ///< the pool takes the largest element, so that one may be read twice
+  bool largest;  ///< the pool is a maximum, which may read an element twice
   BufferRef x;
   size_t spatial;
   Windows w, clip;
   Dims window;
 };
 
-/// The position of the maximum: a second reduce over the same windows, of the first offset whose value is the maximum,
-/// or NaN if one is.
+/// Finds positions of maxima by a second reduction over the same windows: the smallest offset whose element equals the
+/// maximum or is NaN.
 Stmt max_positions(const Pool& pool) {
   DefineContext& d = pool.d;
   tir::Builder& b = d.builder;
@@ -178,7 +178,7 @@ Stmt max_positions(const Pool& pool) {
                     std::vector<Tap> taps = pool.taps(i, r);
                     Expr value = pool.value(i, r, lowest(d.context(), wide(y->dtype)));
                     Expr found = arith::eq(cast(y->dtype, value), b.load(y, i));
-                    if (value.dtype().is_float())  // a maximum with NaN is NaN, and equal to nothing
+                    if (value.dtype().is_float())  // a maximum with NaN is NaN, which equals nothing
                       found = arith::logical_or(found, arith::call(arith::Intrinsic::k_isnan, {value}));
                     if (Expr inside = all_inside(taps)) found = arith::logical_and(found, inside);
                     return select(found, arith::min(best, offset(i, taps)), best);
@@ -196,7 +196,7 @@ Stmt define_max(DefineContext& d) {
   return d.attrs().flag("indices") ? b.seq({maxima, max_positions(pool)}) : maxima;
 }
 
-/// How many elements window `i` has along one axis: those inside the dim, or inside the padded dim.
+/// Returns how many elements of window `i` along one axis are in the dim, or with `padded` in the padded dim.
 Expr extent_along(const Pool& pool, Expr o, size_t axis, bool padded) {
   Context& context = pool.d.context();
   const Windows& w = pool.w;

@@ -15,12 +15,12 @@ constexpr AttrDef kQuantize[] = {{"axis", AttrType::kInt, false, "-1"},
                                  {"out_dtype", AttrType::kDType, false, "uint8"}};
 constexpr AttrDef kDequantize[] = {{"axis", AttrType::kInt, false, "-1"}};
 
-/// Ranges that int32 differences and float32 sums hold exactly.
+/// Integers of at most 16 bits: int32 holds their differences exactly, and so does float32.
 bool is_stored(DType dtype) {
   return dtype.is_integer() && dtype.bits <= 16;
 }
 
-/// Scale and zero point: one element, or a vector along the axis.
+/// Checks that scale and zero point have one element or are vectors along the axis.
 relaxc::Status check_parameters(InferContext& c, const TensorInfo& x, DType stored) {
   for (size_t k = 1; k < 3; ++k) {
     if (!c.has(k)) continue;
@@ -61,7 +61,7 @@ InferResult infer_dequantize(InferContext& c) {
   return one(tensor_info(c.context, *x->shape, *scale->dtype));
 }
 
-/// Operand `k` for the element at `i`.
+/// Returns the element of parameter `k` (scale or zero point) that applies to the element at `i`.
 Expr parameter(DefineContext& d, size_t k, const Indices& i) {
   BufferRef p = d.input(k);
   if (p->shape.empty()) return d.builder.load(p, {});

@@ -12,7 +12,7 @@ constexpr AttrDef kFlip[] = {{"axis", AttrType::kInts, true}};
 constexpr AttrDef kMutual[] = {{"mutual", AttrType::kBool, false, "False"}};
 constexpr AttrDef kRepeat[] = {{"repeats", AttrType::kInt, true}, {"axis", AttrType::kInt, true}};
 
-/// Empty: reversed.
+/// Returns the axes as a permutation; an empty list reverses all axes.
 std::vector<size_t> permutation(const std::vector<int64_t>& axes, size_t rank) {
   std::vector<size_t> out;
   for (size_t i = 0; i < rank; ++i) out.push_back(axes.empty() ? rank - 1 - i : axis_of(axes[i], rank));
@@ -76,7 +76,7 @@ Stmt define_broadcast_to(DefineContext& d) {
   return d.builder.compute(y, [&](const Indices& i) { return load_broadcast(d, d.input(0), i, y->shape); });
 }
 
-/// The shorter of shape and repeats is filled up with ones in front, as NumPy does.
+/// Leading ones are added to the shorter one of shape and repeats, as NumPy does.
 InferResult infer_tile(InferContext& c) {
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(Dims repeats, c.shape_value(1));

@@ -39,10 +39,10 @@ constexpr AttrDef kGruAttrs[] = {
     kDirection, kActivations, kAlpha, kBeta, kClip, kLayout, {"linear_before_reset", AttrType::kBool, false, "False"}};
 constexpr AttrDef kRnnAttrs[] = {kDirection, kActivations, kAlpha, kBeta, kClip, kLayout};
 
-/// What differs between the three when shapes are deduced.
+/// Properties of a kind of cell (RNN, GRU or LSTM) from which shapes are deduced.
 struct Cell {
   int64_t gates;
-  int64_t states;  ///< carried from step to step
+  int64_t states;  ///< values that are carried from step to step
   std::vector<std::string> activations;
 };
 Cell cell_of(const Op& op) {
@@ -51,10 +51,10 @@ Cell cell_of(const Op& op) {
   return {1, 1, {"Tanh"}};
 }
 
-/// An activation of a cell: an operator with the attributes it takes.
+/// An activation of a cell: the operator that computes it, and the attributes that this operator takes.
 struct ActivationDef {
   std::string_view name;
-  std::optional<OpName> op;  ///< none: see `activated`
+  std::optional<OpName> op;  ///< none for those that Step::activation computes
   bool alpha, beta;
   double default_alpha, default_beta;
 };
@@ -94,7 +94,7 @@ std::vector<std::string> activation_names(const Op& op) {
   return names;
 }
 
-/// All activations, direction by direction. Alphas and betas are used up in order by those that take them.
+/// Returns all activations, direction by direction. Those that take an alpha or beta consume the given ones in order.
 std::vector<Activation> activations_of(const Op& op) {
   std::vector<Activation> out;
   size_t next_alpha = 0, next_beta = 0;
@@ -128,7 +128,7 @@ relaxc::Status check_attrs(InferContext& c) {
   return Done{};
 }
 
-/// An operand (if there) must be a float tensor of exactly these dims.
+/// Requires that an operand, if it is given, is a float tensor of exactly these dims.
 relaxc::Status expect(InferContext& c, size_t operand, const Dims& dims) {
   if (!c.has(operand)) return Done{};
   RELAXC_TRY(const TensorInfo* x, c.tensor(operand));
@@ -179,7 +179,7 @@ struct Direction {
   std::span<const Activation> activations;
 };
 
-/// One step of a cell: new states and the hidden state that is given out.
+/// Computes one step of a cell: the new states, of which the first is the output.
 class Step {
  public:
   Step(GraphBuilder& b, const Op& op, const Direction& direction, Expr hidden)
@@ -188,7 +188,7 @@ class Step {
   bool failed() const { return chain_.failed(); }
   ExpansionBuilder& chain() { return chain_; }
 
-  /// `gates`: the input's share, [batch, gates * hidden].
+  /// `gates` are the products of the input with its weights, [batch, gates * hidden]. Returns the new states.
   std::vector<Value*> run(Value* gates, const std::vector<Value*>& states) {
     if (op_.is("nn.lstm")) return lstm(gates, states[0], states[1]);
     if (op_.is("nn.gru")) return {gru(gates, states[0])};
@@ -198,7 +198,7 @@ class Step {
 
  private:
   Value* gate(Value* gates, int64_t k) { return chain_.part(gates, -1, hidden_ * k, hidden_); }
-  /// state · r, of gates first .. first + count - 1.
+  /// Multiplies the state by the recurrent weights of gates first .. first + count - 1.
   Value* product(Value* state, int64_t first, int64_t count) {
     return chain_.call("matmul", {state, gates_of(direction_.r, first, count)});
   }
@@ -235,7 +235,7 @@ class Step {
   }
   Value* one_minus(Value* x) { return chain_.failed() ? nullptr : chain_.subtract(chain_.number(x->dtype(), 1), x); }
 
-  /// Gates i, o, f, c.
+  /// Computes an LSTM step, with gates in the order i, o, f, c.
   std::vector<Value*> lstm(Value* gates, Value* h, Value* c) {
     Value* all = chain_.add(gates, with_bias(product(h, 0, 4), 0, 4));
     Value* in = activation(0, peephole(0, c, gate(all, 0)));
@@ -243,11 +243,11 @@ class Step {
     Value* fresh = activation(1, gate(all, 3));
     Value* cell = chain_.add(chain_.multiply(forget, c), chain_.multiply(in, fresh));
     Value* out = activation(0, peephole(1, cell, gate(all, 1)));
-    // The limit of `clip` is for the inputs of activations, the cell's value included.
+    // `clip` limits the inputs of all activations, and the value of the cell is one of them.
     return {chain_.multiply(out, activation(2, cell)), cell};
   }
 
-  /// Gates z, r, h. linear_before_reset: the reset gate works on the product of the state, else on the state.
+  /// Computes a GRU step, with gates z, r, h. The reset gate scales the state, or with linear_before_reset its product.
   Value* gru(Value* gates, Value* h) {
     Value* both = with_bias(product(h, 0, 2), 0, 2);
     Value* update = activation(0, chain_.add(gate(gates, 0), gate(both, 0)));
@@ -302,7 +302,7 @@ class Recurrence {
   Context& context() const { return b_.context(); }
   Expr index(int64_t value) const { return context().index(value); }
 
-  /// Row d of an operand, without its first axis; null if the operand is absent.
+  /// Returns row `d` of an operand without the axis of directions; null if the operand is absent.
   Value* of_direction(size_t operand, size_t d) {
     Value* x = op_.operand(operand);
     if (x == nullptr || chain_.failed()) return nullptr;
@@ -335,7 +335,7 @@ class Recurrence {
     return chain_.reshape(row, {batch_, hidden_});
   }
 
-  /// The sequence from its end (each within its length).
+  /// Reverses the sequence in time, each one within its length if lengths are given.
   Value* reversed(Value* x) {
     if (op_.operand(4) != nullptr) return chain_.call("reverse_sequence", {x, op_.operand(4)});
     return chain_.call("flip", {x}, {{"axis", std::vector<int64_t>{0}}});
@@ -360,7 +360,7 @@ class Recurrence {
     return results;
   }
 
-  /// One step; gives the new states, then the output.
+  /// Computes one time step; returns the new states, then the output. Sequences that have ended keep their states.
   std::vector<Value*> step(GraphBuilder& b, const Direction& weights, Value* product, std::vector<Value*> states,
                            Expr time) {
     Step cell(b, op_, weights, hidden_);
@@ -380,7 +380,7 @@ class Recurrence {
     return next;
   }
 
-  /// No step at all: the states stay.
+  /// Handles sequences of length 0: there is no output, and the states do not change.
   std::vector<Value*> none(const std::vector<Value*>& states) {
     std::vector<Value*> results{chain_.call("zeros", {b_.shape({index(0), batch_, hidden_})}, {{"dtype", dtype_}})};
     results.insert(results.end(), states.begin(), states.end());

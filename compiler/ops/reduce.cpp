@@ -19,7 +19,7 @@ constexpr AttrDef kAttrs[] = {{"axis", AttrType::kInts},
                               {"keepdims", AttrType::kBool, false, "False"},
                               {"none_is_all", AttrType::kBool, false, "True"}};
 
-/// Axes of the op in ascending order; deduction has checked them.
+/// Returns the reduced axes in ascending order; deduction has checked them.
 std::vector<int64_t> axes_of(const Op& op, size_t rank) {
   std::vector<int64_t> axes;
   for (int64_t axis : op.attrs.ints("axis")) axes.push_back(static_cast<int64_t>(axis_of(axis, rank)));
@@ -53,7 +53,7 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, std::move(shape), *x->dtype));
 }
 
-/// Where x is read for the result at `i` and the reduced axes at `r`.
+/// Returns the subscripts of x for the result's subscripts `i` and the reduced axes' subscripts `r`.
 Indices gather_indices(const Op& op, size_t rank, const Indices& i, const Indices& r) {
   std::vector<int64_t> axes = axes_of(op, rank);
   bool keep = op.attrs.flag("keepdims");
@@ -113,7 +113,7 @@ relax::Attrs attrs_of(const Op& op, bool keepdims) {
   return attrs;
 }
 
-/// Number of elements that each result is made of, as a scalar of `dtype`.
+/// Returns how many elements each result is reduced from, as a scalar of `dtype`.
 Result<Value*> reduced_count(GraphBuilder& b, const Op& op, DType dtype) {
   const Dims& shape = op.operand(0)->shape();
   Expr count = b.context().index(1);
@@ -124,7 +124,7 @@ Result<Value*> reduced_count(GraphBuilder& b, const Op& op, DType dtype) {
   return b.call("astype", {scalar}, {{"dtype", dtype}});
 }
 
-/// x in the dtype of the computation.
+/// Casts x to the dtype of the computation.
 Result<Value*> widened(GraphBuilder& b, Value* x) {
   if (wide(x->dtype()) == x->dtype()) return x;
   return b.call("astype", {x}, {{"dtype", wide(x->dtype())}});
@@ -148,7 +148,7 @@ Values expand_mean(GraphBuilder& b, const Op& op) {
   return narrowed(b, mean_of(b, op, x, op.attrs.flag("keepdims")), op.result()->dtype());
 }
 
-/// The mean of the squared distances from the mean.
+/// Returns the mean of the squared differences from the mean.
 Result<Value*> variance_of(GraphBuilder& b, const Op& op, Value* x) {
   RELAXC_TRY(Value * mean, mean_of(b, op, x, true));
   RELAXC_TRY(Value * distance, b.call("subtract", {x, mean}));
@@ -167,7 +167,7 @@ Values expand_std(GraphBuilder& b, const Op& op) {
   return narrowed(b, b.call("sqrt", {variance}), op.result()->dtype());
 }
 
-/// log(sum(exp(x - m))) + m, m the maximum, or 0 where that is infinite.
+/// Computes log(sum(exp(x - m))) + m, where m is the maximum, or 0 if the maximum is infinite or NaN.
 Values expand_log_sum_exp(GraphBuilder& b, const Op& op) {
   bool keep = op.attrs.flag("keepdims");
   RELAXC_TRY(Value * x, widened(b, op.operand(0)));
@@ -179,7 +179,7 @@ Values expand_log_sum_exp(GraphBuilder& b, const Op& op) {
   RELAXC_TRY(Value * sum, b.call("sum", {powers}, attrs_of(op, keep)));
   RELAXC_TRY(Value * log, b.call("log", {sum}));
   std::vector<int64_t> axes = axes_of(op, x->shape().size());
-  if (!keep && !axes.empty()) {  // squeeze without axes takes every dim that is 1
+  if (!keep && !axes.empty()) {  // without axes, squeeze would remove every dim of 1
     RELAXC_TRY(top, b.call("squeeze", {top}, {{"axis", axes}}));
   }
   return narrowed(b, b.call("add", {log, top}), op.result()->dtype());

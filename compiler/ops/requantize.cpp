@@ -20,7 +20,7 @@ constexpr AttrDef kAttrs[] = {{"zero_point", AttrType::kInt, true},
                               {"high", AttrType::kInt, true},
                               {"out_dtype", AttrType::kDType, false, "uint8"}};
 
-constexpr int64_t kRoundingBits = 0x4B400000;  // of 1.5 * 2^23
+constexpr int64_t kRoundingBits = 0x4B400000;  // the bits of 1.5 * 2^23 as float32
 
 InferResult infer(InferContext& c) {
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
@@ -56,7 +56,7 @@ Stmt define(DefineContext& d) {
   double high = static_cast<double>(d.attrs().integer("high") - zero);
   Context& context = d.context();
   Expr rounding = context.imm_float(f32, 12582912.0);
-  // Not min and max, which pass on NaN: one instruction each, also for bounds that the kernel is handed.
+  // Selects replace a NaN by a bound, as min and max would not. Each compiles to one instruction.
   Expr least = context.imm_float(f32, low), most = context.imm_float(f32, high);
   return d.builder.compute(y, [&](const Indices& i) {
     Expr value = cast(f32, d.builder.load(x, i)) * load_broadcast(d, d.input(1), i, x->shape);

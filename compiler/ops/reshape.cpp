@@ -15,7 +15,7 @@ constexpr AttrDef kAxis[] = {{"axis", AttrType::kInts, true}};
 constexpr AttrDef kAxes[] = {{"axis", AttrType::kInts}};
 constexpr AttrDef kFlattenAxis[] = {{"start", AttrType::kInt, false, "0"}, {"end", AttrType::kInt, false, "-1"}};
 
-/// One dim of the target may be the constant -1: what is left of the elements.
+/// Resolves the target of a reshape, of which one dim may be -1: it gets the elements that remain.
 Result<Dims> resolve(InferContext& c, const Dims& from, Dims to) {
   Expr total = product(c.context, from);
   Expr known = c.context.index(1);
@@ -75,7 +75,7 @@ Stmt define_reshape(DefineContext& d) {
   });
 }
 
-/// Dims start..end become one.
+/// Merges dims start..end into one.
 InferResult infer_flatten(InferContext& c) {
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   if (x->shape->empty()) return one(tensor_info(c.context, Dims{c.context.index(1)}, *x->dtype));
@@ -100,7 +100,7 @@ InferResult infer_expand_dims(InferContext& c) {
   return one(tensor_info(c.context, std::move(shape), *x->dtype));
 }
 
-/// The axes of the longer shape that only it has.
+/// Returns the axes counted from 0, where `rank` is the rank of the shape that has them.
 std::vector<int64_t> normalized(const std::vector<int64_t>& axes, size_t rank) {
   std::vector<int64_t> out;
   for (int64_t axis : axes) out.push_back(static_cast<int64_t>(axis_of(axis, rank)));
@@ -118,7 +118,7 @@ Stmt define_expand_dims(DefineContext& d) {
   });
 }
 
-/// No axes: all dims that are the constant 1.
+/// Returns the axes that are removed; without axes, all whose dim is the constant 1.
 std::vector<int64_t> squeezed(const Dims& shape, const std::vector<int64_t>& axes) {
   if (!axes.empty()) return normalized(axes, shape.size());
   std::vector<int64_t> out;

@@ -40,7 +40,7 @@ relaxc::Status one_of(InferContext& c, std::string_view attr, std::initializer_l
   return c.error(Kind::invalid_attribute, "{} \"{}\" of 'resize' is not known", attr, value);
 }
 
-/// A vector of `count` floats beside the attribute of the same name.
+/// Checks a vector of `count` floats, which may be given instead of the attribute, but not in addition to it.
 relaxc::Status check_vector(InferContext& c, size_t operand, std::string_view attr, size_t count) {
   if (!c.has(operand)) return Done{};
   RELAXC_TRY(const TensorInfo* list, c.tensor(operand));
@@ -83,7 +83,7 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, std::move(sizes), *x->dtype));
 }
 
-/// One axis of a resize: where the result's elements are in x.
+/// One axis of a resize, which maps positions of the result to positions in x.
 class Axis {
  public:
   Axis(DefineContext& d, size_t k)
@@ -106,16 +106,16 @@ class Axis {
     length_ = d.has(kRoi) ? element(kRoi, axis + rank) - begin_ : number(roi[k + roi.size() / 2] - roi[k]);
   }
 
-  /// Whether the axis is the same in x and the result.
+  /// Whether the axis has the same elements in x and in the result.
   bool unchanged() const { return in_ == out_ && (!given_ || known_scale_ == 1) && mode_ != "tf_crop_and_resize"; }
-  /// Whether most elements of x are left out, so that mixing all of them is more work than it saves.
+  /// Whether the result skips most elements of x, so that a pass over all of x would be more work than it saves.
   bool skips_most() const { return known_scale_ > 0 && known_scale_ < 0.25 && !widens_; }
-  /// Whether the kernel is wider than an element, and a distance in elements as the kernel sees it then.
+  /// Whether antialiasing widens the kernel; `squeezed` scales a distance in elements to the widened kernel.
   bool widens() const { return widens_; }
   Expr squeezed(Expr distance) const { return distance * (known_scale_ > 0 ? scale_ : arith::min(number(1), scale_)); }
   Expr last() const { return in_ - 1; }
 
-  /// The first tap of a kernel that reaches so far, counted from the element at or before the position.
+  /// Returns the first tap of a kernel with this reach, relative to the element at or before the position.
   Expr first_tap(int64_t reach) const {
     if (!widens_) return context_.index(1 - reach);
     if (known_scale_ > 0)
@@ -124,7 +124,7 @@ class Axis {
     return context_.index(1) - arith::max(context_.index(reach), arith::ceildiv(in_ * reach, elements));
   }
 
-  /// The real position of result element `i`, in elements of x.
+  /// Returns the position of result element `i` in x, as a real number of elements.
   Expr position(Expr i) const {
     Expr at = cast(kF64, i), one = number(1), half = number(0.5), extent = cast(kF64, in_);
     if (mode_ == "asymmetric") return at / scale_;
@@ -145,11 +145,11 @@ class Axis {
     return middle - half;
   }
 
-  /// How often each element of x is repeated, if it is the nearest of that many in a row; 0: not so.
+  /// Returns how often each element of x is repeated, if nearest rounding amounts to that; else 0.
   int64_t repeats(const std::string& rounding) const {
     const auto whole = static_cast<int64_t>(known_scale_);
     if (known_scale_ < 2 || known_scale_ > 1024 || static_cast<double>(whole) != known_scale_) return 0;
-    // floor((i + 1/2) / s) and ceil((i + 1/2) / s - 1) are i // s as well.
+    // floor((i + 1/2) / s) and ceil((i + 1/2) / s - 1) equal i // s as well.
     const bool floors = rounding == "floor" && (mode_ == "asymmetric" || mode_ == "tf_half_pixel_for_nn");
     const bool rounds = rounding == "round_prefer_floor" && mode_ == "half_pixel";
     return (floors || rounds) && arith::prove_equal(out_, in_ * whole, {}) ? whole : 0;
@@ -164,15 +164,15 @@ class Axis {
 
  private:
   static const std::string& mode(DefineContext& d) { return d.attrs().string("coordinate_mode"); }
-  /// The result's extent, not rounded.
+  /// Returns the result's extent before it is rounded to an integer.
   Expr width() const { return given_ ? cast(kF64, in_) * scale_ : cast(kF64, out_); }
 
   Context& context_;
   Expr in_, out_, scale_;
   std::string mode_;
-  double known_scale_ = 0;  ///< 0: not known when compiling
+  double known_scale_ = 0;  ///< 0 if it is not known at compile time
   bool given_ = false, widens_ = false;
-  Expr begin_, length_;  ///< of the region that is cut out, 1 being all of x
+  Expr begin_, length_;  ///< the region that is cut out, relative to the extent of x
 };
 
 Expr floor_index(Expr position) {
@@ -210,7 +210,7 @@ class Resize {
  private:
   using Finish = std::function<Expr(const Indices&, Expr)>;
 
-  /// What each element of the result reads along an axis, [count, extent].
+  /// The taps of one axis: for each element of the result, positions in x and weights, [count, extent].
   struct Taps {
     size_t axis;
     Expr count;
@@ -239,7 +239,7 @@ class Resize {
     return taps;
   }
 
-  /// out[i] = what `finish` makes of the sum over all taps, which is written out if those are few.
+  /// Stores finish(sum of all taps) for each element. The sum is unrolled for few taps, else it is a reduction.
   void interpolate(BufferRef out, const std::vector<Taps>& taps, BufferRef from, const Finish& finish) {
     constexpr int64_t kFew = 16;
     Dims counts;
@@ -281,10 +281,10 @@ class Resize {
     }));
   }
 
-  /// Integers are rounded, as an image's are.
+  /// Converts to the result's dtype; integers are rounded.
   Expr narrowed(Expr v) const { return cast(y_->dtype, y_->dtype.is_float() ? v : call(Intrinsic::k_round, v)); }
 
-  /// Where a region is cut out, positions outside of x give a constant.
+  /// With tf_crop_and_resize, positions outside of x give the constant `extrapolation_value`.
   Expr extrapolated(const Indices& i, Expr v) const {
     if (d_.attrs().string("coordinate_mode") != "tf_crop_and_resize") return v;
     Expr outside = d_.context().boolean(false);
@@ -312,10 +312,10 @@ class Resize {
     return b_.load(x_, from);
   }
 
-  /// Taps of an axis: from here to as far on the other side.
+  /// Returns the first tap of axis `k`; the last one is as far on the other side of the position.
   Expr first_tap(size_t k) const { return axes_[k].first_tap(mode_ == "cubic" ? 2 : 1); }
 
-  /// Tap `r` of element `i` along axis k, counted in elements of x, and its weight.
+  /// Returns tap `r` of element `i` along axis `k`, as an element of x; `weight` returns its weight.
   Expr tap(size_t k, Expr i, Expr r) const { return floor_index(axes_[k].position(i)) + r + first_tap(k); }
   Expr weight(size_t k, Expr i, Expr r) const {
     const Axis& axis = axes_[k];

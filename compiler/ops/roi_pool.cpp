@@ -47,7 +47,7 @@ class RoiMaxPool {
   Expr number(double value) const { return d_.context().number(dtype_, value); }
   static Expr whole(Expr real) { return cast(DType::index(), real); }
 
-  /// A corner of a region in elements. Beyond what any image has, numbers are cut, so that their sums stay in range.
+  /// Returns a corner of a region in elements, clamped to +-1e9 so that sums of corners do not overflow.
   Expr corner(Expr region, int64_t at) const {
     Expr p = cast(dtype_, b_.load(rois_, {region, b_.index(at)})) * number(d_.attrs().number("spatial_scale"));
     Expr half = number(0.5), up = call(Intrinsic::k_floor, p + half), down = call(Intrinsic::k_ceil, p - half);
@@ -55,9 +55,9 @@ class RoiMaxPool {
     return whole(arith::max(number(-1e9), arith::min(rounded, number(1e9))));
   }
 
-  /// Where cell i[2 + k] begins along spatial axis `k` and how many elements of the image it has there.
+  /// Binds where cell i[2 + k] begins along spatial axis `k`, and how many elements of the image it has there.
   Stmt with_range(const Indices& i, size_t k, const std::function<Stmt(Expr, Expr)>& use) {
-    int64_t first = k == 0 ? 1 : 0;  // x1, y1, x2, y2
+    int64_t first = k == 0 ? 1 : 0;  // regions are x1, y1, x2, y2
     Expr cells = y_->shape[k + 2], cell = i[k + 2], extent = x_->shape[k + 2];
     return b_.let("corner", corner(i[0], first), [&](Var start) {
       return b_.let("size", arith::max(corner(i[0], first + 2) - start + 1, b_.index(1)), [&](Var size) {

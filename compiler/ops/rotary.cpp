@@ -41,8 +41,8 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, *x->shape, *x->dtype));
 }
 
-/// `x`, whose last dim has an element for each of `width` channels, or one a pair, with its pairs in a dim of their
-/// own: the last but one for halves, the last for neighbours.
+/// Splits the last dim of `x` into pairs, which get a dim of their own: the last but one for halves, the last for
+/// neighbours. The dim has one element for each of `width` channels, or one for each pair.
 Value* in_pairs(ExpansionBuilder& chain, Value* x, Expr width, bool neighbours) {
   if (chain.failed()) return nullptr;
   Dims dims = x->shape();
@@ -51,8 +51,8 @@ Value* in_pairs(ExpansionBuilder& chain, Value* x, Expr width, bool neighbours) 
   Expr each = chain.builder().context().index(channels ? 2 : 1);
   dims.back() = neighbours ? pairs : each;
   dims.push_back(neighbours ? each : pairs);
-  // A transpose of what precedes moves whole rows: pairs are taken apart in front of it, where a view costs
-  // nothing, so that it is next to the maps.
+  // A transpose moves whole rows, so pairs are split before it, where the reshape is a view and costs nothing; the
+  // transpose is then adjacent to the element-wise operators.
   if (x->op != nullptr && x->op->is("permute_dims")) {
     std::vector<int64_t> axes = x->op->attrs.ints("axes");
     Value* before = x->op->operand(0);

@@ -53,7 +53,7 @@ InferResult infer_grid(InferContext& c) {
   return one(tensor_info(c.context, std::move(shape), *x->dtype));
 }
 
-/// `at` folded back into low..high as often as it takes.
+/// Reflects `at` at low and high until it is between them.
 Expr reflected(Expr at, Expr low, Expr high) {
   Expr range = high - low, zero = like(at, 0), two = like(at, 2);
   Expr span = select(arith::lt(zero, range), range, like(at, 1));
@@ -105,11 +105,11 @@ class GridSample {
   static Expr index(Expr real) { return cast(DType::index(), real); }
   Expr extent(size_t k) const { return x_->shape[k + 2]; }
 
-  /// Where the point of result element `i` is along spatial axis `k`, in elements of x.
+  /// Returns where the grid samples for result element `i` along spatial axis `k`, in elements of x.
   Expr position(const Indices& i, size_t k) const {
     Indices at{i[0]};
     at.insert(at.end(), i.begin() + 2, i.end());
-    at.push_back(b_.index(static_cast<int64_t>(spatial_ - 1 - k)));  // the innermost axis comes first
+    at.push_back(b_.index(static_cast<int64_t>(spatial_ - 1 - k)));  // the grid lists the innermost axis first
     Expr p = cast(kF64, b_.load(grid_, at)), size = cast(kF64, extent(k)), one = number(1), half = number(0.5);
     p = align_ ? (p + one) * half * (size - one) : ((p + one) * size - one) * half;
     Expr last = size - one;
@@ -128,7 +128,7 @@ class GridSample {
     return select(arith::le(t, one), near, select(arith::lt(t, two), far, number(0)));
   }
 
-  /// The element of x at spatial subscripts that may be outside.
+  /// Returns the element of x at spatial subscripts; the padding mode says what is outside of x.
   Expr value(const Indices& i, const Indices& at) const {
     Indices from{i[0], i[1]};
     Expr inside = d_.context().boolean(true);
@@ -205,7 +205,7 @@ class RoiAlign {
   }
 
  private:
-  /// One axis of a region: where it begins, how far its samples are apart, how many of them a cell has.
+  /// One axis of a region: its begin, the size of a cell, the samples of a cell, and the dim of x.
   struct Axis {
     Expr begin, cell, samples;
     size_t dim;
@@ -218,7 +218,7 @@ class RoiAlign {
       Expr scaled = cast(dtype_, b_.load(rois_, {region, b_.index(at)})) * number(d_.attrs().number("spatial_scale"));
       return d_.attrs().flag("half_pixel") ? scaled - number(0.5) : scaled;
     };
-    int64_t first = k == 0 ? 1 : 0;  // x1, y1, x2, y2
+    int64_t first = k == 0 ? 1 : 0;  // regions are x1, y1, x2, y2
     Expr begin = corner(first), size = corner(first + 2) - begin;
     if (!d_.attrs().flag("half_pixel")) size = arith::max(size, number(1));
     int64_t ratio = d_.attrs().integer("sample_ratio");
@@ -226,7 +226,7 @@ class RoiAlign {
     return b_.let("begin", begin, [&](Var from) {
       return b_.let("cell", size / number(cells), [&](Var cell) {
         Expr samples = b_.index(ratio);
-        // A region of a size that is not a number, or absurd, is sampled as coarsely as its cells allow.
+        // The number of samples is clamped, since the size of a region may be NaN or absurdly large.
         if (ratio == 0)
           samples = arith::max(b_.index(0), arith::min(cast(DType::index(), call(Intrinsic::k_ceil, cell)), limit(k)));
         return b_.let("samples", samples, [&](Var count) { return use({from, cell, count, k + 2}); });
@@ -234,7 +234,7 @@ class RoiAlign {
     });
   }
 
-  /// More samples a cell than this many times the image say nothing new.
+  /// Returns the most samples of a cell along axis `k`: more than 64 times the image's extent add nothing.
   Expr limit(size_t k) const { return x_->shape[k + 2] * 64; }
 
   Stmt cells(Var region, const Axis& rows, const Axis& columns) {
@@ -258,7 +258,7 @@ class RoiAlign {
     return axis.begin + cast(dtype_, cell) * axis.cell + inside;
   }
 
-  /// Adds the sample at a position to `total`; what is more than one element outside counts as 0.
+  /// Adds the bilinear sample at a position to `total`; a position more than one element outside of x counts as 0.
   Stmt bilinear(const Indices& plane, Expr y, Expr x, BufferRef total) {
     std::array<Expr, 2> at{y, x}, low, high, part;
     Expr outside = d_.context().boolean(false);
@@ -287,7 +287,7 @@ class RoiAlign {
   tir::Builder& b_;
   BufferRef x_, rois_, batches_, y_;
   DType dtype_;
-  bool weighted_;  ///< the largest of the weighted elements, which is what ONNX means by max, instead of samples
+  bool weighted_;  ///< takes the largest weighted element instead of their sum, as ONNX's maximum does
   bool most_;
 };
 

@@ -31,7 +31,7 @@ InferResult infer_elements(InferContext& c) {
   return one(tensor_info(c.context, *x->shape, *x->dtype));
 }
 
-/// y[to] = reduction(y[to], update), in the computation's dtype.
+/// Stores reduction(y[to], update) to y[to], computed in the dtype of the computation.
 Stmt apply(DefineContext& d, const Indices& to, Expr update) {
   BufferRef y = d.output();
   Expr old_value = widen(d.builder.load(y, to));
@@ -95,7 +95,7 @@ Stmt define_nd(DefineContext& d) {
   return b.seq(std::move(parts));
 }
 
-/// x and updates differ along `axis` alone; positions [batch] say where each batch's updates begin.
+/// x and updates differ only along `axis`; positions [batch] are where the updates of each batch begin on it.
 InferResult infer_update(InferContext& c) {
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* updates, c.tensor(1));

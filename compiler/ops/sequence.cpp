@@ -20,7 +20,7 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, *x->shape, *x->dtype));
 }
 
-/// A length beyond the tensor's counts as the tensor's.
+/// A length beyond the tensor's extent counts as that extent.
 Stmt define(DefineContext& d) {
   BufferRef x = d.input(0);
   size_t rank = x->shape.size();

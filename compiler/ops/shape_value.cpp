@@ -46,7 +46,7 @@ Stmt define_prim_to_tensor(DefineContext& d) {
   return d.builder.store(d.output(), {}, cast(d.output()->dtype, value));
 }
 
-/// The values are symbols from here on. They may be negative.
+/// Binds each element as a symbol, which may be negative.
 InferResult infer_tensor_to_shape(InferContext& c) {
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   bool fits = x->dtype->is_integer() && x->ndim <= 1 && (x->ndim == 0 || (*x->shape)[0].constant() != nullptr);

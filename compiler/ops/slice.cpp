@@ -16,7 +16,7 @@ constexpr AttrDef kAxes[] = {{"axes", AttrType::kInts, true}};
 constexpr AttrDef kAxis[] = {{"axis", AttrType::kInt, true}};
 
 constexpr int64_t kFar = (int64_t{1} << 31) - 1;
-/// No axis is longer, and sums with it do not overflow: a stride beyond it takes one element, as one of it does.
+/// No axis is longer, and sums with this do not overflow. A larger stride takes one element, and so does this one.
 constexpr int64_t kLongest = int64_t{1} << 60;
 
 struct Cut {
@@ -24,7 +24,7 @@ struct Cut {
   Expr begin, extent, stride;
 };
 
-/// `at` as a position in low..high, counted from the end if negative.
+/// Counts `at` from the end if it is negative, and clamps it to low..high.
 Expr position(Expr at, Expr dim, Expr low, Expr high) {
   if (const int64_t* value = at.constant()) {
     if (*value >= kFar) return high;

@@ -29,7 +29,7 @@ InferResult infer_softmax(InferContext& c) {
   return infer(c);
 }
 
-/// The rows of x along an axis, and temporaries with one element a row (the axis has extent 1).
+/// The rows of x along the axis, and temporaries with one element for each row (the axis has extent 1 there).
 class Rows {
  public:
   explicit Rows(DefineContext& d)
@@ -101,7 +101,7 @@ Stmt define_log_softmax(DefineContext& d) {
   return b.alloc(row_max, b.alloc(sum, s));
 }
 
-/// 1 at the first maximum of each row, which is the first NaN if there is one, 0 elsewhere.
+/// Stores 1 at the first maximum of each row, or at its first NaN if there is one, and 0 elsewhere.
 Stmt define_hardmax(DefineContext& d) {
   tir::Builder& b = d.builder;
   Rows rows(d);

@@ -73,7 +73,7 @@ InferResult infer_find(InferContext& c) {
   return one(tensor_info(c.context, std::move(dims), kI64));
 }
 
-/// Binary search; `order` is negative where the string comes before the entry of the table.
+/// Finds each string by binary search; `order` is negative if the string sorts before the entry of the table.
 Stmt define_find(DefineContext& d) {
   tir::Builder& b = d.builder;
   Strings x(d, d.input(0), d.input(1)), table(d, d.input(2), d.input(3));
@@ -140,7 +140,7 @@ InferResult infer_concat(InferContext& c) {
                            tensor_info(c.context, Dims{total}, kByte)};
 }
 
-/// Every string may be all the bytes that there are.
+/// Bounds the bytes of the result: each string may consist of all bytes of both operands.
 Expr most_bytes(const Op& op, size_t) {
   const Dims& spans = op.results[0]->shape();
   Expr count = product(op.binds[0].context(), Dims(spans.begin(), spans.end() - 1));

@@ -16,7 +16,7 @@ constexpr DType kI64 = DType::i(64), kU64 = DType::u(64), kF64 = DType::f(64);
 constexpr OperandDef kFormat[] = {{"x"}, {"powers"}};
 constexpr OperandDef kParse[] = {{"spans"}, {"bytes"}, {"powers"}};
 constexpr AttrDef kDtype[] = {{"dtype", AttrType::kDType, true}};
-/// The table holds 10^-kLargest .. 10^kLargest; no text of a number is longer than kWidth.
+/// The table of powers has 10^-kLargest .. 10^kLargest, and the text of a number has at most kWidth bytes.
 constexpr int64_t kLargest = 300, kWidth = 24, kMostDigits = 9;
 
 relaxc::Status expect_powers(InferContext& c, size_t operand) {
@@ -27,7 +27,7 @@ relaxc::Status expect_powers(InferContext& c, size_t operand) {
   return Done{};
 }
 
-/// A variable of a definition.
+/// A scalar variable of the definition.
 class Cell {
  public:
   Cell(tir::Builder& b, const char* name, DType dtype)
@@ -41,7 +41,7 @@ class Cell {
   BufferRef buffer_;
 };
 
-/// Powers of ten, and constants.
+/// Makes constants, and looks up powers of ten.
 class Decimal {
  public:
   Decimal(DefineContext& d, BufferRef powers) : context_(d.context()), b_(d.builder), powers_(powers) {}
@@ -74,7 +74,7 @@ InferResult infer_format(InferContext& c) {
                            tensor_info(c.context, Dims{bytes}, kByte)};
 }
 
-/// Writes every element into a slot of kWidth bytes of its own.
+/// Writes each element as text into its own slot of kWidth bytes.
 class Format {
  public:
   explicit Format(DefineContext& d)
@@ -126,7 +126,7 @@ class Format {
     return b_.seq({sign, size, measure(), put_digits(b_.index(kWidth))});
   }
 
-  /// How many digits `digits` has, and the power of ten of the first; what is left to write is all of them.
+  /// Sets `count` to the number of decimal digits, `scale` to the power of ten of the first, and `left` to all of them.
   Stmt measure() {
     Expr ten = decimal_.u(10);
     Stmt grow = b_.loop_while(arith::le(ten, safe_div(digits_.get(), scale_.get())),
@@ -134,7 +134,7 @@ class Format {
     return b_.seq({scale_.set(decimal_.u(1)), count_.set(1), grow, left_.set(digits_.get())});
   }
 
-  /// The next digits, at most `most`.
+  /// Writes the next digits of `left`, at most `most`.
   Stmt put_digits(Expr most) {
     Stmt one = b_.let("digit", safe_div(left_.get(), scale_.get()), [&](Var digit) {
       return b_.seq({put(cast(kByte, digit) + decimal_.byte('0')), left_.set(left_.get() - digit * scale_.get()),
@@ -146,7 +146,7 @@ class Format {
 
   Stmt write_float(Expr element) {
     Expr value = cast(kF64, element), size = call(Intrinsic::k_abs, value);
-    // A zero is negative where its inverse is.
+    // A zero is negative if its inverse is.
     Expr negative =
         arith::lt(arith::select(arith::eq(size, decimal_.f(0)), decimal_.f(1) / value, value), decimal_.f(0));
     Stmt sign = b_.branch(negative, put('-'));
@@ -156,7 +156,7 @@ class Format {
     return b_.branch(call(Intrinsic::k_isnan, value), put("NaN"), finite);
   }
 
-  /// The power of ten of the first digit.
+  /// Sets `exponent` to the power of ten of the first digit.
   Stmt find_exponent(Expr size) {
     Expr e = exponent_.get(), one = b_.index(1);
     Stmt up = b_.loop_while(arith::le(decimal_.power(exponent_.get() + 1), size), exponent_.add(one));
@@ -164,7 +164,7 @@ class Format {
     return b_.seq({exponent_.set(0), up, down});
   }
 
-  /// The fewest digits that give the element again, and the place of the point behind the first.
+  /// Finds the fewest digits that convert back to the element, and `point`, the power of ten of the last one.
   Stmt find_digits(Expr element, Expr size) {
     Expr magnitude = call(Intrinsic::k_abs, cast(element.dtype(), size));
     Stmt search = b_.loop("precision", b_.index(kMostDigits), [&](Var precision) {
@@ -173,13 +173,13 @@ class Format {
       return b_.seq({digits_.set(call(Intrinsic::k_round, size / unit)), point_.set(exponent_.get() - precision),
                      b_.branch(arith::eq(again, magnitude), b_.leave_loop())});
     });
-    // 9.9999997e-05 is rounded up to 10 times its unit.
+    // 9.9999997e-05, for example, is rounded up to ten of its unit.
     Stmt round = b_.branch(arith::eq(digits_.get(), decimal_.u(10)),
                            b_.seq({digits_.set(decimal_.u(1)), point_.add(b_.index(1))}));
     return b_.seq({search, round});
   }
 
-  /// `digits` times 10^point. As text the point is behind `whole` digits.
+  /// Writes `digits` times 10^point, in plain or scientific notation. In plain text, `whole` digits precede the point.
   Stmt write_digits() {
     return b_.let("whole", count_.get() + point_.get(), [&](Var whole) {
       Expr zero = b_.index(0), one = b_.index(1), power = whole - 1;
@@ -222,7 +222,7 @@ InferResult infer_parse(InferContext& c) {
   return one(tensor_info(c.context, std::move(dims), dtype));
 }
 
-/// Blanks at the ends do not count. Letters of INF and NaN may be of either case.
+/// Parses each string as a number. Blanks at its ends are ignored; INF and NaN may be in any case.
 class Parse {
  public:
   explicit Parse(DefineContext& d)
@@ -265,7 +265,7 @@ class Parse {
     return arith::logical_or(is(byte, ' '), control);
   }
   Stmt step() { return at_.add(b_.index(1)); }
-  /// Runs `then` at a byte for which `condition` holds, which must not be asked behind the end.
+  /// Runs `then` if there is another byte and `condition` holds for it, else `otherwise`.
   Stmt where(const std::function<Expr(Expr byte)>& condition, Stmt then, Stmt otherwise = {}) {
     return b_.branch(more(), b_.branch(condition(here()), then, otherwise), otherwise);
   }
@@ -277,7 +277,7 @@ class Parse {
     return b_.seq({front, back});
   }
 
-  /// A sign, which goes to `negative`.
+  /// Reads an optional sign into `negative`.
   Stmt sign() {
     auto minus = [&](Expr byte) { return is(byte, '-'); };
     auto plus = [&](Expr byte) { return is(byte, '+'); };
@@ -299,7 +299,7 @@ class Parse {
         {kind_.set(kNone), b_.branch(three, word("inf", kInfinite, word("nan", kNotANumber, number)), number)});
   }
 
-  /// Digits (19 of them count), a point among them, and an exponent.
+  /// Reads digits with an optional point, of which at least the first 19 count, and an optional exponent.
   Stmt read_number() {
     Expr one = b_.index(1);
     Expr digit = cast(kU64, here() - decimal_.byte('0'));
@@ -316,7 +316,7 @@ class Parse {
     return b_.seq({mantissa, power});
   }
 
-  /// `digits` holds the exponent, `point` its sign; a number whose exponent has no digits is none.
+  /// Reads the exponent into `digits`, with its sign in `point`. An exponent without digits makes the text no number.
   Stmt read_exponent() {
     Expr ten = b_.index(10), limit = b_.index(100000);
     Expr digit = cast(DType::index(), here() - decimal_.byte('0'));
@@ -330,12 +330,12 @@ class Parse {
                    exponent_.add(digits_.get())});
   }
 
-  /// Beyond the table one more step gives 0 or infinity, as they are.
+  /// Returns the value. An exponent beyond the table takes a second multiplication, which gives 0 or infinity.
   Expr result(DType dtype) {
     Expr e = exponent_.get(), zero = b_.index(0);
     Expr near = arith::max(arith::min(e, b_.index(kLargest)), b_.index(-kLargest));
     Expr far = arith::max(arith::min(e - near, b_.index(kLargest)), b_.index(-kLargest));
-    // Dividing by a power that is exact rounds once; multiplying by its inverse would round twice.
+    // Dividing by an exact power rounds once; multiplying by its inverse would round twice.
     Expr wide = cast(kF64, value_.get());
     Expr scaled = arith::select(arith::lt(near, zero), wide / decimal_.power(zero - near), wide * decimal_.power(near));
     scaled = arith::select(arith::eq(far, zero), scaled, scaled * decimal_.power(far));

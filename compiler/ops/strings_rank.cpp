@@ -17,7 +17,7 @@ InferResult infer_rank(InferContext& c) {
   return one(tensor_info(c.context, std::move(dims), kI64));
 }
 
-/// Stores into `flag` whether string p comes before string q; if not, `after` where q comes before p, else 0.
+/// Sets `flag` to 1 if string p sorts before string q, to `after` if q sorts before p, and to 0 if they are equal.
 Stmt compare(tir::Builder& b, Strings& x, Expr p, Expr q, BufferRef flag, int64_t after) {
   auto set = [&](Expr value) { return b.store(flag, {b.index(0)}, cast(kI64, value)); };
   auto verdict = [&](Expr before, Expr behind) {

@@ -37,7 +37,7 @@ class Split {
         hit_(b_, "hit"),
         parts_(b_, "parts") {}
 
-  /// Once to count, once to write.
+  /// Walks over all strings twice: to count their parts, and to write them.
   Stmt run() {
     BufferRef counts = d_.output(1), most = d_.bound_value(0);
     Expr first = b_.index(0);
@@ -85,7 +85,7 @@ class Split {
     return b_.seq({on_part(begin + start_.get(), end - start_.get()), parts_.add(b_.index(1))});
   }
 
-  /// Whether there may be one more cut; the last part is what is left.
+  /// Whether another cut is allowed; after the last one, the rest of the string is one part.
   Expr may_cut() {
     int64_t most = d_.attrs().integer("most");
     return most < 0 ? d_.context().imm(DType::boolean(), true) : arith::lt(parts_.get(), b_.index(most));
@@ -111,7 +111,7 @@ class Split {
     return arith::logical_or(is(' '), control);
   }
 
-  /// Runs of blanks separate, and what is at the ends does not count.
+  /// Splits at runs of blanks; blanks at the ends of the string separate nothing.
   Stmt walk_blanks(Expr begin, Expr length, const OnPart& on_part) {
     Expr one = b_.index(1);
     Stmt to_blank = b_.loop_while(arith::lt(at_.get(), length),

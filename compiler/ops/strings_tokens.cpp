@@ -12,11 +12,11 @@ namespace {
 
 constexpr DType kI64 = DType::i(64);
 constexpr OperandDef kOperands[] = {{"spans"}, {"bytes"}, {"steps"}, {"accepts"}};
-constexpr AttrDef kAttrs[] = {{"starts", AttrType::kInts, true},  // behind the edge, a word's byte, another byte
+constexpr AttrDef kAttrs[] = {{"starts", AttrType::kInts, true},  // start states after an edge, a word's byte, another byte
                               {"dead", AttrType::kInt, false, "-1"},     {"between", AttrType::kBool, false, "False"},
                               {"least", AttrType::kInt, false, "1"},     {"fill", AttrType::kInt, false, "0"},
                               {"marks", AttrType::kBool, false, "False"}};
-/// What is at a side of a position.
+/// What is on one side of a position: the text's edge, a word's byte or another byte.
 enum Side : int64_t { kEdge, kWord, kOther };
 
 InferResult infer_tokens(InferContext& c) {
@@ -38,7 +38,7 @@ InferResult infer_tokens(InferContext& c) {
   return one(tensor_info(c.context, with_pair(c.context, std::move(tokens)), kI64));
 }
 
-/// A token has at least one of the bytes, and no other token has it; two more are marks.
+/// Each token has at least one byte that no other token has, and there may be two marks.
 Expr most_tokens(const Op& op, size_t) {
   return op.operand(1)->shape()[0] + 2;
 }
@@ -96,7 +96,7 @@ class Tokens {
  private:
   using OnToken = std::function<Stmt(Expr begin, Expr length)>;
 
-  /// The tokens of one row, one after another; `count_` is how many there were.
+  /// Calls `on_token` for the tokens of one row in order; `count_` is their number afterwards.
   Stmt walk(const Indices& row, const OnToken& on_token) {
     Expr fill = b_.index(d_.attrs().integer("fill")), one = b_.index(1);
     bool marks = d_.attrs().flag("marks");
@@ -114,7 +114,7 @@ class Tokens {
     return b_.seq(parts);
   }
 
-  /// Rows that overlap themselves, which they must not, end at the room that there is.
+  /// Emits a token, unless the result is full, which happens only if the strings of a row overlap; they must not.
   Stmt emit(Expr begin, Expr length, const OnToken& on_token) {
     Expr room = d_.input(1)->shape[0] + 2;
     return b_.branch(arith::lt(count_.get(), room), b_.seq({on_token(begin, length), count_.add(b_.index(1))}));
@@ -126,7 +126,7 @@ class Tokens {
     auto token = [&](Expr from, Expr to) {
       return b_.branch(arith::le(least, characters_.get()), emit(begin + from, to - from, on_token));
     };
-    // An empty match, and one that is too short, go on behind the character that they are at.
+    // After a match that is empty or too short, the search continues after the character where it began.
     Expr step = start_.get() + character(begin, start_.get());
     Stmt skip = at_.set(step), go_on = at_.set(hit_.get());
     Stmt behind = b_.branch(arith::lt(start_.get(), hit_.get()), go_on, skip_at_end(length, skip));
@@ -141,12 +141,12 @@ class Tokens {
     return b_.seq({at_.set(0), from_.set(0), b_.loop_while(arith::le(at_.get(), length), next)});
   }
 
-  /// `skip`, where there is a character to skip.
+  /// Runs `skip` if there is a character to skip, else ends the scan.
   Stmt skip_at_end(Expr length, Stmt skip) {
     return b_.branch(arith::lt(start_.get(), length), skip, at_.set(length + 1));
   }
 
-  /// Bytes of the UTF-8 character at a position that is before the end.
+  /// Returns the number of bytes of the UTF-8 character at a position before the end.
   Expr character(Expr begin, Expr at) {
     Expr byte = x_.byte(begin + at);
     auto from = [&](int64_t value) { return arith::le(d_.context().imm(kByte, value), byte); };
@@ -154,7 +154,7 @@ class Tokens {
                          arith::select(from(0xe0), b_.index(3), arith::select(from(0xc0), b_.index(2), b_.index(1))));
   }
 
-  /// The characters of a part: its bytes that continue none.
+  /// Counts the characters of a part, which are its bytes except UTF-8 continuation bytes.
   Stmt measure(Expr begin, Expr from, Expr to) {
     Stmt look = b_.loop("k", arith::max(to - from, b_.index(0)), [&](Var k) {
       Expr byte = x_.byte(begin + from + k);
@@ -165,14 +165,14 @@ class Tokens {
     return b_.seq({characters_.set(0), look});
   }
 
-  /// The first match from `at_` on, as start_..hit_; hit_ is -1 if there is none.
+  /// Searches for the first match from `at_` on, and sets start_ and hit_ to its ends; hit_ is -1 if there is none.
   Stmt search(Expr begin, Expr length) {
     Stmt found = b_.branch(arith::le(b_.index(0), hit_.get()), b_.leave_loop(), start_.add(b_.index(1)));
     return b_.seq({hit_.set(-1), start_.set(at_.get()),
                    b_.loop_while(arith::le(start_.get(), length), b_.seq({match(begin, length), found}))});
   }
 
-  /// The longest match that begins at `start_`.
+  /// Sets hit_ to the end of the longest match that begins at `start_`.
   Stmt match(Expr begin, Expr length) {
     BufferRef steps = d_.input(2), accepts = d_.input(3);
     const std::vector<int64_t>& starts = d_.attrs().ints("starts");

@@ -21,7 +21,7 @@ constexpr OperandDef kOperands[] = {{"boxes"},
 constexpr AttrDef kAttrs[] = {{"center_point_box", AttrType::kBool, false, "False"}};
 constexpr DType kI64 = DType::i(64);
 constexpr int64_t kBlockOfBoxes = 64;
-constexpr int64_t kSides = 5;  ///< numbers that a box is compared by: two ends along x, two along y, its area
+constexpr int64_t kSides = 5;  ///< numbers by which boxes are compared: two ends along each axis, and the area
 
 relaxc::Status check_threshold(InferContext& c, size_t operand) {
   if (!c.has(operand)) return Done{};
@@ -55,7 +55,7 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, Dims{count, c.context.index(3)}, kI64));
 }
 
-/// Boxes that may stay for one image and class.
+/// Returns the most boxes that can be selected for one image and class.
 Expr most_of_class(const Dims& scores, const Dims* most) {
   if (most == nullptr) return scores[2];
   return arith::min(scores[2], arith::max(scores[2].context().index(0), (*most)[0]));
@@ -105,7 +105,7 @@ class Suppression {
   Expr get(BufferRef of) { return cast(DType::index(), b_.load(of, {b_.index(0)})); }
   Stmt set(BufferRef of, Expr value) { return b_.store(of, {b_.index(0)}, cast(kI64, value)); }
 
-  /// In `covered`; without a branch, so that vectors may.
+  /// Adds the condition to `covered` without a branch, so that the loop can be vectorized.
   Stmt count(Expr condition) {
     Expr so_far = b_.load(covered_, {b_.index(0)});
     return b_.store(covered_, {b_.index(0)}, so_far + cast(kI64, condition));
@@ -116,8 +116,8 @@ class Suppression {
     return arith::lt(cast(DType::f(64), lowest), cast(DType::f(64), score));
   }
 
-  /// The boxes whose scores are high enough, in the order of their positions. Each is written behind those before it.
-  /// Of many boxes few are: blocks without any are passed over.
+  /// Finds the boxes whose scores are above the threshold, in the order of positions. Each box is written to the next
+  /// place, which advances only if it is taken. Blocks without such boxes are skipped, since usually few boxes are.
   Stmt find_candidates(const Indices& at, const SortedKeys& order) {
     auto put = [&](Expr p) {
       return b_.let("score", score(at, p), [&](Var found) {
@@ -141,7 +141,7 @@ class Suppression {
     return b_.seq({set(candidates_, b_.index(0)), order.begin(), each});
   }
 
-  /// The box stays if it covers none of those that stayed, which are compared without a branch, so in vectors.
+  /// Keeps the box unless it overlaps one that is kept already. Comparisons have no branch, so they can be vectorized.
   Stmt consider(const Indices& at, Expr box, Expr first) {
     return with_values(area_of(ends(at[0], box, 0), ends(at[0], box, 1)), {}, [&](const std::vector<Expr>& own) {
       Stmt compare = b_.loop("row", get(total_) - first, [&](Var row) {
@@ -154,7 +154,7 @@ class Suppression {
     });
   }
 
-  /// A row of the result, and the box as those after it are compared with it.
+  /// Appends a row to the result, and stores the box for comparison with later ones.
   Stmt keep_box(const Indices& at, Expr box, const std::vector<Expr>& own, Expr place) {
     std::vector<Stmt> keep;
     for (int64_t k = 0; k < kSides; ++k)
@@ -168,7 +168,7 @@ class Suppression {
     return b_.seq(std::move(keep));
   }
 
-  /// The ends of a box along x or y.
+  /// Returns the lower and the upper end of a box along its first axis (`side` 0) or its second one (1).
   std::pair<Expr, Expr> ends(Expr image, Expr box, int64_t side) {
     Expr a = widen(b_.load(boxes_, {image, box, b_.index(side)}));
     Expr c = widen(b_.load(boxes_, {image, box, b_.index(side + 2)}));
@@ -177,12 +177,12 @@ class Suppression {
     return {a - half, a + half};
   }
 
-  /// A box's ends, and its area.
+  /// Returns the two ends of a box along each axis, and its area.
   static std::vector<Expr> area_of(const std::pair<Expr, Expr>& x, const std::pair<Expr, Expr>& y) {
     return {x.first, x.second, y.first, y.second, (x.second - x.first) * (y.second - y.first)};
   }
 
-  /// `body` with the values as variables, so that they are computed once.
+  /// Binds the values to variables, so that each is computed once, and passes these to `body`.
   Stmt with_values(const std::vector<Expr>& values, std::vector<Expr> known,
                    const std::function<Stmt(const std::vector<Expr>&)>& body) {
     if (known.size() == values.size()) return body(known);
@@ -192,7 +192,7 @@ class Suppression {
     });
   }
 
-  /// Whether two boxes share more than the threshold of what they cover together.
+  /// Whether the intersection of two boxes, divided by their union, exceeds the threshold.
   Expr covers(const std::vector<Expr>& p, const std::vector<Expr>& q) {
     Expr width = arith::min(p[1], q[1]) - arith::max(p[0], q[0]),
          height = arith::min(p[3], q[3]) - arith::max(p[2], q[2]);

@@ -31,7 +31,7 @@ enum Operand : size_t {
   kTargets,
   kWeights
 };
-/// Conditions on a feature, and membership in a list.
+/// The condition of a node on its feature: a comparison, or membership in a list.
 enum Mode : int64_t { kLessEqual, kLess, kGreaterEqual, kGreater, kEqual, kNotEqual, kMember, kModeCount };
 
 InferResult infer(InferContext& c) {
@@ -107,7 +107,7 @@ class Ensemble {
     });
   }
 
-  /// Leaves the leaf of `row` in `node_`.
+  /// Descends the tree for `row`, and leaves the index of the leaf in `node_`.
   Stmt descend(Var row, Var tree) {
     Stmt start = b_.store(node_, {first_}, cast(DType::i(64), table(kRoots, tree)));
     Stmt steps = b_.loop("step", b_.index(d_.attrs().integer("depth")), [&](Var) {
@@ -132,7 +132,7 @@ class Ensemble {
     });
   }
 
-  /// Whether `value` is a member, into `found_`; nodes that do not ask have an empty list.
+  /// Sets `found_` to whether `value` is a member of the node's list; only for nodes of mode kMember.
   Stmt find(Var at, Var value) {
     Expr none = d_.context().boolean(false), size = d_.input(kMembers)->shape[0];
     Expr mode = d_.attrs().integer("mode") == kMember ? b_.index(kMember) : table(kModes, at);

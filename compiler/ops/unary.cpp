@@ -46,7 +46,7 @@ InferResult infer(InferContext& c) {
   return std::vector<Info>{like_x(c, *x)};
 }
 
-/// For questions of a float.
+/// Deduces the result of predicates on floats: bools of the shape of x.
 InferResult infer_bool(InferContext& c) {
   RELAXC_DO(expect_dtype(c, 0, is_float, kExpected<is_float>));
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
@@ -84,13 +84,13 @@ Stmt define_copy(DefineContext& d) {
   return d.builder.compute(d.output(), [&](const Indices& i) { return d.builder.load(d.input(0), i); });
 }
 
-/// Any to any: what Cast says. Bool to float goes by way of an integer.
+/// Casts as ONNX's Cast does, between any dtypes.
 Stmt define_astype(DefineContext& d) {
   return d.builder.compute(d.output(),
                            [&](const Indices& i) { return cast(d.output()->dtype, d.builder.load(d.input(0), i)); });
 }
 
-/// Bits of an element; a bool has 8 and uses one.
+/// Returns the bits of an element in memory; a bool takes 8, of which it uses one.
 uint32_t width(DType dtype) {
   return dtype.is_bool() ? 8 : dtype.bits;
 }
@@ -123,7 +123,7 @@ Expr abs(Expr x) {
   if (x.dtype().is_float()) return call(Intrinsic::k_abs, x);
   return x.dtype().is_uint() ? x : select(arith::lt(x, like(x, 0)), -x, x);
 }
-/// 0 for both zeros, NaN for NaN.
+/// Returns -1, 0 or 1; 0 for both zeros, and NaN for NaN.
 Expr sign(Expr x) {
   Expr zero = like(x, 0);
   Expr rest = x.dtype().is_float() ? select(arith::eq(x, zero), zero, x) : zero;
@@ -175,7 +175,7 @@ Expr leaky_relu(Expr x, const relax::Attrs& attrs) {
 Expr thresholded_relu(Expr x, const relax::Attrs& attrs) {
   return select(arith::lt(like(x, attrs.number("alpha")), x), x, like(x, 0));
 }
-/// log(1 + exp(x)) without overflow.
+/// Computes log(1 + exp(x)) without overflow.
 Expr softplus(Expr x) {
   return relu(x) + call(Intrinsic::k_log1p, call(Intrinsic::k_exp, -call(Intrinsic::k_abs, x)));
 }

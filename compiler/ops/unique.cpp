@@ -45,7 +45,7 @@ Expr most(const Op& op, size_t) {
   return product(op.binds[0].context(), shape);
 }
 
-/// The tensor as [outer, slices, inner]: slice p has outer * inner elements.
+/// Works on the tensor as [outer, slices, inner], where slice p has outer * inner elements.
 class Unique {
  public:
   explicit Unique(DefineContext& d) : d_(d), b_(d.builder) {
@@ -82,7 +82,7 @@ class Unique {
     return b_.load(x_, {arith::floordiv(k, inner_), slice, arith::floormod(k, inner_)});
   }
 
-  /// The first element in which slices p and q differ decides: 1 where p comes first, `after` where q does, else 0.
+  /// Compares slices by their first differing element: 1 if p sorts before q, `after` if q sorts before p, 0 if equal.
   Stmt compare(Expr p, Expr q, BufferRef flag, int64_t after) {
     auto decide = [&](Expr condition, int64_t value) {
       return b_.branch(condition, b_.seq({set(flag, b_.index(0), b_.index(value)), b_.leave_loop()}));
@@ -94,7 +94,7 @@ class Unique {
     return b_.seq({clear(flag), b_.loop("k", outer_ * inner_, step)});
   }
 
-  /// Each slice learns its leader, each leader its place among the values.
+  /// Sets the leader of each slice, which is the first one of equal slices, and each leader's place among the values.
   Stmt find_groups(BufferRef order) {
     Expr first = b_.index(0);
     auto step = [&](Var rank) {

@@ -35,7 +35,7 @@ Expr call(Intrinsic intrinsic, Expr a, Expr b) {
 
 namespace {
 
-/// `divide` of a and a divisor that is neither 0 nor -1, with those two cases decided without dividing.
+/// Returns divide(a, b), except that a divisor of 0 gives 0 and a divisor of -1 gives `by_minus_one`.
 Expr guarded(Expr a, Expr b, Expr (*divide)(Expr, Expr), Expr by_minus_one) {
   Expr zero = like(b, 0);
   if (const int64_t* value = b.constant(); value != nullptr && *value != 0 && *value != -1) return divide(a, b);

@@ -22,13 +22,13 @@
 namespace relaxc::ops {
 namespace {
 
-constexpr int64_t kSortedWhole = 32;    ///< elements are sorted, all of them
-constexpr int64_t kKeysOfBlock = 64;    ///< elements: some vectors, so that the least of a block is found in them
-constexpr int64_t kBlocksOfFirst = 4;   ///< blocks for each of the first, from which on blocks are worth while
-constexpr int64_t kFewMore = 16;        ///< elements that may be too many, beside k / 8
-constexpr int64_t kKeysOfColumn = 8;    ///< keys, from as many parts of the row, whose least stands for them
-constexpr int64_t kColumnsOfFirst = 2;  ///< columns for each of the first, from which on columns are worth while
-constexpr int64_t kKeysOfChunk = 16;    ///< keys that are passed by together if none is up to the bound
+constexpr int64_t kSortedWhole = 32;    ///< rows of at most so many elements are sorted completely
+constexpr int64_t kKeysOfBlock = 64;    ///< elements of a block: a few vectors, which find the least key
+constexpr int64_t kBlocksOfFirst = 4;   ///< blocks for each of the k elements, from which on blocks pay
+constexpr int64_t kFewMore = 16;        ///< surplus elements that are accepted in addition to k / 8
+constexpr int64_t kKeysOfColumn = 8;    ///< keys of a column, each from another part of the row
+constexpr int64_t kColumnsOfFirst = 2;  ///< columns for each of the k elements, from which on columns pay
+constexpr int64_t kKeysOfChunk = 16;    ///< keys that are skipped together if all of them exceed the bound
 
 }  // namespace
 
@@ -60,7 +60,7 @@ std::vector<SelectFirst::Way> SelectFirst::ways() const {
   return found;
 }
 
-/// Elements that a way may take, and one place behind them, to which it writes what it does not take.
+/// Returns how many elements a way may take, plus a place at the end for one that is written but not taken.
 Expr SelectFirst::most_found(const Way& way) const {
   if (way.block == 0) return n_;
   return arith::min(n_, (k_ + slack_) * way.block + k_) + 1;
@@ -103,7 +103,7 @@ Stmt SelectFirst::take_by_bound(const Way& way) const {
   return b_.alloc(least, b_.seq({find_least(least, way), taken}));
 }
 
-/// Of blocks, many elements may have been taken: a bound of their own leaves about k.
+/// Blocks may give many more than k elements; another bisection, of these elements, then leaves about k.
 Stmt SelectFirst::drop_most() const {
   Stmt again = b_.let("taken", get(count_), [&](Var taken) {
     Stmt find = find_bound(found_.keys(), taken);
@@ -112,7 +112,7 @@ Stmt SelectFirst::drop_most() const {
   return b_.branch(arith::le((k_ + slack_) * 2, get(count_)), b_.seq({found_.begin(), again}));
 }
 
-/// The least key of each block.
+/// Stores the least key of each block into `least`.
 Stmt SelectFirst::find_least(BufferRef least, const Way& way) const {
   auto keep = [&](Var i) { return with_key(i, [&](Expr key) { return b_.store(least, {i}, key); }); };
   if (way.block == 1) return b_.loop("i", n_, keep);
@@ -125,7 +125,7 @@ Stmt SelectFirst::find_least(BufferRef least, const Way& way) const {
   });
 }
 
-/// `count` becomes how many of the keys are less than `bound`, or not greater.
+/// Sets `count` to the number of keys that are less than `bound`, or with `or_equal` at most `bound`.
 Stmt SelectFirst::count_keys(BufferRef keys, Expr count, Expr bound, bool or_equal) const {
   auto add = [&](Var i) {
     Expr key = b_.load(keys, {i}), counts = or_equal ? arith::le(key, bound) : arith::lt(key, bound);
@@ -134,8 +134,8 @@ Stmt SelectFirst::count_keys(BufferRef keys, Expr count, Expr bound, bool or_equ
   return b_.seq({set(count_, b_.index(0)), b_.loop("i", count, add)});
 }
 
-/// `high` becomes a bound that at least k of the keys do not exceed. `few`: no more than k + slack do; if not, it is
-/// the least such bound.
+/// Sets `high` to a bound that at least k of the keys do not exceed. `few` says that no more than k + slack do not
+/// exceed it; otherwise it is the least such bound.
 Stmt SelectFirst::find_bound(BufferRef keys, Expr count) const {
   Expr low = value(low_), high = value(high_);
   Stmt range = b_.loop("i", count, [&](Var i) {
@@ -153,7 +153,7 @@ Stmt SelectFirst::find_bound(BufferRef keys, Expr count) const {
                  range, b_.loop_while(arith::lt(low, high), halve)});
 }
 
-/// As find_bound on all keys, with `few` where no more are taken than most_found says.
+/// Finds a bound for all keys by bisecting columns first. `few` then allows as many keys as most_found has room for.
 Stmt SelectFirst::find_bound_by_columns(BufferRef keys) const {
   Expr count = arith::floordiv(n_, kKeysOfColumn);
   Expr worth = arith::le(k_ * (kKeysOfColumn * kColumnsOfFirst), n_);
@@ -172,12 +172,12 @@ Stmt SelectFirst::find_bound_by_columns(BufferRef keys) const {
   return b_.alloc(columns, worth.is_constant(1) ? found : b_.branch(worth, found, all));
 }
 
-/// Writes the element behind those that were taken, and takes it if `taken`.
+/// Writes the element after the ones that were taken, and counts it as taken if `taken` holds.
 Stmt SelectFirst::put(Expr key, Expr position, Expr taken) const {
   return b_.seq({found_.put(get(count_), key, position), set(count_, value(count_) + cast(place_, taken))});
 }
 
-/// Takes the element if it is before the bound, or one of the first k there.
+/// Takes the element if its key is below the bound, or equal to it while fewer than k elements are taken.
 Stmt SelectFirst::put_first(Expr key, Expr position) const {
   return b_.let("last", value(high_), [&](Var last) {
     return b_.let("equals", value(equals_), [&](Var equals) {
@@ -188,7 +188,7 @@ Stmt SelectFirst::put_first(Expr key, Expr position) const {
   });
 }
 
-/// Runs `use` for each of the keys that is in a chunk where some are up to the bound, in order, while `goes_on`.
+/// Runs `use` in order for each key of the chunks that have a key up to the bound, as long as `goes_on` holds.
 Stmt SelectFirst::for_each_near(BufferRef keys, Expr count, Expr goes_on, const std::function<Stmt(Var)>& use) const {
   Expr chunks = arith::floordiv(count, kKeysOfChunk), rest = chunks * kKeysOfChunk;
   auto in_order = [&](Expr begin, Expr extent) {
@@ -204,7 +204,7 @@ Stmt SelectFirst::for_each_near(BufferRef keys, Expr count, Expr goes_on, const 
   return b_.seq({whole, b_.branch(goes_on, in_order(rest, count - rest))});
 }
 
-/// Of `keys`, those up to the bound. If they are too many, those that are equal to it fill up what is left of k.
+/// Takes the keys up to the bound. Without `few`, keys equal to the bound are taken only until there are k.
 Stmt SelectFirst::take_each(BufferRef keys, Expr count, const std::function<Expr(Expr)>& position) const {
   auto each = [&](Expr goes_on, const std::function<Stmt(Expr key, Expr position)>& use) {
     return for_each_near(keys, count, goes_on, [&](Var i) {
@@ -220,7 +220,7 @@ Stmt SelectFirst::take_each(BufferRef keys, Expr count, const std::function<Expr
   return b_.branch(arith::eq(get(few_), b_.index(1)), b_.seq({set(count_, b_.index(0)), all}), exact);
 }
 
-/// The elements of the blocks that have some.
+/// Takes the elements up to the bound from blocks that have such elements.
 Stmt SelectFirst::take_up_to_bound(BufferRef least, const Way& way) const {
   if (way.block == 1) return take_each(least, n_, [](Expr i) { return i; });
   auto inside = [&](Var block) {

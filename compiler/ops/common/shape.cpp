@@ -10,7 +10,7 @@ bool is_one(Expr dim) {
   return dim.is_constant(1);
 }
 
-/// Two dims of one axis; `axis` counts in the result.
+/// Broadcasts two dims and returns the result's dim; `axis` is the axis of the result.
 Result<Expr> broadcast_dim(InferContext& c, Expr a, Expr b, size_t axis) {
   if (a == b || arith::prove_equal(a, b, c.facts)) return a.constant() != nullptr ? a : b.constant() != nullptr ? b : a;
   if (is_one(a)) return b;
@@ -24,7 +24,7 @@ Result<Expr> broadcast_dim(InferContext& c, Expr a, Expr b, size_t axis) {
       fmt::format("'{}' cannot broadcast {} with {} on axis {}", c.op.def->name, to_string(a), to_string(b), axis)));
   if (a.constant() != nullptr) return a;
   if (b.constant() != nullptr) return b;
-  return arith::simplify(select(arith::eq(a, 1), b, a));  // which is a where b is min(a, 512), say
+  return arith::simplify(select(arith::eq(a, 1), b, a));  // simplifies to a if, for example, b is min(a, 512)
 }
 
 }  // namespace

@@ -37,12 +37,12 @@ class MergeSort {
   BufferRef scalar(std::string name) { return b_.buffer(std::move(name), kI64, {b_.index(1)}, tir::Scope::kLocal); }
   Expr get(BufferRef s) { return cast(DType::index(), b_.load(s, {b_.index(0)})); }
   Stmt set(BufferRef s, Expr value) { return b_.store(s, {b_.index(0)}, cast(kI64, value)); }
-  /// The position at place `at`; behind the end it is read from the last place and not used.
+  /// Returns the element at place `at` of the order; a place after the end gives the last one, which is not used.
   Expr position(Expr at) {
     return cast(DType::index(), b_.load(order_, {arith::max(b_.index(0), arith::min(at, n_ - 1))}));
   }
 
-  /// order[low .. low + width) and order[low + width .. low + 2 width), each sorted, into spare.
+  /// Merges the sorted runs order[low .. low + width) and order[low + width .. low + 2 width) into `spare`.
   Stmt merge(Expr low, Expr width) {
     Expr middle = arith::min(low + width, n_), high = arith::min(low + width * 2, n_);
     Expr left = get(left_), right = get(right_);

@@ -7,7 +7,7 @@
 namespace relaxc::ops {
 namespace {
 
-/// Floats of a byte and less have forms without a sign, a zero or an infinity: they are compared as float32.
+/// Floats of 8 bits and less are compared as float32, since some of their formats have no sign, zero or infinity.
 DType compared_dtype(DType dtype) {
   if (dtype.is_float()) return dtype.bits < 16 ? DType::f(32) : dtype;
   if (dtype.is_bool()) return DType::u(8);
@@ -19,7 +19,7 @@ Expr bits_of(Expr element, DType dtype) {
   return element.context().call(dtype, Intrinsic::k_bitcast, {element});
 }
 
-/// The bit of the sign, as a number of the unsigned dtype.
+/// Returns the sign bit as a number of the unsigned dtype.
 Expr sign_bit(Context& context, DType dtype) {
   return context.imm(dtype, static_cast<int64_t>(uint64_t{1} << (dtype.bits - 1)));
 }
@@ -27,7 +27,7 @@ Expr sign_bit(Context& context, DType dtype) {
 Expr float_key(Expr element, DType dtype) {
   Context& context = element.context();
   Expr sign = sign_bit(context, dtype), ones = context.imm(dtype, -1), bits = bits_of(element, dtype);
-  Expr magnitude = select(arith::eq(bits, sign), context.imm(dtype, 0), bits);  // -0 is 0
+  Expr magnitude = select(arith::eq(bits, sign), context.imm(dtype, 0), bits);  // -0 becomes 0
   Expr key = select(arith::lt(magnitude, sign), magnitude + sign, call(Intrinsic::k_bitwise_not, magnitude));
   return select(call(Intrinsic::k_isnan, element), ones, key);
 }

@@ -91,7 +91,7 @@ Expr SortedKeys::digit(Expr key, Expr byte) const {
   return cast(DType::index(), call(Intrinsic::k_bitwise_and, shifted, like(key, kByteValues - 1)));
 }
 
-/// How often each value of each byte occurs.
+/// Counts how often each value of each byte occurs in the keys.
 Stmt SortedKeys::count_digits(Expr count) const {
   auto add = [&](Var key) {
     std::vector<Stmt> all;
@@ -107,7 +107,7 @@ Stmt SortedKeys::count_digits(Expr count) const {
   return b_.seq({clear, b_.loop("i", count, [&](Var i) { return b_.let("key", b_.load(keys_, {i}), add); })});
 }
 
-/// Moves all to the other half of the lists, in the order of one byte; counts become places.
+/// Moves all entries to the other half of the lists in the order of one byte, whose counts become places.
 Stmt SortedKeys::distribute(Expr count, Expr byte) const {
   Expr next = get(hole_), to = capacity_ - get(from_);
   Stmt sums = b_.loop("digit", b_.index(kByteValues), [&](Var value) {
@@ -130,7 +130,7 @@ Stmt SortedKeys::distribute(Expr count, Expr byte) const {
   return b_.seq({set(hole_, b_.index(0)), sums, b_.loop("i", count, move), set(from_, to)});
 }
 
-/// How many keys are out of order: followed by a smaller one, or if `rising` by a greater one.
+/// Sets `hole_` to the number of keys that are followed by a smaller one, or with `rising` by a greater one.
 Stmt SortedKeys::count_steps(Expr count, bool rising) const {
   Expr so_far = b_.load(hole_, {b_.index(0)});
   Stmt each = b_.loop("i", count - 1, [&](Var i) {
@@ -140,7 +140,7 @@ Stmt SortedKeys::count_steps(Expr count, bool rising) const {
   return b_.seq({set(hole_, b_.index(0)), each});
 }
 
-/// Positions of the other half, from the hole up to `end`, in the opposite order; the hole is there then.
+/// Reverses the positions in the other half from the index `hole_` up to `end`, and sets `hole_` to `end`.
 Stmt SortedKeys::turn(Expr end) const {
   return b_.let("begin", get(hole_), [&](Var begin) {
     Stmt swaps = b_.loop("i", arith::floordiv(end - begin, 2), [&](Var i) {
@@ -154,8 +154,8 @@ Stmt SortedKeys::turn(Expr end) const {
   });
 }
 
-/// Keys of which none is followed by a greater one go to the other half of the lists, the last one first. Positions of
-/// equal keys are in the opposite order there, and are turned again.
+/// Moves keys that never rise to the other half of the lists in reverse order. This reverses positions of equal keys as
+/// well, so these are reversed once more.
 Stmt SortedKeys::reverse(Expr count) const {
   Stmt move = b_.loop("i", count, [&](Var i) {
     Expr from = count - 1 - i, to = capacity_ + i;
@@ -169,7 +169,7 @@ Stmt SortedKeys::reverse(Expr count) const {
   return b_.seq({move, set(hole_, capacity_), keep_order, turn(capacity_ + count), set(from_, capacity_)});
 }
 
-/// As they are, or in the opposite order, or by their digits. The first and the last key say which order it can be.
+/// Keeps ascending keys, reverses descending ones, and sorts others by bytes. The first and last key say what to test.
 Stmt SortedKeys::sort_many(Expr count) const {
   Expr ordered = arith::eq(get(hole_), b_.index(0));
   Stmt falling = b_.seq({count_steps(count, true), b_.branch(ordered, reverse(count), by_digits(count))});

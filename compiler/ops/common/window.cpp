@@ -6,7 +6,7 @@
 namespace relaxc::ops {
 namespace {
 
-/// `values` as one number a dim: none given is `fallback`, one is for all.
+/// Returns one number for each dim: `fallback` for an empty list, and a single number for all dims.
 std::vector<int64_t> filled(const std::vector<int64_t>& values, size_t count, int64_t fallback) {
   if (values.empty()) return std::vector<int64_t>(count, fallback);
   if (values.size() == 1) return std::vector<int64_t>(count, values[0]);
@@ -33,7 +33,7 @@ Windows windows_of(const Op& op, size_t spatial, std::vector<int64_t> kernel) {
   w.kernel = std::move(kernel);
   w.strides = filled(op.attrs.ints("strides"), spatial, 1);
   w.dilations = filled(op.attrs.ints("dilation"), spatial, 1);
-  std::vector<int64_t> pads(2 * spatial, 0);  // what takes no padding has none
+  std::vector<int64_t> pads(2 * spatial, 0);  // operators without the attribute have no padding
   if (op.attrs.has("padding")) pads = filled(op.attrs.ints("padding"), spatial, 0);
   w.pad_begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(spatial));
   w.pad_end.assign(pads.end() - static_cast<std::ptrdiff_t>(spatial), pads.end());
@@ -53,7 +53,7 @@ Expr window_count(Expr dim, Expr kernel, const Windows& w, size_t axis, bool cei
   Expr room = dim + (w.pad_begin[axis] + w.pad_end[axis]) - span;
   Expr count = (ceil_mode ? arith::ceildiv(room, stride) : arith::floordiv(room, stride)) + 1;
   if (!ceil_mode) return count;
-  // The last window must begin inside the dim or the padding before it.
+  // The last window must begin inside of the dim or in the padding before it.
   return arith::min(count, arith::floordiv(dim + (w.pad_begin[axis] - 1), stride) + 1);
 }
 
