@@ -12,7 +12,7 @@ namespace {
 
 constexpr DType kI64 = DType::i(64);
 constexpr OperandDef kOperands[] = {{"spans"}, {"bytes"}, {"steps"}, {"accepts"}};
-constexpr AttrDef kAttrs[] = {{"starts", AttrType::kInts, true},  // start states after an edge, a word's byte, another byte
+constexpr AttrDef kAttrs[] = {{"starts", AttrType::kInts, true},  // states after an edge, a word's byte, another
                               {"dead", AttrType::kInt, false, "-1"},     {"between", AttrType::kBool, false, "False"},
                               {"least", AttrType::kInt, false, "1"},     {"fill", AttrType::kInt, false, "0"},
                               {"marks", AttrType::kBool, false, "False"}};
