@@ -23,11 +23,11 @@
 namespace relaxc::driver {
 namespace {
 
-/// What a run of the program is for.
+/// The purpose of a run of the program.
 enum class Mode {
-  kCheck,    ///< says what keeps the input from compiling
+  kCheck,    ///< says what prevents the input from being compiled
   kInspect,  ///< prints what would be compiled
-  kPrint,    ///< prints the module behind a pass
+  kPrint,    ///< prints the module after a pass
   kWrite,    ///< writes what the options name
 };
 
@@ -66,7 +66,7 @@ class Run {
     return Done{};
   }
 
-  /// What `inspect --prove` and `--safety` print.
+  /// Prints the answers of `inspect --prove` and `--safety`.
   void answer_proofs_and_safety(const Artifact& made) {
     const std::string& safety = options_.tool.safety;
     std::optional<Proofs> proofs;
@@ -102,7 +102,7 @@ class Run {
     return watch;
   }
 
-  /// What is printed of a program behind its passes.
+  /// Prints what the options ask for about the program after its passes.
   void show(const Artifact& made) {
     progress_.clear();
     bool stopped = !options_.passes.stop_after.empty();
@@ -138,7 +138,7 @@ class Run {
   frontend::Findings findings_;
   std::vector<StateProposal> proposals_;
   Progress progress_;
-  bool refuted_ = false;  ///< a claim of --prove
+  bool refuted_ = false;  ///< a claim of --prove is refuted
 };
 
 int print_targets() {
@@ -156,7 +156,7 @@ int print_cmake_dir() {
   return folder.empty() ? 1 : 0;
 }
 
-/// Prints the machine that the flags mean, as flags that mean it.
+/// Prints the machine that the flags select, as complete flags that select it again.
 int print_target(const Options& options) {
   Diagnostics diag;
   if (Result<std::string> flags = target_flags(options, diag)) fmt::print("{}\n", *flags);

@@ -39,19 +39,19 @@ Json place(Location location) {
   return out;
 }
 
-/// What the node of a message reads; null if that is not known.
+/// Returns what is known about the operands of the message's node, or null.
 const frontend::NodeFinding* finding_of(const Diagnostic& d, const frontend::Findings& findings) {
   auto found = findings.nodes.find(d.location);
   return found == findings.nodes.end() ? nullptr : &found->second;
 }
 
-/// The operator without its domain, which origins put before it.
+/// Returns the operator without the domain that the location of a node has before it.
 std::string plain_op(const NodeOrigin& node, const frontend::NodeFinding& finding) {
   std::string prefix = finding.domain + ".";
   return node.op.starts_with(prefix) ? node.op.substr(prefix.size()) : node.op;
 }
 
-/// A dim as a number where it is one.
+/// Returns a dim as a number if the text is one, else as text.
 Json dim(const std::string& text) {
   bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   return number ? Json(std::strtoll(text.c_str(), nullptr, 10)) : Json(text);
@@ -107,7 +107,7 @@ std::string described(const frontend::OperandFinding& operand) {
   return text + fmt::format("{} [{}]", operand.dtype, fmt::join(operand.shape, ", "));
 }
 
-/// Every error at a node with all that is known of the node.
+/// Lists every error at a node, with all that is known of the node.
 void list_refused(const Diagnostics& diagnostics, const frontend::Findings& findings) {
   for (const Diagnostic& d : diagnostics.all()) {
     const frontend::NodeFinding* finding = finding_of(d, findings);
@@ -127,7 +127,7 @@ void list_refused(const Diagnostics& diagnostics, const frontend::Findings& find
   }
 }
 
-/// no-color.org: any text in NO_COLOR that is not empty; a terminal that says it is dumb has no colours either.
+/// Whether messages are coloured: not if NO_COLOR is set to any text (no-color.org), nor if the terminal is dumb.
 bool on_terminal() {
   const char* no_color = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
@@ -140,7 +140,7 @@ bool on_terminal() {
 void print_diagnostics(const Diagnostics& diagnostics, const Options& options, const std::vector<StateProposal>& states,
                        const frontend::Findings& findings) {
   if (options.check == CheckFormat::kJson) {
-    // Names from a model may be any bytes; what is not UTF-8 is replaced.
+    // Names from a model may be any bytes; invalid UTF-8 is replaced.
     fmt::print("{}\n", visible_json(
                            as_json(diagnostics, states, findings).dump(2, ' ', false, Json::error_handler_t::replace)));
     return;
@@ -185,7 +185,7 @@ int internal_error(const std::string& what) {
 int run_guarded(const std::function<int()>& program) {
   try {
     int code = program();
-    // What was printed may still be in a buffer, and a full disk be noticed only now; or it was noticed by who printed.
+    // Output may still be buffered, so a full disk may be noticed only here; or an earlier print has set the error.
     bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
     return written ? code : code != 0 ? code : system_error("cannot write to the standard output");
   } catch (...) {

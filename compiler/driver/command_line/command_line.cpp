@@ -22,7 +22,7 @@ namespace {
 
 std::vector<std::string> arguments(int argc, char** argv) {
   std::vector<std::string> out;
-  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes them in reverse
+  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes the arguments in reverse order
     std::string arg = argv[i];
     bool old_spelling =
         arg.size() >= 3 && arg[0] == '-' && arg[1] == 'M' && std::string_view("DFTP").find(arg[2]) != std::string::npos;
@@ -41,7 +41,7 @@ int refuse(const std::string& why) {
   return 2;
 }
 
-/// The page that --help asks for.
+/// Prints the help on a topic, or the general page, and returns the exit code.
 int print_help(const CLI::App& app, const std::string& topic) {
   std::optional<std::string> text = help_text(app, topic);
   if (!text) return refuse(fmt::format("--help={}: there are {}", topic, fmt::join(help_topics(app), ", ")));
@@ -74,7 +74,7 @@ CommandLine read_command_line(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     line.exit = app.exit(success);
   } catch (const CLI::ParseError& error) {
-    // Who asks for help need not have said the rest.
+    // With --help, other arguments may be missing or wrong.
     if (help->count() == 0) line.exit = refuse(parse_message(app, error));
   }
   if (!line.exit && help->count() > 0) line.exit = print_help(app, help->results().back());

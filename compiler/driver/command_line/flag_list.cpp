@@ -15,7 +15,7 @@
 namespace relaxc::driver {
 namespace {
 
-/// The list in "TEXT:{a,b,c}".
+/// Returns the choices in a type of the form "TEXT:{a,b,c}".
 std::vector<std::string> choices_of(const std::string& type) {
   size_t begin = type.find('{'), end = type.find('}');
   std::vector<std::string> list;

@@ -13,7 +13,7 @@
 namespace relaxc::driver {
 namespace {
 
-/// Text that man(7) reads as text.
+/// Escapes text so that man(7) prints it as it is.
 std::string roff(const std::string& text) {
   std::string out;
   for (char c : text) out += c == '\\' ? std::string("\\e") : c == '-' ? std::string("\\-") : std::string(1, c);
@@ -64,7 +64,7 @@ std::string bash(const CLI::App& app) {
   return text;
 }
 
-/// Text between single quotes, for both shells.
+/// Escapes text for single quotes in a completion script, for bash or zsh.
 std::string quoted(const std::string& text, bool zsh) {
   std::string out;
   for (char c : text) {

@@ -25,7 +25,7 @@ constexpr Example kExamples[] = {
     {"relaxc bench net.onnx -j 2", "its speed on this machine"},
 };
 
-/// `text` in lines that end before kColumns, each `indent` blanks to the right; the first one goes on at `column`.
+/// Breaks `text` before kColumns and indents following lines by `indent` blanks; the first line starts at `column`.
 std::string wrapped(const std::string& text, size_t column, size_t indent) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
@@ -48,7 +48,7 @@ std::string entry(const Flag& flag) {
   return name + lead + wrapped(flag.text, kTextColumn, kTextColumn) + "\n";
 }
 
-/// The first word of a heading, in lower case.
+/// Returns the first word of a group's heading in lower case, which is the topic of --help=GROUP.
 std::string topic_of(const std::string& group) {
   std::string word = group.substr(0, group.find(' '));
   for (char& c : word)
@@ -56,7 +56,7 @@ std::string topic_of(const std::string& group) {
   return word;
 }
 
-/// The flags of the heading, or all of them if `topic` is empty.
+/// Returns the flags of one topic, or of all if `topic` is empty.
 std::string flag_pages(const CLI::App& app, const std::string& topic) {
   std::string text, group;
   for (const Flag& flag : by_group(flags_of(app))) {

@@ -28,7 +28,7 @@ void add_answers(CLI::App& app, Options& o) {
       ->group(kBuildFlags);
 }
 
-/// None of these decides what is written, only whether.
+/// Adds limits, which decide only whether anything is written, not what.
 void add_limits(CLI::App& app, Options& o) {
   app.add_option("--time-limit", o.time_limit, "fail after this many seconds, and write nothing")
       ->check(seconds())

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kFlagsShown = 4;
 
-/// As a shell reads it as one word.
+/// Quotes text if needed, so that a shell reads it as one word.
 std::string shell_word(const std::string& text) {
   auto plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -24,7 +24,7 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
-/// "'h', 'w' and 3 more".
+/// Lists names, for example "'h', 'w' and 3 more".
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   size_t shown = std::min(names.size(), kFlagsShown);
@@ -35,7 +35,7 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() == shown ? text : fmt::format("{} and {} more", text, names.size() - shown);
 }
 
-/// "h=1..512", as --dim takes it.
+/// Returns the flag for a symbol's bounds, for example "--dim h=1..512".
 std::string flag(const std::string& name, const interface::Symbol& symbol) {
   std::string multiple = symbol.multiple_of > 1 ? fmt::format(":{}", symbol.multiple_of) : "";
   return "--dim " + shell_word(fmt::format("{}={}..{}{}", name, symbol.lower, symbol.upper, multiple));

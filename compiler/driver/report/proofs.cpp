@@ -44,7 +44,7 @@ std::string kernel_text(const proof::KernelVerdict& found) {
   return text;
 }
 
-/// How many kernels have each answer, in all and by kind.
+/// Returns how many kernels have each answer, in total and by kind of proof.
 std::string totals_text(const std::vector<proof::KernelVerdict>& all) {
   size_t total[kAnswers] = {}, by_kind[kKinds][kAnswers] = {};
   for (const proof::KernelVerdict& found : all) {

@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kStandings[] = {"met", "deviation", "not applicable"};
 
-/// What the requirements are asked of.
+/// What the requirements are checked against.
 struct Subject {
   const Artifact& artifact;
   const frontend::Findings& findings;
@@ -99,7 +99,7 @@ void checked_preconditions(const Subject& subject, SafetyRequirement& found) {
     deviate(found, fmt::format("the external function {} is not checked", external.name));
 }
 
-/// Whether a guard of the function gives the code.
+/// Whether a guard of the function reports this code.
 bool leaves_with(const tir::PrimFunc& function, int32_t code) {
   bool found = false;
   tir::for_each_stmt(function.body, [&](tir::Stmt s) {
@@ -144,7 +144,7 @@ void exact_parameters(const Subject& subject, SafetyRequirement& found) {
   for (const std::string& text : narrowed) deviate(found, text);
 }
 
-/// The kernels of all entries by name, with the nodes that each computes.
+/// Returns the kernels of all entries by name, each with the nodes of the model that it computes.
 std::map<std::string, std::set<std::string>> kernels_of(const Artifact& artifact) {
   std::map<std::string, std::set<std::string>> kernels;
   for (const interface::Entry& entry : artifact.object.entries)
@@ -154,7 +154,7 @@ std::map<std::string, std::set<std::string>> kernels_of(const Artifact& artifact
   return kernels;
 }
 
-/// The bounds of a kernel's results; none if its definition was not seen.
+/// Returns the error bounds of a kernel's results; none if its definition was not observed.
 std::vector<std::string> bounds_of(const Artifact& artifact, const std::string& kernel) {
   const auto definition = artifact.observed.definitions.find(kernel);
   if (definition == artifact.observed.definitions.end()) return {};

@@ -31,7 +31,7 @@ std::string count(size_t n, const char* what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-/// "image: float32 [n, 1, 8, 8]".
+/// Describes a tensor, for example "image: float32 [n, 1, 8, 8]".
 std::string tensor_text(const interface::Tensor& tensor) {
   std::string dims;
   for (size_t i = 0; i < tensor.dims.size(); ++i) {
@@ -48,14 +48,14 @@ std::string tensor_text(const interface::Tensor& tensor) {
                      tensor.quant ? ", represents " + interface::formula_text(*tensor.quant) : "");
 }
 
-/// "n: 1..12, a multiple of 4".
+/// Describes a symbol, for example "n: 1..12, a multiple of 4".
 std::string symbol_text(const interface::Symbol& symbol) {
   return fmt::format("{}: {}..{}{}", symbol.name, symbol.lower,
                      symbol.upper == INT64_MAX ? "" : std::to_string(symbol.upper),
                      symbol.multiple_of == 1 ? "" : fmt::format(", a multiple of {}", symbol.multiple_of));
 }
 
-/// "hiddenState_out" as hidden, state, out.
+/// Splits a name into words: "hiddenState_out" gives hidden, state, out.
 std::vector<std::string> words(const std::string& name) {
   std::vector<std::string> out(1);
   char before = ' ';
@@ -83,7 +83,7 @@ bool fits(const interface::Tensor& input, const interface::Tensor& output) {
 using WeightPiece = lower::WeightStream::Piece;
 using Bytes = std::span<const std::byte>;
 
-/// By size, then by content; a memory is not compared with itself.
+/// Orders by size, then by content; the same memory is equal to itself without a comparison.
 struct Order {
   bool operator()(Bytes a, Bytes b) const {
     if (a.size() != b.size() || a.empty() || a.data() == b.data()) return a.size() < b.size();
@@ -122,7 +122,7 @@ std::vector<std::string> summary(const interface::Object& object, const Target& 
 std::vector<std::string> several_forms(const interface::Weights& weights) {
   const auto* stream = weights.stream.target<lower::WeightStream>();
   if (stream == nullptr) return {};
-  std::map<Bytes, std::vector<const WeightPiece*>, Order> forms;  // looked up only
+  std::map<Bytes, std::vector<const WeightPiece*>, Order> forms;  // never iterated
   for (const WeightPiece& piece : stream->pieces) forms[piece.data->origin()].push_back(&piece);
   std::vector<std::string> lines;
   for (const WeightPiece& piece : stream->pieces) {
@@ -166,8 +166,8 @@ std::string state_stem(const std::string& name) {
   for (const std::string& word : words(name)) {
     if (std::find(std::begin(kEnds), std::end(kEnds), word) != std::end(kEnds)) continue;
     bool number = word.find_first_not_of("0123456789") == std::string::npos;
-    if (stem.empty() && number) continue;  // input_1 and output_1 are any two tensors
-    bool one_letter = word.size() == 2 && (word[1] == '0' || word[1] == 'n');  // h0 and hn
+    if (stem.empty() && number) continue;  // input_1 and output_1 need not belong together
+    bool one_letter = word.size() == 2 && (word[1] == '0' || word[1] == 'n');  // as in h0 and hn
     stem += (stem.empty() || word.empty() ? "" : "_") + (one_letter ? word.substr(0, 1) : word);
   }
   return stem;

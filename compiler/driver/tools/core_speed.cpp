@@ -12,7 +12,7 @@
 namespace relaxc::driver {
 namespace {
 
-/// Each exclusive-or waits for the one before; the empty statements keep the compiler from seeing what comes out.
+/// Each xor depends on the one before, so a step takes one cycle. The empty asm statements prevent folding.
 double measured_clock() {
   constexpr int64_t kSteps = 100000, kCycles = 8;
   uint64_t a = 1, b = 3;
@@ -33,7 +33,7 @@ double measured_clock() {
 }
 
 double measured_memory() {
-  constexpr size_t kWords = size_t{8} << 20;  // 64 MB, beyond what one core keeps of its last cache on most machines
+  constexpr size_t kWords = size_t{8} << 20;  // 64 MB, more than one core's share of the last cache on most machines
   std::vector<uint64_t> words(kWords, 1);
   double best = 0;
   for (int tries = 0; tries < 3; ++tries) {

@@ -10,7 +10,7 @@
 namespace relaxc::driver {
 namespace {
 
-/// Bits of an IEEE float in the order of the numbers, so that neighbours differ by one and both zeros are one.
+/// Maps an IEEE float to an integer in the same order: adjacent floats differ by 1, and both zeros give 0.
 int64_t in_order(DType dtype, const std::byte* element) {
   uint64_t bits = 0;
   std::memcpy(&bits, element, static_cast<size_t>(dtype.bytes()));

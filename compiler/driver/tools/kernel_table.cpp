@@ -16,7 +16,7 @@
 namespace relaxc::driver {
 namespace {
 
-/// Seconds that no run of these calls can be below.
+/// Returns a lower bound of the seconds that a run of these calls takes.
 double least_seconds(const KernelCost& cost, const Limits& limits, int32_t cores) {
   if (cost.calls == 0) return 0;
   bool near = cost.bytes / static_cast<double>(cost.calls) <= static_cast<double>(limits.near_bytes);

@@ -31,7 +31,7 @@ Result<std::map<std::string, relax::HostTensor>> onnxruntime_values(const Option
   if (script.empty()) return refuse("onnxruntime_values.py was not installed with relaxc");
   TemporaryFolder folder;
   if (folder.path().empty()) return refuse("cannot make a temporary folder");
-  // A name may hold anything, a newline too; one that is not UTF-8 is none of a model that ONNX's package reads.
+  // Names may contain any bytes, also newlines. Invalid UTF-8 is replaced: no model that ONNX's package reads has it.
   std::ofstream wanted(folder.path() / "names.json");
   wanted << nlohmann::json(names).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   wanted.close();

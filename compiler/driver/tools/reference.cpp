@@ -13,7 +13,7 @@
 namespace relaxc::driver {
 namespace {
 
-/// Values of the function's own body that are worth a look: tensors that something computes.
+/// Returns the tensors that ops of the function's own body compute, without those that only forward a value.
 std::vector<relax::Value*> computed_values(const relax::Function& function) {
   std::vector<relax::Value*> values;
   for (const relax::Op* op : relax::ops_of(function.body())) {
@@ -27,7 +27,7 @@ std::vector<relax::Value*> computed_values(const relax::Function& function) {
   return values;
 }
 
-/// Makes the function give these values and nothing else.
+/// Makes the function return exactly these values.
 void give(relax::Function& function, const std::vector<relax::Value*>& values) {
   function.states.clear();
   function.output_names.clear();
@@ -70,8 +70,8 @@ class Bisection {
       fmt::print("no difference: the results of the function's {} values agree with {}\n", values.size(), who());
       return 0;
     }
-    // What is computed from a wrong value is wrong, so the first one is found by halving: `to` is known to be wrong,
-    // all before `from` are taken to be right.
+    // Values that are computed from a wrong one are wrong as well, so bisection finds the first: `to` is known to be
+    // wrong, and all before `from` are assumed to be right.
     size_t from = 0, to = *wrong;
     while (from < to) {
       size_t middle = from + (to - from) / 2;
@@ -94,7 +94,7 @@ class Bisection {
   bool by_onnxruntime() const { return options_.tool.against == "onnxruntime"; }
   const char* who() const { return by_onnxruntime() ? "ONNX Runtime" : "the interpreter"; }
 
-  /// Leaves of `values` those that ONNX Runtime has, and takes what they are.
+  /// Keeps only values that ONNX Runtime returns, and stores those tensors in `expected_`.
   bool ask_onnxruntime(std::vector<relax::Value*>& values) {
     std::vector<std::string> names;
     for (const relax::Value* value : values) names.push_back(value->name);
@@ -116,7 +116,7 @@ class Bisection {
     return true;
   }
 
-  /// The function's results, as indices of `values`; a result that is none of them is represented by the last value.
+  /// Returns the indices of the function's results in `values`; a result that is not among them gets the last index.
   static std::vector<size_t> results_among(const std::vector<relax::Value*>& values, const relax::Function& function) {
     std::vector<size_t> ends;
     for (relax::Value* result : function.body().results()) {
@@ -126,7 +126,7 @@ class Bisection {
     return ends;
   }
 
-  /// Compiles the program that ends with value `k` and compares it.
+  /// Compiles the program that ends at value `k`, runs it, and compares the result.
   bool agrees(size_t k) {
     progress_.at(fmt::format("looking at value {} of {}", k + 1, expected_.size()));
     Options options = options_;
@@ -157,11 +157,11 @@ class Bisection {
 
   const Options& options_;
   const Tensors& inputs_;
-  std::vector<size_t> places_;               ///< of the values looked at, among all that are computed
-  std::vector<relax::HostTensor> expected_;  ///< of each of them
+  std::vector<size_t> places_;               ///< indices of the compared values among all that are computed
+  std::vector<relax::HostTensor> expected_;  ///< the expected tensor of each of them
   Progress progress_;
   Difference found_;
-  int failed_ = 0;  ///< an exit code
+  int failed_ = 0;  ///< the exit code of a failure
 };
 
 }  // namespace

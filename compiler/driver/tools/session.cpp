@@ -33,7 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// rlx_context.trace: sums what is between the beginning and the end of each kernel.
+/// Receives rlx_context.trace, and sums the time between the start and the end of each kernel.
 struct Tracer {
   std::vector<KernelTime> kernels;
   std::vector<double> this_run;
@@ -64,7 +64,7 @@ struct Tracer {
 
 struct Session::State {
   TemporaryFolder folder;
-  std::vector<void*> libraries;  ///< that the model calls
+  std::vector<void*> libraries;  ///< libraries that the model calls
   void* handle = nullptr;
   const rlx_model* model = nullptr;
   const rlx_function* function = nullptr;
@@ -81,7 +81,7 @@ struct Session::State {
   }
 };
 
-/// The records of one call, with memory that ends with it.
+/// The arrays of one call, with outputs that are freed at its end.
 class Session::Call {
  public:
   Call(State& state, const Tensors& inputs)
@@ -93,7 +93,7 @@ class Session::Call {
       in_[i].bits = type.bits;
       in_[i].ndim = static_cast<int32_t>(std::min<size_t>(given.shape.size(), RLX_MAX_RANK));
       std::copy_n(given.shape.begin(), in_[i].ndim, in_[i].dims);
-      in_[i].data = const_cast<std::byte*>(given.bytes.data());  // inputs are read only, but a state's, which are apart
+      in_[i].data = const_cast<std::byte*>(given.bytes.data());  // only states are written, in other memory
       in_[i].bytes = given.bytes.size();
     }
   }
@@ -102,7 +102,7 @@ class Session::Call {
   }
   Call(const Call&) = delete;
 
-  /// With new memory for the outputs. Prints why not.
+  /// Runs the model with new memory for the outputs. Prints the error and returns false if that fails.
   bool first() {
     state_.error = {0, -1, -1, -1, -1, 0, 0};
     int32_t status = rlx_call(state_.model, state_.function, &state_.context, in_.data(), out_.data());
@@ -121,7 +121,7 @@ class Session::Call {
     return values;
   }
 
-  /// Once more into the same memory.
+  /// Runs the model again in the same memory.
   bool again() {
     const rlx_function& f = *state_.function;
     for (size_t i = 0; i < in_.size(); ++i) in_records_.push_back(record(in_[i]));
@@ -155,7 +155,7 @@ class Session::Call {
   std::vector<rlx_tensor> in_records_, out_records_;
 };
 
-/// One model on its way from a file to a library that is loaded. Whatever fails has been printed.
+/// Compiles one model to a shared library and loads it. Errors are printed where they occur.
 class Session::Opening {
  public:
   Opening(const Options& options, int& exit_code) : options_(options), compiling_(options), exit_code_(exit_code) {}
@@ -178,7 +178,7 @@ class Session::Opening {
     compiling_.emit = Emit::kSharedLibrary;
     compiling_.output = state_->folder.file("model.so");
     compiling_.depfile = false;
-    compiling_.names = Names::kFull;  // messages name what is wrong
+    compiling_.names = Names::kFull;  // full names for error messages
     if (compiling_.name.empty()) compiling_.name = valid_model_name(fs::path(options_.input).stem().string());
     if (compiling_.target.empty() && compiling_.cpu.empty()) compiling_.target = "native";
     Diagnostics diag;
@@ -195,10 +195,10 @@ class Session::Opening {
     return exit_code_ == 0;
   }
 
-  /// The libraries with the functions of custom operators and external patterns.
+  /// Loads the libraries with the functions of custom operators and external patterns.
   bool load_operators() {
     for (const std::string& library : options_.tool.libraries) {
-      std::string path = fs::absolute(library).string();  // a bare name would be searched among the system's libraries
+      std::string path = fs::absolute(library).string();  // dlopen would search a bare name in the system's folders
       if (InputFile file = InputFile::at(path); !file)
         return fails(fmt::format("--load {}: {}", library, file.fault()));
       void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
@@ -247,7 +247,7 @@ class Session::Opening {
   }
 
   const Options& options_;
-  Options compiling_;  ///< as the library is compiled
+  Options compiling_;  ///< the options with which the library is compiled
   int& exit_code_;
   std::unique_ptr<State> state_ = std::make_unique<State>();
 };

@@ -31,7 +31,7 @@ std::string element_text(const relax::HostTensor& tensor, size_t index) {
   return std::to_string(relax::decode_integer(tensor.dtype, at));
 }
 
-/// "y: float32 [2, 3] = 1 2 3 4 5 6", at most eight elements.
+/// Prints at most eight elements: "y: float32 [2, 3] = 1 2 3 4 5 6".
 void print_tensor(const std::string& name, const relax::HostTensor& tensor) {
   constexpr size_t kShown = 8;
   auto count = static_cast<size_t>(tensor.elements());
@@ -40,12 +40,12 @@ void print_tensor(const std::string& name, const relax::HostTensor& tensor) {
   fmt::print("{}\n", count > kShown ? " …" : "");
 }
 
-/// Microseconds up to a second, so that numbers of one table have one unit.
+/// Returns microseconds for times below a second, so that the numbers of a table have one unit.
 std::string time_text(double seconds) {
   return seconds < 1 ? fmt::format("{:.1f} us", 1e6 * seconds) : fmt::format("{:.3f} s", seconds);
 }
 
-/// One tool at work on one model.
+/// Runs one tool on one model.
 class Tool {
  public:
   explicit Tool(const Options& options) : options_(options), tool_(options.tool) {}
@@ -90,7 +90,7 @@ class Tool {
     return exit_code(diag_, options_);
   }
 
-  /// Only who asked for it, or gave nothing to a tool that does not look at the numbers alone, gets random inputs.
+  /// Fills missing inputs randomly, if --random asks for it or if none is given to a tool other than `run`.
   bool complete(DataSet& set) {
     bool nothing =
         std::none_of(set.inputs.begin(), set.inputs.end(), [](const auto& input) { return input.has_value(); });
@@ -187,7 +187,7 @@ class Tool {
     return tool_.profile ? profile(set) : 0;
   }
 
-  /// The open dims of the model with their values in these inputs (random inputs choose them).
+  /// Prints the open dims of the model with their values for these inputs, some of which may be chosen randomly.
   void print_dims(const DataSet& set) {
     std::vector<int64_t> values = session_->symbols(set.inputs);
     std::string text;
@@ -196,7 +196,7 @@ class Tool {
     if (!text.empty()) fmt::print("dims: {}\n", text);
   }
 
-  /// With an object of its own: the one that was timed above is what a user would ship, and reports nothing.
+  /// Measures kernels with a second object, since the one that was timed above has no trace, as a user would ship it.
   int profile(const DataSet& set) {
     std::vector<int64_t> symbols = session_->symbols(set.inputs);
     Options traced = options_;

@@ -35,21 +35,21 @@ namespace relaxc::driver {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Overrides = std::map<std::string, std::string>;  ///< point to option
+using Overrides = std::map<std::string, std::string>;  ///< from the name of a decision to its option
 
-/// What must be gained for another choice to be worth writing down: less is noise.
+/// A choice is recorded only if it takes at most this share of the default's time; a smaller gain may be noise.
 constexpr double kWorthIt = 0.97;
 
-/// One kernel that leaves something open.
+/// A kernel whose schedule has decisions with several options.
 struct Kernel {
   std::string name;
-  std::vector<std::pair<std::string, std::string>> untried;  ///< point and option, the last to be tried first
+  std::vector<std::pair<std::string, std::string>> untried;  ///< decision and option; the last is tried first
   std::pair<std::string, std::string> trying;
   Overrides best;
   double default_seconds = HUGE_VAL, best_seconds = HUGE_VAL;
 };
 
-/// A line on the terminal that fills from left to right; nothing where stderr is not a terminal.
+/// A progress bar; it prints nothing if stderr is not a terminal.
 class Bar {
  public:
   void show(double share, const std::string& text) const {
@@ -103,13 +103,13 @@ class Tuner {
  private:
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
-  /// Whether one more round ends in time, if it takes as long as those before.
+  /// Whether another round fits into the budget, if it takes as long as those before on average.
   bool fits_budget(size_t rounds_done) const {
     return elapsed() * (static_cast<double>(rounds_done) + 2) / (static_cast<double>(rounds_done) + 1) <
            options_.tool.budget;
   }
 
-  /// As many runs as take a fiftieth of the budget, and no more than half a second.
+  /// Chooses the number of runs: they take a fiftieth of the budget, but half a second at most.
   void choose_repeat(const Timing& timing) {
     double once = std::max(*std::min_element(timing.seconds.begin(), timing.seconds.end()), 1e-7);
     repeat_ = static_cast<int32_t>(std::clamp(std::min(0.5, options_.tool.budget / 50) / once, 3.0, 100'000.0));
@@ -121,12 +121,12 @@ class Tuner {
     return text;
   }
 
-  /// The model with these overrides; null with `code_` set if it cannot be compiled. What the kernels are called and
-  /// what they left open is in `seen_` afterwards.
+  /// Compiles the model with these overrides; null with `code_` set if that fails. Sets `seen_` to the names of kernels
+  /// and to the decisions that their schedules have.
   std::unique_ptr<Session> compiled(const std::map<std::string, std::string>& choices) {
     Options compiling = options_;
     seen_.clear();
-    std::map<std::string, std::string> keys;  // by name
+    std::map<std::string, std::string> keys;  // by kernel name
     compiling.passes.prepare = [&](std::string_view pass, relax::Module& module, PassContext&) -> Status {
       if (pass != "schedule_kernels") return Done{};
       for (tir::PrimFunc* kernel : module.prim_funcs()) {
@@ -161,7 +161,7 @@ class Tuner {
     }
   }
 
-  /// Calls `f` with each kernel and the least time that its calls took in one run.
+  /// Calls `f` with each kernel and the shortest time that its calls took in one run.
   template <typename F>
   void note(const Timing& timing, F f) {
     for (auto& [key, kernel] : kernels_)
@@ -174,7 +174,7 @@ class Tuner {
                       [](const auto& x, const auto& y) { return x.shape == y.shape && x.bytes == y.bytes; });
   }
 
-  /// One round: another option for every kernel that has one left. False: an error.
+  /// Runs one round: tries another option of every kernel that has one left. Returns false on an error.
   bool try_next(const std::vector<relax::HostTensor>& expected) {
     std::map<std::string, std::string> choices;
     for (auto& [key, kernel] : kernels_) {
@@ -204,7 +204,7 @@ class Tuner {
     return true;
   }
 
-  /// The winners against the default schedules, in turns.
+  /// Measures the best choices and the default schedules alternately, and drops choices that are not faster.
   bool confirm(Session& baseline, const std::vector<relax::HostTensor>& expected) {
     std::map<std::string, std::string> choices;
     for (const auto& [key, kernel] : kernels_)
@@ -261,8 +261,8 @@ class Tuner {
   const Tensors& inputs_;
   Diagnostics diag_;
   Outputs record_{diag_};
-  std::string place_;                      ///< where the record is written until it is complete
-  std::map<std::string, Kernel> kernels_;  ///< by key: in the same order for the same model
+  std::string place_;                      ///< the temporary path of the record until it is committed
+  std::map<std::string, Kernel> kernels_;  ///< by key, which gives a fixed order for a model
   std::map<std::string, Seen> seen_;
   std::string target_;
   Bar progress_;

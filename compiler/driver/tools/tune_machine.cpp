@@ -32,10 +32,10 @@
 namespace relaxc::driver {
 namespace {
 
-constexpr double kLeastSeconds = 1e-2;  ///< of a probe, so that finding its code again does not matter
+constexpr double kLeastSeconds = 1e-2;  ///< least time of a probe, so that fetching its code does not matter
 constexpr int kTries = 7, kMostLonger = 8;
-constexpr int64_t kNear = 1024;     ///< elements, 4 KB: they stay in the first level of any cache
-constexpr int64_t kFar = 16 << 20;  ///< elements, 64 MB: beyond what one core keeps of its last cache on most machines
+constexpr int64_t kNear = 1024;     ///< elements, 4 KB: these stay in the L1 of any machine
+constexpr int64_t kFar = 16 << 20;  ///< elements, 64 MB: more than one core's share of the last cache on most machines
 
 /// Runs probes on one core.
 class Core {
@@ -47,12 +47,12 @@ class Core {
   double clock() const { return speed_.clock; }
   int64_t vector_bytes() const { return lanes_ * 4; }
 
-  /// Cycles that a probe takes for each vector.
+  /// Measures the cycles that a probe takes for each vector.
   double cycles(Probe probe, int64_t elements, int64_t sums) {
     ProbeShape shape{.sums = sums, .elements = elements, .passes = 1};
     const int64_t step = sums * lanes_;
     if (probe != Probe::kFma) shape.elements = std::max(elements / step * step, step);
-    // The first passes mean little: fetching the code of a probe again takes longer than they do.
+    // The first passes are not representative: fetching the code of a probe takes longer than they do.
     double once = run(probe, shape, 1);
     for (int longer = 0; once < kLeastSeconds && longer < kMostLonger; ++longer) {
       shape.passes *= static_cast<int64_t>(std::clamp(1.2 * kLeastSeconds / once, 2.0, 1000.0));
@@ -67,7 +67,7 @@ class Core {
     const tir::PrimFunc function = make_probe(context_, probe, shape, lanes_);
     const auto elements = static_cast<size_t>(memory_of(probe, shape, lanes_));
     if (data_.size() < elements) data_.assign(elements, 0.0F), places_.assign(elements, 0);
-    for (size_t i = 0; i < elements; ++i)  // from one line of cache to the next, all of them
+    for (size_t i = 0; i < elements; ++i)  // each one is on another cache line than the one before
       places_[i] = static_cast<int32_t>(i * 17 % elements);
     std::vector<float> out(static_cast<size_t>(shape.sums * lanes_), 0.0F);
     const std::vector<void*> buffers{data_.data(), places_.data(), out.data()};
@@ -85,7 +85,7 @@ class Core {
   std::vector<int32_t> places_;
 };
 
-/// A number that was measured, by the name of its field.
+/// Measured numbers, each with the field of the machine model that it sets.
 using Found = std::vector<std::pair<const ModelField*, double>>;
 
 class MachineTuner {
@@ -93,7 +93,7 @@ class MachineTuner {
   MachineTuner(const Options& options, const Target& target) : options_(options), target_(target), core_(target) {}
 
   int run() {
-    Result<std::string> place = record_.add(options_.tool.record);  // fails now if it cannot be written
+    Result<std::string> place = record_.add(options_.tool.record);  // fails early if it cannot be written
     if (!place) return complain();
     ask_system();
     measure_arithmetic();
@@ -103,7 +103,7 @@ class MachineTuner {
   }
 
  private:
-  /// In the range and the form that descriptions have; else nothing is said.
+  /// Records a number in the precision of the field; values outside of the field's range are dropped.
   void say(std::string_view name, double value) {
     const ModelField* field = find_model_field(name);
     RELAXC_CHECK(field != nullptr, "a number of no machine: " + std::string(name));
@@ -125,7 +125,7 @@ class MachineTuner {
   }
 
   void measure_arithmetic() {
-    constexpr int64_t kSteps = 4096, kSums = 10;  // as many as 16 registers hold beside two operands
+    constexpr int64_t kSteps = 4096, kSums = 10;  // as many sums as fit into 16 registers with two operands
     if (target_.has_fma) {
       say("fma_latency", core_.cycles(Probe::kFma, kSteps, 1));
       say("fma_per_cycle", 1 / core_.cycles(Probe::kFma, kSteps, kSums));
@@ -150,7 +150,7 @@ class MachineTuner {
     say("memory_store_cycles", core_.cycles(Probe::kStore, kFar, 1));
   }
 
-  /// Two tasks, each of which waits until the other has begun, by a pool that waits for both.
+  /// Measures the overhead of a parallel loop of two tasks, each of which waits until the other has started.
   void measure_tasks() {
     struct Meeting {
       std::atomic<int> arrived = 0;
