@@ -14,7 +14,7 @@
 namespace relaxc::api {
 namespace {
 
-/// What a shell command prints, or nothing if it fails.
+/// Returns the output of a shell command, or nothing if it fails.
 std::optional<std::string> output_of(const std::string& command) {
   FILE* pipe = popen((command + " 2>/dev/null").c_str(), "r");
   if (pipe == nullptr) return std::nullopt;
@@ -115,7 +115,7 @@ Machine riscv(const Macros& macros) {
   return machine;
 }
 
-/// Whether flags of a command say which x86-64, and be it what a compiler takes without them.
+/// Whether flags of the command choose a level of x86-64, even if it is the one that the compiler has by default.
 bool chooses_x86(const std::string& command) {
   std::istringstream words(command);
   for (std::string word; words >> word;)
@@ -154,7 +154,7 @@ Result<Machine> machine_of_macros(const std::string& command, const std::string&
 
 Result<Machine> machine_of_compiler(const std::string& command, Diagnostics& diag) {
   std::optional<std::string> macros = output_of(command + " -dM -E -x c /dev/null");
-  if (!macros) macros = output_of(command + " -dM -E -x c++ /dev/null");  // whose flags are not all C's
+  if (!macros) macros = output_of(command + " -dM -E -x c++ /dev/null");  // C++ flags may be illegal for C
   if (!macros)
     return diag.error(nullptr, Kind::usage, "--target-from-cc: '{}' is not a C or C++ compiler that prints its macros",
                       command);

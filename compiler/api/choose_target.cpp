@@ -16,7 +16,7 @@
 namespace relaxc::api {
 namespace {
 
-/// The machine of --target, if objects of the C compiler's machine can be linked with it.
+/// Returns the machine of --target if its objects can be linked with objects of the C compiler's machine.
 Result<Target> same_target(const CompileOptions& options, const Machine& asked, const Machine& of_compiler,
                            Diagnostics& diag) {
   RELAXC_TRY(Target target, codegen_llvm::resolve_target(asked, diag));
@@ -30,7 +30,7 @@ bool names_levels(const CompileOptions& options) {
   return options.cpu.find(',') != std::string::npos;
 }
 
-/// Whether a CPU is meant by these: a machine that has the name of its CPU, or another one's (x86-64-windows).
+/// Whether the flags name a CPU: by --mcpu or --mattr, or by a machine that is called like its CPU.
 bool names_cpu(const CompileOptions& options, const Machine& machine) {
   const KnownMachine* known = find_machine(options.target);
   bool by_name = known == nullptr || known->name == known->cpu;
@@ -38,7 +38,7 @@ bool names_cpu(const CompileOptions& options, const Machine& machine) {
          (!machine.cpu.empty() && by_name);
 }
 
-/// What --target says; where nothing names a machine, a format that only one kind of machine loads does.
+/// Returns --target, or if no flag names a machine, the only machine that can load the output's format.
 std::string asked_target(const CompileOptions& options) {
   bool named = !options.target.empty() || !options.target_from_cc.empty();
   std::optional<Emit> emit = options.emit ? options.emit : format_of_path(options.output);
@@ -46,7 +46,7 @@ std::string asked_target(const CompileOptions& options) {
   return !named && wasm ? "wasm32" : options.target;
 }
 
-/// A machine that LLVM has no code for takes C.
+/// Refuses code in other formats than C for a machine that LLVM does not support.
 Status check_format(const CompileOptions& options, const Machine& machine, Diagnostics& diag) {
   std::optional<Emit> emit = options.emit ? options.emit : format_of_path(options.output);
   if (!machine.c_only || options.output.empty() || !emit || emit == Emit::kC || emit == Emit::kText ||
@@ -58,7 +58,7 @@ Status check_format(const CompileOptions& options, const Machine& machine, Diagn
 
 struct Chosen {
   Target target;
-  bool named = true;  ///< by the user, down to the CPU
+  bool named = true;  ///< the user named a CPU, not only a machine
   bool c_only = false;
 };
 
@@ -87,7 +87,7 @@ Result<Chosen> machine_of_flags(const CompileOptions& options, Diagnostics& diag
   return chosen;
 }
 
-/// The level of a CPU that was not named.
+/// Returns the usual level for the machine if the user named no CPU; no levels otherwise.
 Result<std::vector<codegen_llvm::CpuLevel>> usual_level(const CompileOptions& options, Diagnostics& diag) {
   std::vector<codegen_llvm::CpuLevel> levels;
   RELAXC_TRY(Chosen chosen, machine_of_flags(options, diag));

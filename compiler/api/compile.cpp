@@ -46,7 +46,7 @@ class Compilation {
   }
 
  private:
-  /// Everything that does not need the input, so that a mistake in the options costs no time.
+  /// Checks everything that does not need the input, so that a mistake in the options is reported at once.
   Status prepare() {
     Diagnostics& diag = diag_;
     RELAXC_TRY(numbers_, check_pass_flags(options_, diag));
@@ -57,7 +57,7 @@ class Compilation {
     if (options_.target.ends_with(".json")) RELAXC_DO(note_read(options_.target, target_files_));
     RELAXC_TRY(made_->target, choose_target(options_, diag));
     RELAXC_TRY(made_->levels, choose_levels(options_, diag));
-    if (made_->plan.emit == Emit::kC) made_->levels.clear();  // what C is compiled for, its compiler decides
+    if (made_->plan.emit == Emit::kC) made_->levels.clear();  // the C compiler decides which CPU C is compiled for
     return Done{};
   }
 
@@ -76,7 +76,7 @@ class Compilation {
     return Done{};
   }
 
-  /// A file that is read later, by its path; who reads it says if it is missing.
+  /// Notes a file that is read later by its path. A missing file is reported by the code that reads it.
   Status note_read(const std::string& path, std::vector<relax::FileRef>& files) {
     Diagnostics& diag = diag_;
     if (!std::filesystem::exists(path)) return Done{};
@@ -85,8 +85,8 @@ class Compilation {
     return Done{};
   }
 
-  /// Finds out how far layers have to be taken apart into rows, by compiling the program several times. What there is
-  /// to say about it, the compilation itself says.
+  /// Finds the row budget by compiling the program several times. Messages are suppressed, since the compilation itself
+  /// reports them.
   void fit_ram() {
     const std::string option(kStreamRowsBudget.name);
     const bool runs_whole = goal_ != Goal::kText && options_.passes.stop_after.empty();
@@ -119,7 +119,7 @@ class Compilation {
 
   TellBounds bounds() const { return made_->plan.emit == Emit::kExecutable ? TellBounds() : watch_.bounds; }
 
-  /// The program again for each lesser CPU. Messages of the second reading would repeat those of the first.
+  /// Compiles the program again for each lesser CPU. Messages of reading it again would repeat the first ones.
   Status add_lesser_levels() {
     Diagnostics& diag = diag_;
     interface::Object& object = made_->object;
@@ -133,7 +133,7 @@ class Compilation {
       version.module = std::move(*module);
       if (watch_.edit) watch_.edit(version.module);
       version.object.hooks = object.hooks;
-      version.object.weights = object.weights;  // those that it shares stay where they are
+      version.object.weights = object.weights;  // weights that both versions use keep their offsets
       RELAXC_DO(run_pipeline(options_, numbers_, ops_, made_->levels[i].target, version.module, version.object, nullptr,
                              {}, watch_.progress, diag));
       version.own_weights = version.object.weights.bytes - object.weights.bytes;
@@ -143,7 +143,7 @@ class Compilation {
     return Done{};
   }
 
-  /// What an object has that no pass knows: where its weights go, its self-test, its name.
+  /// Completes what no pass knows of the object: the place of its weights, its self-test and its name.
   Status finish() {
     Diagnostics& diag = diag_;
     interface::Object& object = made_->object;
@@ -168,7 +168,7 @@ class Compilation {
 
   bool writes_for_tvm() const { return goal_ == Goal::kText && options_.dialect == "tvm"; }
 
-  /// Operators that are others become those, and nothing is optimized unless a pass is named: TVM will.
+  /// Expands operators into simpler ones. Nothing is optimized unless a pass is named, since TVM optimizes itself.
   Status lower_for_tvm() {
     CompileOptions options = options_;
     if (options.passes.stop_after.empty()) options.passes.stop_after = "expand_ops", options.opt = "0";
@@ -196,7 +196,7 @@ class Compilation {
   const Watch& watch_;
   relax::OpTable ops_;
   PassNumbers numbers_;
-  std::vector<relax::FileRef> target_files_;  ///< what describes the machine
+  std::vector<relax::FileRef> target_files_;  ///< files that describe the machine
   std::unique_ptr<Artifact> made_ = std::make_unique<Artifact>();
 };
 

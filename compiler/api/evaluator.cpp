@@ -12,10 +12,10 @@
 namespace relaxc {
 namespace {
 
-/// Statements that take the interpreter about as long as LLVM needs for a kernel.
+/// The number of statements that the interpreter runs in about the time that LLVM needs to compile a kernel.
 constexpr double kMostInterpreted = 4e6;
 
-/// How many statements a run executes, as far as scalars determine it; what is not known counts as `kMostInterpreted`.
+/// Counts the statements of a run as far as scalars determine it; an unknown extent counts as `kMostInterpreted`.
 class Work {
  public:
   Work(const tir::PrimFunc& function, std::span<const int64_t> scalars) {
@@ -44,13 +44,13 @@ class Work {
   }
 
  private:
-  std::unordered_map<arith::Expr, int64_t> known_;  // looked up, never walked
+  std::unordered_map<arith::Expr, int64_t> known_;  // never iterated
   bool unknown_ = false;
 };
 
-/// Whether a function, or one that it calls, asks the runtime for memory or has objects of other functions. Compiled
+/// Whether a function, or one that it calls, asks the runtime for memory or has objects of external functions. Compiled
 /// code needs a run-time context for that, which the compiler does not have; the interpreter implements both itself.
-/// Functions that call each other do so through the runtime, and are visited once.
+/// Functions may call each other in cycles through the runtime, so each one is visited once.
 class RuntimeUse {
  public:
   explicit RuntimeUse(const tir::FindFunction& find) : find_(find) {}
@@ -91,7 +91,7 @@ class Mixed : public tir::Evaluator {
   }
 
  private:
-  /// LLVM is asked for this machine when something large comes.
+  /// Makes the JIT for this machine when it is needed first; false if there is none.
   bool compiles() {
     if (jit_ != nullptr) return true;
     Diagnostics unheard;

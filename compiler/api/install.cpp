@@ -14,13 +14,13 @@ namespace fs = std::filesystem;
 fs::path program_path() {
   std::error_code error;
   fs::path program = fs::read_symlink("/proc/self/exe", error);
-  // A folder that somebody changed the root to may have no /proc: then the path that the program was started by.
+  // There may be no /proc after chroot; then this is the path by which the program was started.
   if (const auto* started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN)); error && started != nullptr)
     program = fs::canonical(started, error);
   return program;
 }
 
-/// The file that this code was loaded from, if it is another than the program's.
+/// Returns the file from which this code was loaded, if it is not the program itself.
 fs::path library_path() {
   Dl_info own{}, program{};
   const auto* headers = reinterpret_cast<const void*>(::getauxval(AT_PHDR));

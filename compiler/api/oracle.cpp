@@ -14,7 +14,7 @@ extern "C" {
 namespace relaxc::api {
 namespace {
 
-/// What is reported to a reader of the compiled model's record.
+/// Returns the text that a caller of the compiled model would get for this error record.
 std::string fault_text(const relax::RunFault& fault) {
   const char* nodes[] = {fault.text.c_str()};
   rlx_function function{};
@@ -52,7 +52,7 @@ Result<std::vector<relax::HostTensor>> Oracle::run(const Tensors& inputs) {
   return diag_.error(nullptr, Kind::invalid_value, "the interpreter refuses: {}", fault_text(std::get<1>(result)));
 }
 
-/// The interpreter has the interface that the object has.
+/// Gives the interpreted module the same quantized inputs and outputs as the object.
 Status Oracle::quantize_border(const Target& target) {
   Diagnostics& diag = diag_;
   PassContext context{ops_, target, diag, *evaluator_};

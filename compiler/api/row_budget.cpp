@@ -9,8 +9,8 @@ namespace relaxc::api {
 
 namespace {
 
-constexpr int kMostTries = 4;       ///< between no limit and the least that there is
-constexpr int64_t kLeastStep = 64;  ///< bytes by which the limit falls at least: a line of cache
+constexpr int kMostTries = 4;       ///< trials between no limit and the least possible one
+constexpr int64_t kLeastStep = 64;  ///< bytes by which the limit decreases at least: a cache line
 constexpr int64_t kAsLittleAsCan = 1;
 
 }  // namespace
@@ -29,7 +29,7 @@ std::optional<uint64_t> memory_of(const interface::Object& object) {
 int64_t find_row_budget(uint64_t ram_budget, const TryRows& memory_with) {
   const std::optional<uint64_t> whole = memory_with(0);
   if (!whole || (*whole <= ram_budget && ram_budget != kLeastRam)) return 0;
-  int64_t least = 0;  // by which the memory is least so far
+  int64_t least = 0;  // the budget that has needed the least memory so far
   uint64_t least_bytes = *whole;
   auto bytes_with = [&](int64_t row_budget) {
     const uint64_t bytes = memory_with(row_budget).value_or(UINT64_MAX);
@@ -42,7 +42,7 @@ int64_t find_row_budget(uint64_t ram_budget, const TryRows& memory_with) {
     if (bytes <= ram_budget) return next;
     next -= std::max(static_cast<int64_t>(std::min<uint64_t>(bytes - ram_budget, INT64_MAX)), kLeastStep);
   }
-  // The fewest bytes of tensors may need more scratch memory than a few more do.
+  // The least possible budget may need more scratch memory than a slightly larger one.
   if (bytes_with(kAsLittleAsCan) > ram_budget && least_bytes != *whole) bytes_with(static_cast<int64_t>(least_bytes));
   return least;
 }

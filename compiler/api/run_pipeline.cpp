@@ -39,7 +39,7 @@ Status check_pass_names(const CompileOptions& options, Diagnostics& diag) {
   return Done{};
 }
 
-/// The same options with every pass by the name that it has in the pipeline.
+/// Returns the options with former names of passes replaced by current ones.
 PassOptions with_current_names(PassOptions options) {
   for (std::vector<std::string>* names : {&options.print_before, &options.print_after, &options.disabled})
     for (std::string& name : *names) name = current_name(name);
@@ -47,7 +47,7 @@ PassOptions with_current_names(PassOptions options) {
   return options;
 }
 
-/// Reads "fold_constants.budget=0" into `numbers`.
+/// Reads an option of a pass, such as "fold_constants.budget=0", into `numbers`.
 Status read_pass_option(const CompileOptions& options, const std::string& text, PassNumbers& numbers,
                         Diagnostics& diag) {
   size_t equals = std::min(text.find('='), text.size());
@@ -71,8 +71,8 @@ Status read_pass_option(const CompileOptions& options, const std::string& text, 
                     known);
 }
 
-/// What the kernels that `file` has by name and key have become. Of those that compute the same, one that was scheduled
-/// in another way (other operands of it are constants) is known by its name.
+/// Records the steps of the kernels that `file` lists. Equal kernels share a key; one of them that was scheduled in
+/// another way, since other operands of it are constants, is listed by its name only.
 void note_schedules(ScheduleFile& file, const relax::Module& now) {
   std::map<std::string, std::string> steps;
   for (const tir::PrimFunc* kernel : now.prim_funcs()) steps[kernel->name] = kernel->schedule.steps;
@@ -88,7 +88,7 @@ void note_schedules(ScheduleFile& file, const relax::Module& now) {
   file.kernels = std::move(kept);
 }
 
-/// The names and keys of kernels that are about to be scheduled.
+/// Records names and keys of the kernels that are about to be scheduled.
 void note_kernels(ScheduleFile& file, const relax::Module& now, const Target& target) {
   file = {target_text(target), {}};
   for (const tir::PrimFunc* kernel : now.prim_funcs()) {
@@ -99,7 +99,7 @@ void note_kernels(ScheduleFile& file, const relax::Module& now, const Target& ta
 
 void note_pass(Observations& seen, std::string_view pass, const relax::Module& now, double milliseconds) {
   if (pass == "input") seen.before = view_graph(now);
-  if (pass == "hoist_scratch") seen.after = view_graph(now);  // the last of the graph before it is lowered
+  if (pass == "hoist_scratch") seen.after = view_graph(now);  // the last graph before lowering
   if (pass == "schedule_kernels") note_schedules(seen.schedules, now);
   if (pass == "lower_functions" || pass == "schedule_calls_for_memory") seen.unplanned = unplanned_bodies(now);
   if (pass == "input") return;
@@ -108,10 +108,10 @@ void note_pass(Observations& seen, std::string_view pass, const relax::Module& n
   if (known == times.end())
     times.emplace_back(pass, milliseconds);
   else
-    known->second += milliseconds;  // a clean-up, which runs behind several passes
+    known->second += milliseconds;  // a clean-up, which runs after several passes
 }
 
-/// What passes are given beside the module.
+/// Returns the context in which passes run.
 PassContext pass_context(const CompileOptions& options, const PassNumbers& numbers, const relax::OpTable& ops,
                          const Target& target, tir::Evaluator& evaluator, interface::Object& object,
                          Observations* observed, Diagnostics& diag) {
@@ -119,11 +119,11 @@ PassContext pass_context(const CompileOptions& options, const PassNumbers& numbe
   context.max_recursion = options.max_recursion;
   context.max_data_nodes = options.max_data_nodes;
   context.options = numbers;
-  // Tails of vectors would be longer than what is saved, and loops of MISRA C end at numbers.
+  // With vectors, the tails that open sizes need are longer than what is saved; loops of MISRA C need constant ends.
   if (target.vector_bits == 0 && options.c_style.profile == codegen_c::Profile::kPlain) {
     if (options.opt == "z") context.options.try_emplace(std::string(kDeduplicateSizes.name), 16);
     const bool small = options.opt == "s" || options.opt == "z";
-    if (small && byte_tile_form(target) == ByteTileForm::kNone)  // whose loops in assembly need extents
+    if (small && byte_tile_form(target) == ByteTileForm::kNone)  // its loops in assembly need constant extents
       context.options.try_emplace(std::string(kDeduplicateScheduledSizes.name), 16);
   }
   context.pools = options.pools;
@@ -139,7 +139,7 @@ PassContext pass_context(const CompileOptions& options, const PassNumbers& numbe
   return context;
 }
 
-/// The flags about passes, with everything that watches a run of them.
+/// Returns the options for the pass runner, with the callbacks that observe a run.
 PassOptions watched_passes(const CompileOptions& options, interface::Object& object, Observations* observed,
                            const TellBounds& tell_bounds, const TellProgress& progress) {
   PassOptions passes = with_current_names(options.passes);
@@ -156,7 +156,7 @@ PassOptions watched_passes(const CompileOptions& options, interface::Object& obj
   return passes;
 }
 
-/// The file of --schedules, without its kernels if it is for another target.
+/// Reads the file of --schedules; its kernels are dropped if it is for another target.
 Result<ScheduleFile> given_schedules(const CompileOptions& options, const Target& target, const relax::Module& module,
                                      Diagnostics& diag) {
   if (options.schedules.empty()) return ScheduleFile{};
@@ -175,7 +175,7 @@ Result<PassNumbers> check_pass_flags(const CompileOptions& options, Diagnostics&
   PassNumbers numbers;
   if (!options.mixed_precision.empty())
     numbers[std::string(kMixedPrecisionDType.name)] = options.mixed_precision == "float16" ? 1 : 2;
-  if (options.opt == "s" || options.opt == "z")  // weights at points are more, and so is what the blocks of tiles hold
+  if (options.opt == "s" || options.opt == "z")  // Winograd weights and the blocks of tiles take more memory
     numbers[std::string(kScheduleWinograd.name)] = 0,
     numbers[std::string(kScheduleSmall.name)] = options.opt == "z" ? 2 : 1;
   if (options.quantized_io) numbers[std::string(kQuantizedIo.name)] = 1;
@@ -197,7 +197,7 @@ Status run_pipeline(const CompileOptions& options, const PassNumbers& numbers, c
   passes.prepare = [&](std::string_view pass, relax::Module& now, PassContext& own) -> Status {
     RELAXC_DO(check_not_cancelled(options, diag));
     if (options.passes.prepare) RELAXC_DO(options.passes.prepare(pass, now, own));
-    // What later passes add, such as copies and a kernel that two others share, is seen before functions are expanded.
+    // Kernels that later passes add, such as copies and kernels shared by two calls, are noted before math is expanded.
     if (observed != nullptr && (pass == "schedule_kernels" || pass == "lower_scalar_math"))
       for (const tir::PrimFunc* kernel : now.prim_funcs()) observed->definitions.try_emplace(kernel->name, *kernel);
     if (pass != "schedule_kernels") return Done{};

@@ -142,7 +142,7 @@ Result<ScheduleFile> read_schedule_file(const std::string& path, Sources& source
 
 namespace {
 
-/// Says of each step that the file has by a former name what it is called now.
+/// Prints a note for each step that the file calls by a former name.
 void tell_former_names(const ScheduleFile& file, const CompileOptions& options) {
   std::set<std::string_view> noted;
   for (const KernelSchedule& kernel : file.kernels) {
@@ -161,7 +161,7 @@ void tell_former_names(const ScheduleFile& file, const CompileOptions& options) 
 
 Status assign_schedules(const ScheduleFile& file, const CompileOptions& options, relax::Module& module,
                         PassContext& context) {
-  std::map<std::string, std::string> names;  // by key and, where there is none, by name: those in the model
+  std::map<std::string, std::string> names;  // the model's kernels by key, or by name if they have no key
   std::vector<std::string> known;
   auto give = [&](const KernelSchedule& to, tir::PrimFunc& kernel) {
     if (to.choices.empty())
@@ -181,7 +181,7 @@ Status assign_schedules(const ScheduleFile& file, const CompileOptions& options,
     if (!one.key.empty() && same != by_key.end())
       for (tir::PrimFunc* kernel : same->second) give(one, *kernel);
   }
-  for (const KernelSchedule& one : file.kernels) {  // who names a kernel has the last word
+  for (const KernelSchedule& one : file.kernels) {  // schedules by name override those by key
     if (!one.key.empty()) continue;
     auto at = std::find(known.begin(), known.end(), one.name);
     if (at == known.end()) {

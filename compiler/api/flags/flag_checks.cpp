@@ -12,7 +12,7 @@
 namespace relaxc::api {
 namespace {
 
-/// "run, verify and bench".
+/// Lists names as text: "run, verify and bench".
 std::string enumeration(const std::vector<std::string>& names) {
   if (names.size() < 2) return names.empty() ? "" : names[0];
   return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
@@ -28,7 +28,7 @@ void add_names(const CLI::App& app, std::vector<std::string>& names) {
     for (std::string& name : typed_names(*option)) names.push_back(std::move(name));
 }
 
-/// The first word that no flag and no argument takes.
+/// Returns the first word that belongs to no flag and no argument.
 std::string unexpected(const CLI::App& app) {
   std::vector<std::string> rest = app.remaining(true);
   auto flag = std::find_if(rest.begin(), rest.end(), [](const std::string& word) { return word[0] == '-'; });
@@ -78,7 +78,7 @@ CLI::Validator between(int64_t lower, int64_t upper) {
 std::vector<std::string> typed_names(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  // -MD and the like are long options with one dash.
+  // -MD, for example, is a long option with one dash.
   for (const std::string& name : option.get_lnames())
     names.push_back((name.size() == 2 && name[0] == 'M' ? "-" : "--") + name);
   return names;

@@ -9,7 +9,7 @@
 namespace relaxc::api {
 namespace {
 
-/// What CLI11 reports if a value is none that `form` describes.
+/// Throws the error that CLI11 reports for a value that is not of the expected form.
 [[noreturn]] void refuse(const char* flag, const char* form, const std::string& found) {
   throw CLI::ConversionError(std::string(flag) + ": expected " + form + ", found '" + found + "'");
 }
@@ -27,14 +27,14 @@ CLI::callback_t collect(std::vector<T>& list, std::optional<T> (*parse)(const st
   };
 }
 
-/// The bytes of a budget.
+/// Returns the bytes of a budget, which must not be 0.
 uint64_t budget_of(const char* flag, const char* form, const std::string& given) {
   std::optional<uint64_t> parsed = parse_bytes(given);
   if (!parsed || *parsed == 0) refuse(flag, form, given);
   return *parsed;
 }
 
-/// Pools with a size are beside the arena; one without is the arena.
+/// Adds a pool. Pools with a size are separate from the arena; the one without a size is the arena itself.
 void take_pool(CompileOptions& o, const std::string& text) {
   std::optional<interface::Pool> pool = parse_pool(text);
   if (!pool) refuse("--pool", "NAME=BYTES or NAME in lower case, as in fast=64K", text);
@@ -72,7 +72,7 @@ void add_code_flags(CLI::App& app, CompileOptions& o) {
       ->check(one_of({"full", "io", "none"}));
 }
 
-/// What the functions of the object take and give.
+/// Adds flags for what the functions of the object take and return.
 void add_interface_flags(CLI::App& app, CompileOptions& o) {
   app.add_option_function<std::string>(
          "--io", [&](const std::string& form) { o.quantized_io = form == "quantized"; },
@@ -113,7 +113,7 @@ void add_interface_flags(CLI::App& app, CompileOptions& o) {
       "FILE|FOLDER");
 }
 
-/// What passes do.
+/// Adds flags for what passes do.
 void add_optimization_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("--threads", o.task_slots, "split parallel loops into at most this many tasks")
       ->check(between(1, 1024))
@@ -176,7 +176,7 @@ void add_input_flags(CLI::App& app, CompileOptions& o) {
 
 namespace {
 
-/// Files that appear, and what is in them.
+/// Adds flags for which files are written, and for their contents.
 void add_file_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("-o", o.output, "the output; its extension selects the format: " + format_extensions())
       ->type_name("OUTPUT");
@@ -223,7 +223,7 @@ void add_flash_budget(CLI::App& app, CompileOptions& o) {
       ->type_name("BYTES");
 }
 
-/// How code is made and linked.
+/// Adds flags for code generation and linking.
 void add_build_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("-j,--jobs", o.jobs,
                  "generate code on N threads; the output does not depend on N (default: one per core)")
@@ -311,7 +311,7 @@ void add_dependency_flags(CLI::App& app, CompileOptions& o) {
       ->needs(wanted);
 }
 
-/// This does not decide what is written, only whether.
+/// Adds limits, which decide only whether anything is written, not what.
 void add_limit_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("--max-nodes", o.max_nodes,
                  "limit the nodes of an ONNX model; a model-local function counts at each call")

@@ -12,7 +12,7 @@ std::string read_flags(std::vector<std::string> arguments, CompileOptions& optio
   CLI::App app;
   app.set_help_flag();
   add_flags(app, options);
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them so
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes arguments in reverse order
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {

@@ -60,7 +60,7 @@ constexpr Magic kMagics[] = {
      "compressed with xz", "uncompress it first"},
 };
 
-/// A name that archives of one tool have, at the end of a path in them.
+/// A name at the end of a path in an archive, by which the tool that wrote the archive is recognized.
 struct Member {
   std::string_view name;
   const char *what, *way;
@@ -88,8 +88,8 @@ uint64_t little_endian(std::string_view bytes, size_t at, size_t size) {
   return value;
 }
 
-/// Whether the zip archive has a member whose path ends so: local headers, one behind the other as far as they state
-/// sizes, and the directory at the end have the names.
+/// Whether a zip archive has a member whose path ends in `name`. Looks at the first local header and at the directory
+/// at the end of the archive.
 bool has_member(std::string_view archive, std::string_view name) {
   constexpr size_t kLocalHeader = 30, kDirectoryHeader = 46, kLengthInLocal = 26, kLengthInDirectory = 28;
   auto fits = [&](size_t at, size_t header, size_t length_at) {
@@ -98,7 +98,7 @@ bool has_member(std::string_view archive, std::string_view name) {
     return at + header + length <= archive.size() && archive.substr(at + header, length).ends_with(name);
   };
   if (fits(0, kLocalHeader, kLengthInLocal)) return true;
-  // The directory of a model has a hundred bytes for each tensor; more than this is looked at in no case.
+  // The directory of a model has about 100 bytes for each tensor; larger ones are searched only in their last part.
   constexpr size_t kTail = size_t{16} << 20;
   size_t begin = archive.size() - std::min(archive.size(), kTail);
   for (size_t at = archive.find("PK\1\2", begin); at != std::string_view::npos; at = archive.find("PK\1\2", at + 4))
@@ -106,13 +106,13 @@ bool has_member(std::string_view archive, std::string_view name) {
   return false;
 }
 
-/// The length of a header, and JSON behind it.
+/// Whether the file starts with the length of a header, followed by JSON.
 bool is_safetensors(std::string_view head, size_t size) {
   if (head.size() < 10 || head.substr(8, 2) != "{\"") return false;
   return little_endian(head, 0, 8) <= size - 8;
 }
 
-/// Pickle's opcode PROTO with a version that there is.
+/// Whether the file starts with pickle's opcode PROTO and an existing version of the protocol.
 bool is_pickle(std::string_view head) {
   return head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
 }
@@ -135,7 +135,7 @@ std::optional<Known> recognize(std::string_view bytes) {
   return std::nullopt;
 }
 
-/// Of bytes that say nothing and are not text.
+/// Guesses from the extension what a file is that is not text and whose contents are not recognized.
 Known by_extension(const std::string& path) {
   std::string extension = std::filesystem::path(path).extension().string();
   if (extension == ".pb") return {"a TensorFlow graph, by its extension", kFromTensorFlow};

@@ -24,9 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kLargestText = size_t{1} << 30;  ///< bytes; places in a text are numbers of 32 bits
+constexpr size_t kLargestText = size_t{1} << 30;  ///< bytes; locations in a text have 32 bits
 
-/// The names of all symbols, in their order.
+/// Returns the names of all symbols in alphabetical order.
 std::vector<std::string> symbol_names(const relax::Module& module) {
   std::set<std::string> names;
   for (const relax::Function* function : module.functions())
@@ -42,7 +42,7 @@ Failure unknown_dim(const std::string& name, const relax::Module& module, Diagno
   return failure;
 }
 
-/// `--dim` on a text program: facts about the symbols of that name.
+/// Applies --dim to a text program: bounds the symbols of that name in all functions.
 Status apply_dims(relax::Module& module, const CompileOptions& options, Diagnostics& diag) {
   for (const frontend::DimOverride& dim : options.dims) {
     bool found = false;
@@ -60,7 +60,7 @@ Status apply_dims(relax::Module& module, const CompileOptions& options, Diagnost
   return Done{};
 }
 
-/// Flags that contradict each other would silently make an object that refuses every call, or two states of one memory.
+/// Refuses contradictory flags, whose object would refuse every call or have two states in the same memory.
 Status check_flags(const CompileOptions& options, Diagnostics& diag) {
   std::set<std::string> dims, ends;
   for (const frontend::DimOverride& dim : options.dims) {
@@ -83,7 +83,7 @@ bool has_parameter(const relax::Function& function, const std::string& name) {
                      [&](const relax::Value* value) { return value->name == name; });
 }
 
-/// `state` as `function` reads it: options do not know where a name with colons ends.
+/// Splits `state` into the names that `function` has, since options cannot tell where a name with colons ends.
 State parted_by(const relax::Function& function, const State& state) {
   return relax::parse_state(relax::to_string(state), function).value_or(state);
 }
@@ -92,7 +92,7 @@ bool has_input_of(const relax::Function& function, const State& state) {
   return has_parameter(function, parted_by(function, state).input);
 }
 
-/// Of several models each gets the states whose inputs it has; a state that fits none is told by the first.
+/// Gives each of several models the states whose inputs it has. A state that fits none is reported by the first model.
 void apply_states(relax::Module& module, const CompileOptions& options) {
   bool first = true;
   for (relax::Function* function : module.functions()) {
@@ -111,7 +111,7 @@ void apply_states(relax::Module& module, const CompileOptions& options) {
   }
 }
 
-/// The dims that are said of the model `function`: by its name before a colon, or of all models.
+/// Returns the dims given for the model `function`: those with its name before a colon, and those for all models.
 std::vector<frontend::DimOverride> dims_of(const CompileOptions& options, const std::string& function) {
   std::vector<frontend::DimOverride> dims;
   for (frontend::DimOverride dim : options.dims) {
@@ -125,7 +125,7 @@ std::vector<frontend::DimOverride> dims_of(const CompileOptions& options, const 
   return dims;
 }
 
-/// Refuses files of other tools with what to do about them.
+/// Refuses files of other tools, with advice on how to convert them.
 Status check_kinds(const CompileOptions& options, Diagnostics& diag) {
   std::vector<std::string> inputs{options.input};
   inputs.insert(inputs.end(), options.more_inputs.begin(), options.more_inputs.end());
@@ -150,7 +150,7 @@ Status check_kinds(const CompileOptions& options, Diagnostics& diag) {
   return Done{};
 }
 
-/// What of the options is for a TFLite model.
+/// Returns the options that apply to a TFLite model.
 tflite::ImportOptions tflite_options(const frontend::ImportOptions& import) {
   return {.function = import.function,
           .custom_ops = import.custom_ops,
@@ -159,8 +159,8 @@ tflite::ImportOptions tflite_options(const frontend::ImportOptions& import) {
           .findings = import.findings};
 }
 
-/// Several models as functions of one module, each called by its file's stem. What is equal in them, weights and
-/// kernels, is shared since passes see one program.
+/// Reads several models as functions of one module, each named by its file's stem. Passes see one program, so equal
+/// weights and kernels are shared.
 Result<relax::Module> read_models(const CompileOptions& options, frontend::ImportOptions import,
                                   const relax::OpTable& ops, Diagnostics& diag, std::vector<relax::FileRef>& files) {
   std::vector<std::string> inputs{options.input};
@@ -192,7 +192,7 @@ Result<relax::Module> read_models(const CompileOptions& options, frontend::Impor
   return module;
 }
 
-/// Flags that say something of a model which a TFLite model says itself.
+/// Refuses flags for what a TFLite model itself specifies.
 Status check_tflite_flags(const CompileOptions& options, Diagnostics& diag) {
   if (!options.dims.empty())
     return diag.error(nullptr, Kind::usage, "--dim {}: the sizes of a TFLite model are those in the file",
@@ -203,7 +203,7 @@ Status check_tflite_flags(const CompileOptions& options, Diagnostics& diag) {
   return Done{};
 }
 
-/// With --untrusted nothing is read but a model, and code that it names is not called.
+/// With --untrusted, accepts only models, and refuses flags that let a model call C functions or read other files.
 Status check_trust(const CompileOptions& options, bool is_model, Diagnostics& diag) {
   if (!options.untrusted) return Done{};
   if (options.allow_external_outside)
@@ -221,7 +221,7 @@ Status check_trust(const CompileOptions& options, bool is_model, Diagnostics& di
 
 enum class ModelFormat { kOnnx, kTflite, kSeveral };
 
-/// Nothing: the input is a program in the text IR.
+/// Returns the format of a model, or nothing if the input is a program in the text IR.
 std::optional<ModelFormat> model_format(const CompileOptions& options) {
   if (!options.more_inputs.empty()) return ModelFormat::kSeveral;
   if (frontend::is_onnx_file(options.input, options.memory)) return ModelFormat::kOnnx;
@@ -254,7 +254,7 @@ Result<relax::Module> import_model(ModelFormat format, const CompileOptions& opt
   return module;
 }
 
-/// A program in the text IR, with the weights and the dims that flags give.
+/// Reads a program in the text IR, and applies the weights and dims that flags give.
 Result<relax::Module> read_program(const CompileOptions& options, const relax::OpTable& ops, Diagnostics& diag,
                                    std::vector<relax::FileRef>& files) {
   if (!options.custom_ops.empty() || options.keep_initializers_as_inputs || options.allow_external_outside)

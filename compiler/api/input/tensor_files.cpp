@@ -31,7 +31,7 @@ std::string dtype_text(uint8_t code, uint8_t bits) {
   return dtype ? to_string(*dtype) : fmt::format("type {} of {} bits", code, bits);
 }
 
-/// One side of a call, inputs or outputs, as files are put into it.
+/// The inputs or the outputs of a call, which are filled from files.
 class Side {
  public:
   Side(const rlx_model& model, const rlx_tensor_spec* specs, uint32_t count, const char* what, Diagnostics& diag)
@@ -51,7 +51,7 @@ class Side {
     return list.empty() ? "none" : list;
   }
 
-  /// FILE or NAME=FILE, one tensor or one that names its own.
+  /// Adds FILE or NAME=FILE. A .npz or .safetensors names its tensors; other files without NAME fill the next place.
   Status add(const std::string& text, Tensors& into) {
     Diagnostics& diag = diag_;
     std::string path = text;
@@ -125,7 +125,7 @@ class Side {
   Diagnostics& diag_;
 };
 
-/// The set folders in `folder`: itself, or its test_data_set_K in the order of K.
+/// Returns the folders of data sets: `folder` itself, or its test_data_set_K in the order of K.
 std::vector<fs::path> set_folders(const fs::path& folder) {
   for (int k = 0; k < 2; ++k)
     if (fs::exists(folder / (k == 0 ? "input_0.pb" : "output_0.pb"))) return {folder};
@@ -147,7 +147,7 @@ Status read_folder(const fs::path& folder, Side& inputs, Side& outputs, DataSet&
   return Done{};
 }
 
-/// splitmix64: Steele, Lea and Flood 2014.
+/// The generator splitmix64 (Steele, Lea and Flood 2014).
 class Random {
  public:
   explicit Random(int64_t seed) : state_(static_cast<uint64_t>(seed)) {}
@@ -157,7 +157,7 @@ class Random {
     z = (z ^ z >> 27) * 0x94D049BB133111EB;
     return z ^ z >> 31;
   }
-  /// In [-1, 1).
+  /// Returns a number in [-1, 1).
   double real() { return static_cast<double>(bits() >> 11) * 0x1p-52 - 1; }
 
  private:
@@ -275,17 +275,17 @@ void fill_randomly(const rlx_model& model, const rlx_function& f, int64_t seed, 
 }
 
 std::vector<std::string> file_stems(const std::vector<std::string>& names) {
-  constexpr size_t kLongest = 200;  // most file systems take 255 bytes
+  constexpr size_t kLongest = 200;  // most file systems allow 255 bytes
   auto stem_of = [](const std::string& name) {
     std::string stem = with_visible(name, [](std::string_view) { return std::string("_"); });
     std::replace(stem.begin(), stem.end(), '/', '_');
     size_t end = std::min(stem.size(), size_t{kLongest});
-    while (end < stem.size() && (stem[end] & 0xC0) == 0x80) --end;  // whole characters
+    while (end < stem.size() && (stem[end] & 0xC0) == 0x80) --end;  // cut at a character, not inside of one
     return stem.substr(0, end);
   };
   std::vector<std::string> stems;
   std::set<std::string> taken;
-  for (const std::string& name : names)  // those that stay as they are come first
+  for (const std::string& name : names)  // unchanged names have precedence
     if (stem_of(name) == name) taken.insert(name);
   std::set<std::string> given;
   for (size_t i = 0; i < names.size(); ++i) {

@@ -64,7 +64,7 @@ Failure cannot_write(const std::string& shown, Diagnostics& diag) {
                     errno == 0 ? "writing failed" : std::strerror(errno));
 }
 
-/// The bytes of an rlx_weights_header; all targets are little-endian.
+/// Returns the bytes of an rlx_weights_header. All targets are little-endian.
 std::string weights_header(const interface::Object& object) {
   std::string bytes("RLXWGHT\0", 8);
   auto number = [&](uint64_t value, int size) {

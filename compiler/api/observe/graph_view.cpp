@@ -113,7 +113,7 @@ std::string quoted(const std::string& text) {
   return with_visible(out, [](std::string_view) { return std::string(" "); }) + "\"";
 }
 
-/// One cluster a function, and one a branch or loop around all that it holds.
+/// Prints a graph as DOT, with a cluster for each function, and one for each branch or loop and the nodes in it.
 class DotText {
  public:
   explicit DotText(const GraphView& graph) : graph_(graph), inside_(graph.nodes.size()) {
@@ -149,7 +149,7 @@ class DotText {
   }
 
   const GraphView& graph_;
-  std::vector<std::vector<size_t>> inside_;  ///< of each branch and loop
+  std::vector<std::vector<size_t>> inside_;  ///< the nodes in each branch and loop
   std::string text_;
 };
 

@@ -11,7 +11,7 @@
 namespace relaxc::api {
 namespace {
 
-/// Whether the block's result is a sum: its body stores the element plus something.
+/// Whether the block's result is a sum: its body stores an addition or a fused multiply-add.
 bool adds_up(const tir::Block& block) {
   bool sum = false;
   tir::for_each_stmt(block.body, [&](tir::Stmt s) {
@@ -32,7 +32,7 @@ void look_at(const tir::Block& block, KernelArithmetic& found) {
   if (terms && adds_up(block)) found.sums.insert(arith::to_string(terms));
 }
 
-/// Whether the value is one of its operands, or is there already.
+/// Whether the value equals one of its operands, or is a load, a variable or a constant, so that nothing is rounded.
 bool only_moves(arith::Expr e) {
   switch (e->kind) {
     case arith::ExprKind::kLoad:
@@ -58,7 +58,7 @@ void look_at(arith::Expr e, KernelArithmetic& found) {
   });
 }
 
-/// In units of the last place, as docs/numerics.md says.
+/// Returns the error of a function in units in the last place, as docs/numerics.md states it.
 int ulps_of(const std::string& function) {
   if (function.find("(float64)") == std::string::npos) return function.find("(float32)") == std::string::npos ? 1 : 2;
   return function.starts_with("pow ") ? 6 : 4;

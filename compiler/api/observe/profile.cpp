@@ -28,13 +28,13 @@ BufferRef arena_of(const tir::PrimFunc& host) {
 }
 
 struct Place {
-  std::string pool;  ///< empty: the arena
+  std::string pool;  ///< empty for the arena
   Expr offset;
 };
 
-/// Where the views of the arena and the pools begin, by the id of what they make visible.
+/// Returns where views of the arena and the pools begin, by the id of the buffer that the view defines.
 std::map<uint32_t, Place> places_in(const tir::PrimFunc& host, const std::vector<interface::Pool>& pools) {
-  std::map<BufferRef, std::string> memories{{arena_of(host), ""}};  // looked up only
+  std::map<BufferRef, std::string> memories{{arena_of(host), ""}};  // never iterated
   size_t at = *host.host.arena;
   for (const interface::Pool& pool : pools) memories[host.params[++at].buffer] = pool.name;
   std::map<uint32_t, Place> places;
@@ -73,11 +73,11 @@ class EntryWalk {
  private:
   struct Loop {
     uint32_t begin;
-    std::vector<uint32_t> touched;  ///< allocations from outside
+    std::vector<uint32_t> touched;  ///< allocations from outside of the loop
   };
   struct Placed {
     MemoryPiece piece;
-    size_t depth = 0;  ///< loops around the allocation
+    size_t depth = 0;  ///< number of loops around the allocation
     bool touched = false, has_place = false;
   };
   struct Below {
@@ -171,7 +171,7 @@ class EntryWalk {
     if (!place.empty() && std::find(sources.begin(), sources.end(), place) == sources.end()) sources.push_back(place);
   }
 
-  /// A called function's frame is as large as the callee's plan says.
+  /// Sets the size of a called function's frame, which the callee's plan determines.
   void size_frame(const tir::PrimFunc& callee, const tir::Invoke& invoke) {
     const auto* frame = std::get_if<BufferRef>(&invoke.args.at(*callee.host.arena));
     auto at = frame == nullptr ? below_.end() : below_.find((*frame)->id);
@@ -207,18 +207,18 @@ class EntryWalk {
   const relax::Module& module_;
   Numbers numbers_;
   std::map<uint32_t, Place> places_;
-  std::map<uint32_t, Placed> pieces_;  ///< by the allocation's id
-  std::map<uint32_t, Below> below_;    ///< what is visible: allocations and views of them
+  std::map<uint32_t, Placed> pieces_;  ///< by the id of the allocation's buffer
+  std::map<uint32_t, Below> below_;    ///< allocations in scope and views of them
   std::vector<Loop> loops_;
 };
 
-/// Whether `next` is written over `piece` by the step that reads it last.
+/// Whether `next` is written in place of `piece` by the last step that reads `piece`.
 bool takes_over(const MemoryPiece& next, const MemoryPiece& piece) {
   return &next != &piece && next.first == piece.last && next.pool == piece.pool && next.offset == piece.offset &&
          next.bytes == piece.bytes;
 }
 
-/// Of what is in the arena.
+/// Returns the largest sum of bytes of pieces in the arena that are live in the same step.
 int64_t largest_sum(const std::vector<MemoryPiece>& pieces, size_t steps) {
   std::vector<int64_t> change(steps + 2);
   for (const MemoryPiece& piece : pieces) {
@@ -233,7 +233,7 @@ int64_t largest_sum(const std::vector<MemoryPiece>& pieces, size_t steps) {
   return most;
 }
 
-/// How many products of bytes an instruction takes for each 32-bit sum.
+/// Returns how many products of bytes an instruction adds to each 32-bit sum.
 double products_a_lane(DotProduct kind) {
   switch (kind) {
     case DotProduct::kNone:
@@ -272,7 +272,7 @@ double Limits::arithmetic_seconds(const KernelCost& cost) const {
 
 Limits limits_of(const Target& target, const CoreSpeed& speed) {
   double lanes = std::max(1, target.vector_bits / 32);
-  // Fused multiply-adds or dot products, and a vector from the second level of cache.
+  // The peak rate of multiply-adds. The bytes of L2 per second are taken to be the same number.
   double flops = speed.clock * 2 * target.fma_per_cycle * lanes;
   return {flops, flops * products_a_lane(target.dots.of(target.vector_bits)), flops, speed.memory, target.l2_bytes};
 }

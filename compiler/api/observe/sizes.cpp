@@ -37,14 +37,14 @@ class Sizes {
     return values;
   }
 
-  /// The value next to `wanted` that is declared.
+  /// Returns an allowed value near `wanted`: within the bounds, and a multiple of the symbol's `multiple_of`.
   static int64_t within(const interface::Symbol& symbol, int64_t wanted) {
     int64_t value = std::clamp(wanted, symbol.lower, symbol.upper);
     int64_t up = (value + symbol.multiple_of - 1) / symbol.multiple_of * symbol.multiple_of;
     return up <= symbol.upper ? up : value / symbol.multiple_of * symbol.multiple_of;
   }
 
-  /// Sets one symbol to what the fewest guards refuse; of several such values, to the one nearest to what was wanted.
+  /// Sets one symbol so that the fewest guards refuse the sizes; of equally good values, to the nearest to `wanted`.
   void adjust_one(std::vector<int64_t>& values, int64_t wanted) const {
     std::vector<int64_t> tries;
     for (int64_t size = 0; size <= 64; ++size) tries.push_back(size);
@@ -67,7 +67,7 @@ class Sizes {
   }
 
   size_t refusing(const std::vector<int64_t>& values) const {
-    Numbers numbers(1);  // a condition that reads data counts as true
+    Numbers numbers(1);  // every load gives 1, so a condition that reads data counts as true
     size_t k = 0, count = 0;
     for (const tir::Param& param : checks_.params)
       if (param.buffer == nullptr) numbers.set(param.var, values.at(k++));

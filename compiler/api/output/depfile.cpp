@@ -12,8 +12,8 @@
 namespace relaxc::api {
 namespace {
 
-/// Control characters end words and rules, `;` and `|` begin something else; a home (~), an assignment (=b), a library
-/// (-lm) and a member of an archive, lib(member), are looked up elsewhere.
+/// Whether make cannot express a path. Control characters end words and rules, and `;` and `|` have meanings of their
+/// own; ~home, =assignment, -llibrary and archive(member) are interpreted as such.
 bool cannot_be_said(const std::string& path) {
   if (path.empty() || path.front() == '~' || path.front() == '=' || path.starts_with("-l")) return true;
   for (char c : path)
@@ -23,7 +23,7 @@ bool cannot_be_said(const std::string& path) {
 
 }  // namespace
 
-/// Backslashes before a character that is escaped are themselves doubled, as GCC does.
+/// Backslashes before an escaped character are doubled, as GCC does.
 std::string make_escaped(const std::string& path, RuleSide side) {
   if (cannot_be_said(path)) return {};
   if (side != RuleSide::kDependency && path.find('=') != std::string::npos) return {};  // an assignment, escaped or not

@@ -16,7 +16,7 @@
 namespace relaxc::api {
 namespace {
 
-/// Of all that the header promises; two objects with one header have one.
+/// Hashes the header: objects with equal headers have the same interface, and so the same hash.
 std::array<uint8_t, 8> interface_hash(const interface::Object& object) {
   std::array<uint8_t, 32> full = codegen_llvm::hash_of({interface::c_header(object)});
   std::array<uint8_t, 8> part{};
@@ -24,7 +24,7 @@ std::array<uint8_t, 8> interface_hash(const interface::Object& object) {
   return part;
 }
 
-/// What the linking program defines cannot be what the object defines.
+/// Reports an error if an external function has the name of a symbol that the object defines.
 Status check_externals(const interface::Object& object, Diagnostics& diag) {
   std::set<std::string> own = interface::global_names(object);
   for (const interface::Entry& entry : object.entries)

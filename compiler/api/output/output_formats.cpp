@@ -12,8 +12,8 @@ namespace {
 
 struct Format {
   Emit emit;
-  const char* name;        ///< as --emit has it
-  const char* extensions;  ///< with blanks between; a program's may be missing
+  const char* name;        ///< as in --emit
+  const char* extensions;  ///< separated by blanks; an executable may have none
 };
 
 constexpr Format kFormats[] = {

@@ -21,7 +21,7 @@
 namespace relaxc::api {
 namespace {
 
-/// Locks on folders, in one order in all processes.
+/// Locks folders, in an order that is the same in all processes so that they do not deadlock.
 class FolderLocks {
  public:
   void add(int folder) {
@@ -29,7 +29,7 @@ class FolderLocks {
     if (folder >= 0 && ::fstat(folder, &status) == 0) folders_.try_emplace({status.st_dev, status.st_ino}, folder);
   }
   void take() const {
-    constexpr int kMostTries = 200;  // files are put in place in less than a millisecond
+    constexpr int kMostTries = 200;  // placing files takes less than a millisecond
     for (const auto& [place, folder] : folders_)
       for (int i = 0; i < kMostTries && ::flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

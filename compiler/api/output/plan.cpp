@@ -81,7 +81,7 @@ Status check_c_style(const codegen_c::Style& style, Emit emit, Diagnostics& diag
   return Done{};
 }
 
-/// Makes WebAssembly with a module of JavaScript beside it of the format that asks for both.
+/// Turns the format js into WebAssembly with a JavaScript module beside it.
 Status plan_script(OutputPlan& plan, const CompileOptions& options, Diagnostics& diag) {
   if (plan.emit != Emit::kJavaScript) return Done{};
   std::string extension = fs::path(options.output).extension().string();
@@ -129,7 +129,7 @@ std::string valid_model_name(const std::string& name) {
   return is_model_name(near) ? near : "model_" + near;
 }
 
-/// Without an output, the input may be a misspelt tool.
+/// Reports that there is no output, and suggests a tool if the input may be a misspelt one.
 static Failure no_output(const CompileOptions& options, Diagnostics& diag) {
   if (!fs::path(options.input).extension().empty() || fs::exists(options.input))
     return diag.error(nullptr, Kind::usage, "nothing to write: give an output with -o");
@@ -139,7 +139,7 @@ static Failure no_output(const CompileOptions& options, Diagnostics& diag) {
                     near ? "; did you mean '" + *near + "'?" : "");
 }
 
-/// Flags that are for other formats, or contradict each other.
+/// Refuses flags that are for other formats or contradict each other.
 static Status check_format_flags(Emit emit, const CompileOptions& options, Diagnostics& diag) {
   RELAXC_DO(check_report(options, diag));
   RELAXC_DO(check_budget(options, emit, diag));

@@ -26,7 +26,7 @@ uint64_t round_up(uint64_t value, uint64_t to) {
   return (value + to - 1) / to * to;
 }
 
-/// An entry as the records of its table, as far as data is read by them.
+/// The records of an entry's table, as far as they determine how data is read.
 struct Records {
   std::deque<rlx_quant> quants;
   std::vector<rlx_tensor_spec> inputs, outputs;
@@ -91,7 +91,7 @@ uint32_t order_of(DType dtype) {
   return dtype.is_float() ? kFloat : dtype.is_int() ? kSigned : kUnsigned;
 }
 
-/// What an element may be at least (`sign` -1) or at most (1).
+/// Returns the smallest (`sign` -1) or largest (1) value that each element may have.
 std::vector<std::byte> limits(const relax::HostTensor& tensor, double sign) {
   auto size = static_cast<size_t>(tensor.dtype.bytes());
   double largest = 0;

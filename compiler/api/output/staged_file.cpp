@@ -47,8 +47,8 @@ bool is_folder(int folder, const std::string& name) {
   return ::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
 }
 
-/// Whether the place is a link of the system's to a file that a process has open, as /dev/stdout is. The file would not
-/// be written: the link would be replaced, for everybody. /dev/shm holds files like any other folder.
+/// Whether the path is a link of the system to a file that a process has open, such as /dev/stdout. Placing the output
+/// would replace the link for everybody instead of writing to the file. /dev/shm is an ordinary folder.
 bool names_open_file(const fs::path& place) {
   std::error_code error;
   fs::path target = fs::read_symlink(place, error);
@@ -77,12 +77,12 @@ std::string StagedFile::open() {
   folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder_ < 0) folder_ = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (folder_ < 0) return error_text();
-  // What no file can be called is known before anything is compiled.
+  // An impossible file name is reported before anything is compiled.
   struct stat found {};
   if (::fstatat(folder_, name_.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0 && errno != ENOENT) return error_text();
   file_ = ::openat(folder_, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
   if (file_ >= 0 && ::access(path_of(file_).c_str(), F_OK) == 0) return {};
-  if (file_ >= 0) ::close(file_);  // without /proc it can be given no name
+  if (file_ >= 0) ::close(file_);  // without /proc the file cannot get a name
   return make_named();
 }
 
@@ -160,7 +160,7 @@ std::string StagedFile::place() {
   return exchange(staged_);
 }
 
-/// The file is called `staged` and takes its place, from an old file if there is one.
+/// Exchanges the file called `staged` with an old file at its place, or moves it there if there is none.
 std::string StagedFile::exchange(const std::string& staged) {
   if (::renameat2(folder_, staged.c_str(), folder_, name_.c_str(), RENAME_EXCHANGE) == 0) {
     before_ = staged;
@@ -174,7 +174,7 @@ std::string StagedFile::exchange(const std::string& staged) {
     }
   }
   if (errno != EINVAL && errno != ENOSYS) return error_text();
-  // A file system that cannot exchange: the old file steps aside first.
+  // On file systems that cannot exchange files, the old one is moved aside first.
   std::string aside = random_name();
   if (aside.empty()) return error_text();
   bool moved = ::renameat(folder_, name_.c_str(), folder_, aside.c_str()) == 0;

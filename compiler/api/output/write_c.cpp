@@ -31,18 +31,18 @@ class CFiles {
     return [this](std::string_view text) { return !failed_ && static_cast<bool>(out_ << text); };
   }
 
-  /// Ends the last file; false, and reported, if it or one before could not be written.
+  /// Closes the last file. Reports an error and returns false if this file or one before could not be written.
   bool complete() {
     if (out_.is_open()) out_.close();
     if (!out_ && !diag_.has_errors())
       (void)diag_.error(nullptr, Kind::io, "cannot write {}: {}", shown_,
                         errno == 0 ? "writing failed" : std::strerror(errno));
-    failed_ = failed_ || !out_;  // the next open() forgets it
+    failed_ = failed_ || !out_;  // the next open() resets the stream's state
     return !failed_;
   }
 
  private:
-  /// Where to write a file beside the output; empty, and the stream bad, if there is no such place.
+  /// Returns the path for a file next to the output; if there is none, returns "" and sets the stream's failbit.
   std::string beside(const std::string& extension) {
     shown_ = fs::path(plan_.output).replace_extension().string() + extension;
     Result<std::string> made = outputs_.add(shown_);
@@ -61,7 +61,7 @@ class CFiles {
   bool failed_ = false;
 };
 
-/// Vectors of a Cortex-M: eight registers, where Thumb code of larger ARMs sees sixteen.
+/// Whether the target has the vectors of a Cortex-M, with eight registers; larger ARMs have sixteen in Thumb code.
 bool has_helium_vectors(const Target& target) {
   return target.triple.starts_with("thumb") && target.vector_bits != 0 && target.vector_registers == 8;
 }
@@ -84,7 +84,7 @@ Status write_c(const CompileOptions& options, const OutputPlan& plan, const inte
   if (std::string why = misra ? codegen_c::misra_obstacle(object) : ""; !why.empty())
     return diag.error(nullptr, Kind::unsupported, "--c-profile=misra: {}", why);
   codegen_c::Style style = options.c_style;
-  // GCC 12 makes one lane's bits of two masks that meet: the largest of two numbers was wrong.
+  // GCC 12 miscompiles the combination of two predicates of Helium: the larger of two numbers was wrong.
   if (!style.vectors && has_helium_vectors(target)) style.vectors = false;
   CFiles files(plan, path, targets, outputs, diag);
   RenamedFunctions renamed;

@@ -57,7 +57,7 @@ Status write_binary(const CompileOptions& options, const OutputPlan& plan, const
   return codegen_llvm::emit(shown, baseline, emit, written.file, diag);
 }
 
-/// The module for JavaScript, its declarations, and the loader's files, which are the same for all models.
+/// Writes the JavaScript module, its declarations, and the loader's files, which are the same for all models.
 Status write_script(const OutputPlan& plan, const interface::Object& object, Outputs& outputs, Diagnostics& diag) {
   const std::string wasm = fs::path(plan.output).filename().string();
   RELAXC_TRY(std::string types, interface::typescript_declarations(object, wasm, diag));

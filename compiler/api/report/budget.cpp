@@ -19,7 +19,7 @@ struct Piece {
   uint64_t bytes = 0;
 };
 
-/// "kernel conv2d_1" of ".text.model.f.conv2d_1" or "_model.f.conv2d_1", "weights"; others as they are called.
+/// Names what a section or symbol holds: "kernel conv2d_1" for ".text.model.f.conv2d_1", "weights", or its own name.
 std::string owner(const std::string& name, const std::string& model) {
   std::string kernel = model + ".f.";
   if (size_t at = name.find(kernel); at != std::string::npos) return "kernel " + name.substr(at + kernel.size());
@@ -27,7 +27,7 @@ std::string owner(const std::string& name, const std::string& model) {
   return holds_weights ? "weights" : name;
 }
 
-/// What takes flash, the largest first: sections, but where functions share one, or its name, those functions.
+/// Returns what takes flash, the largest first: sections, but functions instead of a code section that they share.
 std::vector<Piece> pieces_of(const codegen_llvm::ObjectContents& contents, const std::string& model) {
   std::vector<Piece> pieces;
   size_t functions = contents.locals.size();

@@ -22,7 +22,7 @@ std::string hex(const std::array<uint8_t, kSize>& bytes) {
   return text;
 }
 
-/// A bound, or null where there is none.
+/// Returns a bound, or null if there is none.
 Json bound(uint64_t value) {
   return value == UINT64_MAX ? Json(nullptr) : Json(value);
 }

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Which node of the graph as it runs each source went to.
+/// Returns which node of the final graph each source became a part of.
 std::map<std::string, int32_t> groups_of(const GraphView& after) {
   std::map<std::string, int32_t> groups;
   for (size_t i = 0; i < after.nodes.size(); ++i)
