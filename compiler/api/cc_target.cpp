@@ -48,7 +48,7 @@ class Macros {
   std::map<std::string, std::string> values_;
 };
 
-/// The last "-mcpu=NAME+extensions" of a command, as NAME.
+/// Returns NAME of the last "-mcpu=NAME+extensions" in a command; empty if there is none or it is "native".
 std::string cpu_of(const std::string& command) {
   std::istringstream words(command);
   std::string cpu;

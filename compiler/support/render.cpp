@@ -40,7 +40,7 @@ class Renderer {
     return fmt::format("node '{}' ({}, opset {}): ", node->node, node->op, node->opset);
   }
 
-  /// The source line with a caret under the span; tabs count as one column on both lines.
+  /// Prints the source line with a caret under the span; tabs count as one column on both lines.
   void quote(Location location) {
     const auto* span = location == nullptr ? nullptr : std::get_if<TextSpan>(location);
     if (span == nullptr) return;

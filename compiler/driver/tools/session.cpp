@@ -93,7 +93,7 @@ class Session::Call {
       in_[i].bits = type.bits;
       in_[i].ndim = static_cast<int32_t>(std::min<size_t>(given.shape.size(), RLX_MAX_RANK));
       std::copy_n(given.shape.begin(), in_[i].ndim, in_[i].dims);
-      in_[i].data = const_cast<std::byte*>(given.bytes.data());  // only states are written, in other memory
+      in_[i].data = const_cast<std::byte*>(given.bytes.data());  // not written: outputs of states have other memory
       in_[i].bytes = given.bytes.size();
     }
   }

@@ -17,7 +17,7 @@
 namespace relaxc::ops {
 namespace {
 
-constexpr int64_t kInserted = 32;  ///< are inserted: counting and summing the 256 counts of a byte costs more
+constexpr int64_t kInserted = 32;  ///< at most so many keys are inserted; for more, counting bytes costs less
 constexpr int64_t kByteValues = 256;
 
 }  // namespace
