@@ -18,21 +18,21 @@ namespace {
 constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-/// Of an int, or of each number of ints.
+/// Inclusive range of an int attribute, or of each element of an ints attribute.
 struct IntLimit {
   std::string_view attribute;
   int64_t least = 0, most = 1;
-  std::string_view operators = {};  ///< with spaces between; empty: all
+  std::string_view operators = {};  ///< separated by spaces; empty: all operators
 };
 
 struct FloatLimit {
   std::string_view attribute;
-  double least = -kNoLimit, most = kNoLimit;  ///< NaN is never within
+  double least = -kNoLimit, most = kNoLimit;  ///< inclusive; NaN and infinities are never allowed
   std::string_view operators = {};
 };
 
 struct WordLimit {
-  std::string_view attribute, words;  ///< with spaces between
+  std::string_view attribute, words;  ///< the words are separated by spaces
   std::string_view operators = {};
 };
 
@@ -163,7 +163,7 @@ bool has_word(std::string_view words, std::string_view word) {
   return false;
 }
 
-/// The first row for the attribute that is for the operator.
+/// Returns the first row for the attribute that applies to the operator; null if there is none.
 template <typename Row, size_t N>
 const Row* row_for(const Row (&rows)[N], std::string_view attribute, std::string_view op) {
   for (const Row& row : rows)

@@ -4,7 +4,7 @@
 namespace relaxc::frontend {
 namespace {
 
-/// The number of axes that are less than `position`.
+/// Returns the number of axes that are less than `position`.
 Expr count_below(Node& node, int64_t position, const std::vector<Expr>& axes) {
   Expr count = node.index(0);
   for (Expr axis : axes)
@@ -12,7 +12,7 @@ Expr count_below(Node& node, int64_t position, const std::vector<Expr>& axes) {
   return node.simplify(count);
 }
 
-/// dims[at], for an `at` that is an expression.
+/// Returns dims[at] for an index `at` that may be symbolic.
 Expr pick(Node& node, const std::vector<Expr>& dims, Expr at) {
   if (const int64_t* number = at.constant();
       number != nullptr && *number >= 0 && *number < static_cast<int64_t>(dims.size()))
@@ -84,7 +84,7 @@ std::vector<Expr> with_ones(Node& node, const std::vector<Expr>& dims, const std
 }
 
 std::vector<Expr> without(Node& node, const std::vector<Expr>& dims, const std::vector<Expr>& axes) {
-  // Dim j of the result is the dim i that is not an axis and has j others before it.
+  // Dim j of the result is the dim i that is not an axis and has j other such dims before it.
   std::vector<Expr> result;
   for (size_t j = 0; j + axes.size() < dims.size(); ++j) {
     Expr picked = node.index(1);

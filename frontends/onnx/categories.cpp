@@ -7,7 +7,7 @@
 namespace relaxc::frontend {
 namespace {
 
-/// Sorts keys, each once; returns where they were first.
+/// Sorts keys and removes duplicates; returns the first position of each remaining key in the original list.
 template <typename List, typename Less>
 Ints sort_keys(List& keys, Less less) {
   Ints order(keys.size());

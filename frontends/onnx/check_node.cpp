@@ -46,7 +46,7 @@ std::string_view type_name(AttributeProto::AttributeType type) {
   return "nothing";
 }
 
-/// The types whose fields hold something.
+/// Returns the types whose fields hold a value.
 std::vector<AttributeProto::AttributeType> filled_types(const AttributeProto& attribute) {
   std::vector<AttributeProto::AttributeType> filled;
   auto add = [&](bool has, AttributeProto::AttributeType type) {
@@ -69,15 +69,15 @@ std::vector<AttributeProto::AttributeType> filled_types(const AttributeProto& at
   return filled;
 }
 
-/// The attribute's type; before IR version 2 nothing said it but the field that is filled. A number or string without a
-/// field is 0 or empty, which some writers leave out.
+/// Returns the attribute's type. Models before IR version 2 do not store it; then it is the type of the only filled
+/// field, or UNDEFINED if none or several are filled.
 AttributeProto::AttributeType type_of(const AttributeProto& attribute) {
   if (attribute.type() != AttributeProto::UNDEFINED) return attribute.type();
   std::vector<AttributeProto::AttributeType> filled = filled_types(attribute);
   return filled.size() == 1 ? filled[0] : AttributeProto::UNDEFINED;
 }
 
-/// Whether what the attribute holds is of `type`, and nothing else.
+/// Returns whether only the field of `type` is filled, or none is, which means 0, "" or an empty list to some writers.
 bool holds_only(const AttributeProto& attribute, AttributeProto::AttributeType type) {
   std::vector<AttributeProto::AttributeType> filled = filled_types(attribute);
   if (!filled.empty()) return filled.size() == 1 && filled[0] == type;
@@ -142,7 +142,7 @@ class NodeCheck {
     return Done{};
   }
 
-  /// Whether there is an attribute of the name, even if it refers to nothing.
+  /// Returns whether the node lists an attribute of this name, even if it refers to one that the call leaves out.
   bool has_entry(std::string_view name) const {
     const auto& all = node_.proto.attribute();
     return std::any_of(all.begin(), all.end(), [&](const AttributeProto& one) { return one.name() == name; });
@@ -165,13 +165,13 @@ class NodeCheck {
     }
     for (size_t i = 0; i < formals.size(); ++i) {
       bool needed = formals[i].kind == Formal::Kind::kOne || formals[i].kind == Formal::Kind::kSome;
-      // An output may go unnamed, which says that it is not wanted.
+      // An empty output name means that the output is not wanted.
       bool there = i < count && (what == "output" || node_.has(i));
       if (needed && !there) node_.error(Kind::wrong_arity, "{} {} ('{}') is missing", what, i, formals[i].name);
     }
   }
 
-  /// Every attribute is one of `names`, and none is there twice.
+  /// Reports attributes that are not in `names`, and attributes that are given twice.
   void each_once(const std::vector<std::string>& names) {
     std::set<std::string_view> seen;
     for (const AttributeProto& attribute : node_.proto.attribute()) {
@@ -185,7 +185,7 @@ class NodeCheck {
     }
   }
 
-  /// The attribute, or what it refers to: null if that was reported, or if the function's call leaves it out.
+  /// Returns the attribute, or the one that it refers to; null after an error, or if the function's call leaves it out.
   const AttributeProto* resolved(const AttributeProto& attribute) {
     const std::string& outer = attribute.ref_attr_name();
     if (outer.empty()) return &attribute;

@@ -16,7 +16,7 @@ Result<Value*> Composites::flat(Value* value) {
   return b().call("reshape", {value, b().shape({count})});
 }
 
-/// The item's shape as [1, rank].
+/// Returns the item's shape as a tensor of [1, rank].
 Result<Value*> Composites::row(Value* item) {
   const std::vector<Expr>& dims = item->shape();
   if (dims.empty()) return none(DType::i(64), {index(1), index(0)});
@@ -37,7 +37,7 @@ Result<Value*> Composites::none(DType dtype, std::vector<Expr> dims) {
   return b().call("zeros", {b().shape(std::move(dims))}, {{"dtype", dtype}});
 }
 
-/// The position from the beginning; `behind`: the length counts as one.
+/// Returns `position`, from the end if negative, counted from the start; with `behind`, no position means the length.
 Expr Composites::normal(const Sequence& sequence, Expr position, bool behind) {
   Expr count = length(sequence);
   if (behind && !position) return count;
@@ -74,8 +74,8 @@ Result<Sequence> Composites::packed(const Sequence& sequence) {
   return made;
 }
 
-/// Packed, with elements of that rank. Only a sequence without elements can take on another rank than it has, which a
-/// reshape of its shapes finds out when the program runs.
+/// Returns the packed sequence with shapes of the given rank. Only an empty sequence can change its rank; for any
+/// other, the reshape of its shapes fails at run time.
 Result<Sequence> Composites::of_rank(const Sequence& sequence, int64_t rank) {
   RELAXC_TRY(Sequence p, packed(sequence));
   if (p.shapes->shape()[1].is_constant(rank)) return p;
@@ -199,7 +199,7 @@ Result<Value*> Composites::joined(const Sequence& sequence, int64_t axis, bool n
     dims[0] = index(-1);
     return b().call("reshape", {sequence.elements, b().shape(std::move(dims))});
   }
-  // All elements have one shape, or the numbers of elements differ, which the reshape finds out.
+  // The elements must have the first one's shape; if their total size differs from that, the reshape fails at run time.
   std::vector<Expr> stacked = dims;
   stacked.insert(stacked.begin(), length(sequence));
   RELAXC_TRY(Value * value, b().call("reshape", {sequence.elements, b().shape(std::move(stacked))}));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// With a sink, softmax has one column more than it gives.
+/// Returns the softmax over keys. A sink takes part as an additional column of scores, whose result is dropped.
 Value* probabilities(ConversionBuilder& c, Value* scores, Value* sink) {
   if (!c.ok()) return nullptr;
   if (sink == nullptr) return c.call("nn.softmax", {scores}, {{"axis", int64_t{-1}}});
@@ -21,7 +21,7 @@ Value* probabilities(ConversionBuilder& c, Value* scores, Value* sink) {
   return c.slice(all, 3, c.node.index(0), dims[3]);
 }
 
-/// Rows of a table of cosines or sines at positions [S] or [B, S], as [1 or B, 1, S, half].
+/// Returns rows of a table of cosines or sines at positions [S] or [B, S], as [1 or B, 1, S, half].
 Value* angles(ConversionBuilder& c, Value* table, Value* positions) {
   Value* rows = c.call("take", {table, positions}, {{"axis", int64_t{0}}});
   if (!c.ok()) return nullptr;
@@ -78,7 +78,7 @@ Value* padding(ConversionBuilder& c, Value* mask, Expr batch, Expr keys) {
   auto is = [&](Expr count) { return arith::prove_equal(dims[0], node.simplify(count), node.facts()); };
   auto column = [&](Value* list) { return c.reshape(c.as(list, DType::i(64)), {batch, one, one, one}); };
   if (dims.size() == 1) {
-    // A list that cannot be distinguished from lengths is taken for them, and guarded to be as many.
+    // A list is taken for lengths unless its size proves otherwise; the reshape to [batch, 1, 1, 1] guards its size.
     bool pairs = is(batch * 2), sums = is(batch * 3 + 2);
     Value* key = positions(c, zero, keys, {one, keys});
     seen = c.call("less", {key, column(pairs || sums ? c.slice(mask, 0, zero, batch) : mask)});

@@ -40,7 +40,7 @@ class CustomNode {
     return Done{};
   }
 
-  /// Bare names that are new become the operand's dims; all else must be them.
+  /// Returns the operand with the rule's dims: a name seen first here becomes the operand's dim; other dims must agree.
   Result<Value*> matched(const RuleTensor& rule, Value* value, size_t index) {
     std::vector<Expr> dims = value->shape();
     if (dims.size() != rule.dims.size())
@@ -54,7 +54,7 @@ class CustomNode {
     return with_shape(node_, value, std::move(dims), fmt::format("the rule of operand {}", index));
   }
 
-  /// What a name stands for: a dim, or else an integer attribute of the node.
+  /// Returns the value of a name: a dim, or else an integer attribute of the node; a null Expr if it is neither.
   Expr find(const std::string& name) {
     if (auto known = names_.find(name); known != names_.end()) return known->second;
     const onnx::AttributeProto* attribute = node_.attribute(name);
@@ -155,7 +155,7 @@ class CustomNode {
   Node& node_;
   Diagnostics& diag;
   std::map<std::string, Expr> names_;
-  std::vector<arith::Var> found_;  ///< extents that the function decides
+  std::vector<arith::Var> found_;  ///< extents that the C function determines at run time
   std::vector<Value*> values_, passed_;
 };
 

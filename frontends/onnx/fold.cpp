@@ -8,7 +8,7 @@
 namespace relaxc::frontend {
 namespace {
 
-/// Element `flat` of a tensor of `shape` in one of `from` that broadcasts to it.
+/// Returns the index in a tensor of shape `from` of the element that broadcasts to element `flat` of `shape`.
 int64_t broadcast_index(int64_t flat, const std::vector<int64_t>& shape, const std::vector<int64_t>& from) {
   int64_t index = 0, stride = 1;
   for (size_t k = 0; k < shape.size(); ++k) {
@@ -27,7 +27,7 @@ bool overflows(Expr a, Expr b, bool (*overflow)(int64_t, int64_t)) {
   return a.constant() != nullptr && b.constant() != nullptr && overflow(*a.constant(), *b.constant());
 }
 
-/// A divisor that is not negative, as one that may always be evaluated.
+/// Returns max(divisor, 1) for a divisor >= 0, so that the division has a value even where its result is not used.
 Expr at_least_one(Node& node, Expr divisor) {
   return node.simplify(arith::max(divisor, node.index(1)));
 }
@@ -41,7 +41,7 @@ bool divides_by_symbols(Expr e) {
   return found;
 }
 
-/// What tensors give for a division by `divisor`: 0 if that is 0.
+/// Returns the quotient, or 0 where the divisor is 0, as integer division of tensors gives.
 Expr unless_zero(Node& node, Expr divisor, Expr quotient) {
   if (node.bounds(divisor).lower > 0) return quotient;
   return arith::select(arith::eq(divisor, node.index(0)), node.index(0), quotient);
@@ -136,11 +136,11 @@ Expr fold_div(Node& node, Expr a, Expr b) {
   if (x != nullptr && y != nullptr) return *y == 0 || *y == -1 ? Expr{} : node.index(*x / *y);
   arith::Range dividend = node.bounds(a), divisor = node.bounds(b);
   if (divisor.lower < 0) return {};
-  // What divides by itself does so whatever the signs are, and no model divides by zero.
+  // If the divisor cancels, the quotient is exact for all signs; a divisor that cancels is taken not to be 0.
   Expr exact = node.simplify(arith::floordiv(a, b));
   if (b.constant() == nullptr && !divides_by_symbols(exact)) return exact;
-  // Rounding towards zero is rounding down where neither side is negative; the sizes of negative numbers are rounded
-  // down on their own. So `1 + (h - 1) / 8` stays an expression of a dim h that may be 0.
+  // Division truncates, which equals floor division if neither side is negative. For a negative dividend, the magnitude
+  // is divided instead. So `1 + (h - 1) / 8` stays an expression of a dim h that may be 0.
   Expr zero = node.index(0), least = at_least_one(node, b);
   if (dividend.lower >= 0) return unless_zero(node, b, arith::floordiv(a, least));
   Expr quotient = arith::floordiv(arith::max(a, zero), least);

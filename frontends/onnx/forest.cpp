@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kModes = {"BRANCH_LEQ", "BRANCH_LT",  "BRANCH_GTE",   "BRANCH_GT",
                                                     "BRANCH_EQ",  "BRANCH_NEQ", "BRANCH_MEMBER"};
 
-/// Nodes by tree and node id, with weights by the same ids: attributes nodes_* and `prefix`_*.
+/// Reads a forest whose nodes and weights are keyed by tree id and node id: attributes nodes_* and `prefix`_*.
 class ById {
  public:
   ById(Node& node, std::string prefix) : node_(node), prefix_(std::move(prefix)) {}
@@ -28,7 +28,7 @@ class ById {
  private:
   using Id = std::pair<int64_t, int64_t>;
 
-  /// A list of floats, or the same as a tensor.
+  /// Returns a list attribute of floats, or the tensor attribute `name`_as_tensor.
   Result<std::vector<double>> numbers(const std::string& name) {
     if (node_.has_attr(name)) return node_.floats_attr(name);
     return tensor_numbers(node_, name + "_as_tensor");
@@ -58,7 +58,7 @@ class ById {
     return Done{};
   }
 
-  /// Children, and the roots: of each tree, in the order in which they appear, the first node that is not a child.
+  /// Sets children and roots. A tree's root is its first node that is no child; roots are in order of first appearance.
   Status connect() {
     Ints yes = node_.ints_attr("nodes_truenodeids"), no = node_.ints_attr("nodes_falsenodeids");
     if (yes.size() != trees_.size() || no.size() != trees_.size())
@@ -116,7 +116,7 @@ class ById {
   std::map<Id, size_t> places_;
 };
 
-/// Nodes by place; a child is a node or a leaf.
+/// Reads a forest whose nodes are keyed by index (TreeEnsemble); a child is a node or a leaf.
 class ByPlace {
  public:
   explicit ByPlace(Node& node) : node_(node) {}
@@ -144,7 +144,7 @@ class ByPlace {
         return node_.error(Kind::invalid_attribute, "mode {} of a node is not known", modes[i]);
       size_t at = forest_.add_node(features[i], mode, splits[i], !missing.empty() && missing[i] != 0);
       if (kModes[static_cast<size_t>(mode)] != "BRANCH_MEMBER") continue;
-      // The sets are one after another, each ended by a NaN.
+      // membership_values holds one set after another, each terminated by a NaN.
       forest_.ranges[2 * at] = static_cast<double>(forest_.members.size());
       for (; next < members.size() && members[next] == members[next]; ++next) forest_.members.push_back(members[next]);
       ++next;
@@ -209,7 +209,7 @@ Result<int64_t> depth_of(Node& node, const Forest& forest) {
   enum : uint8_t { kNew, kOpen, kDone };
   std::vector<uint8_t> state(forest.nodes(), kNew);
   std::vector<int64_t> depth(forest.nodes(), 0);
-  // Nodes that no root leads to are looked at as well: a cycle among them is as wrong.
+  // Visit nodes that no root reaches as well, since a cycle among them is also an error.
   for (size_t start = 0; start < forest.nodes(); ++start) {
     std::vector<size_t> stack{start};
     while (!stack.empty()) {

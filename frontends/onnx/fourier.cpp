@@ -25,7 +25,7 @@ using Ints = std::vector<int64_t>;
 
 constexpr double kTurn = 6.283185307179586;
 
-/// cos and sin of 2 pi r c / length for r < rows, c < columns.
+/// Matrices [rows, columns] of the cos and sin of 2 pi r c / length, for row r and column c.
 struct Waves {
   Value *cosines = nullptr, *sines = nullptr;
 };
@@ -48,7 +48,7 @@ Result<Waves> waves(Node& node, Expr rows, Expr columns, Expr length, DType dtyp
   return made;
 }
 
-/// The `index`-th part of the last dim (real, imaginary), without that dim.
+/// Returns part `index` of the last dim (0: real, 1: imaginary), with that dim removed.
 Result<Value*> component(Node& node, Value* x, int64_t index) {
   int64_t last = static_cast<int64_t>(x->shape().size()) - 1;
   RELAXC_TRY(Value * part,
@@ -57,16 +57,16 @@ Result<Value*> component(Node& node, Value* x, int64_t index) {
   return node.call("squeeze", {part}, {{"axis", Ints{last}}});
 }
 
-/// [B, n, A, C] with n elements of axis 1, zeros behind those that are there.
+/// Returns x of [B, m, A, C], cropped or padded with zeros at the end of axis 1 to n elements.
 Result<Value*> resized(Node& node, Value* x, Expr n) {
   Expr have = x->shape()[1];
   if (arith::prove_equal(have, n, node.facts())) return x;
   std::vector<Expr> pads(8, node.index(0));
-  pads[5] = node.simplify(n - have);  // negative: cut
+  pads[5] = node.simplify(n - have);  // a negative pad crops
   return node.call("pad", {x, node.shape(std::move(pads))});
 }
 
-/// How often each bin of the half of a spectrum counts: the first and the middle once, all others twice.
+/// Returns the weights [half, 1] of the bins of a half spectrum: 1 for bins 0 and length / 2 (no mirror image), else 2.
 Result<Value*> half_weights(Node& node, Expr half, Expr length, DType dtype) {
   RELAXC_TRY(Value * bin, counting(node, half, {half, node.index(1)}));
   RELAXC_TRY(Value * twice, node.call("multiply", {bin, node.scalar(DType::i(64), 2)}));
@@ -95,7 +95,7 @@ Result<Value*> transform(Node& node, Value* x, const Transform& t) {
   if (*channels == 2) {
     RELAXC_TRY(imaginary, component(node, x, 1));
   }
-  if (to_real) {  // the half that is not there counts as the conjugate of the one that is
+  if (to_real) {  // the missing half is the conjugate of the given one, so the bins given count twice
     RELAXC_TRY(Value * weight, half_weights(node, half, t.length, dtype));
     RELAXC_TRY(real, node.call("multiply", {real, weight}));
     if (imaginary != nullptr) {

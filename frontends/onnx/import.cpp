@@ -25,8 +25,8 @@ bool has_node(const onnx::ModelProto& model, IsNode wanted) {
   return found;
 }
 
-/// What the declared shapes say of squeezes without axes: a choice is right if under it the model can be read, and has
-/// all ranks that it declares, which is not so under the other.
+/// Decides what a Squeeze without axes does with open dims: returns the only choice under which the model imports with
+/// all declared ranks, or kNotOne if that holds of both choices or of neither.
 OpenSqueeze meant_squeeze(const LoadedModel& model, ImportOptions options, const relax::OpTable& table) {
   auto is_bare = [](const onnx::NodeProto& node) {
     return node.op_type() == "Squeeze" && node.attribute_size() == 0 && node.input_size() < 2;
@@ -48,8 +48,8 @@ OpenSqueeze meant_squeeze(const LoadedModel& model, ImportOptions options, const
   return kept ? OpenSqueeze::kKept : OpenSqueeze::kRemoved;
 }
 
-/// Sets which branches of Ifs are given up: those that fit nothing that follows, one after another, until the model can
-/// be read. If it cannot, or only after more nodes than one model may have, none.
+/// Finds out which branches of Ifs to give up: repeats the import and adds the branches that fit nothing after them,
+/// until the model imports. Gives up none if it does not in kMostRounds rounds or after max_nodes converted nodes.
 void give_up_branches(const LoadedModel& model, ImportOptions options, const relax::OpTable& table,
                       GraphImporter& importer) {
   constexpr int kMostRounds = 16;

@@ -165,7 +165,7 @@ Result<Value*> GraphImporter::materialize(const std::string& name) {
 void GraphImporter::initializers(const GraphProto& graph) {
   bool open = scope_->parent == nullptr && options_.keep_initializers_as_inputs;
   for (const onnx::TensorProto& tensor : graph.initializer()) {
-    if (open && scope_->slots.count(tensor.name()) != 0) continue;  // its input is a parameter
+    if (open && scope_->slots.count(tensor.name()) != 0) continue;  // it is already a parameter
     if (tensor.data_type() == onnx::TensorProto::STRING) {
       std::optional<NamedValue> strings = tensor_strings(*builder_, tensor);
       if (!strings)

@@ -15,18 +15,18 @@ using onnx::ValueInfoProto;
 
 namespace {
 
-/// Every level of dependents is converted twice.
+/// Maximum nesting of Ifs whose branches differ in rank; each level converts the nodes that follow it twice.
 constexpr int kDeepestDependents = 6;
 
 }  // namespace
 
-/// Converts all nodes of a graph in an order in which everything is made before it is used. Nodes on a cycle are
+/// Converts all nodes of a graph in topological order. Nodes on a cycle, and those that depend on it, are
 /// reported and left out.
 void GraphImporter::nodes(const RepeatedPtrField<NodeProto>& nodes, std::vector<std::string> outputs) {
   const NodeOrder found = order_of(nodes);
   if (!found.cyclic.empty()) report_cycle(nodes, found.cyclic);
   NodeList list{{}, std::move(outputs)};
-  bool sorted = !found.cyclic.empty();  // then the order says nothing
+  bool sorted = !found.cyclic.empty();  // with a cycle, do not warn about the order
   for (int number : found.order) {
     const auto place = static_cast<int>(list.nodes.size());
     if (!sorted && number != place) {
@@ -41,7 +41,7 @@ void GraphImporter::nodes(const RepeatedPtrField<NodeProto>& nodes, std::vector<
   convert_all(std::move(list));
 }
 
-/// Lets what nodes on a cycle would give fail.
+/// Reports a cycle, and marks the outputs of the nodes on it or after it as failed.
 void GraphImporter::report_cycle(const RepeatedPtrField<NodeProto>& nodes, const std::vector<int>& cyclic) {
   constexpr size_t kMostShown = 8;
   std::string names;
@@ -54,7 +54,7 @@ void GraphImporter::report_cycle(const RepeatedPtrField<NodeProto>& nodes, const
              cyclic.size() > kMostShown ? " and " + std::to_string(cyclic.size() - kMostShown) + " more" : "");
 }
 
-/// In order; what is left to do stands in reverse, so that the next one is taken off the end.
+/// Converts the nodes in order. The list is reversed, so that the next node is popped off its end.
 void GraphImporter::convert_all(NodeList list) {
   std::reverse(list.nodes.begin(), list.nodes.end());
   NodeList* before = std::exchange(scope_->rest, &list);
@@ -66,7 +66,7 @@ void GraphImporter::convert_all(NodeList list) {
   scope_->rest = before;
 }
 
-/// The body of a model-local function in place of its call.
+/// Inlines the body of a model-local function in place of its call.
 Status GraphImporter::call_function(const onnx::FunctionProto& function, Node& node) {
   if (std::find(calls_.begin(), calls_.end(), &function) != calls_.end())
     return node.error(Kind::malformed_model, "function '{}' calls itself", function.name());
@@ -108,7 +108,7 @@ Status GraphImporter::call_function(const onnx::FunctionProto& function, Node& n
   return Done{};
 }
 
-/// What a graph gives: tensors that are made if need be, if so asked.
+/// Returns a graph's outputs; with `as_tensors`, an output that has no value yet is materialized as a tensor.
 std::vector<NamedValue> GraphImporter::given(const std::vector<std::string>& outputs, bool as_tensors) {
   std::vector<NamedValue> results;
   for (const std::string& output : outputs) {

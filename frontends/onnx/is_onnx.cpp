@@ -14,7 +14,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-/// Takes a varint off the front.
+/// Reads a varint and removes it from the front of `bytes`; returns nullopt if it is cut off or too long.
 std::optional<uint64_t> varint(Bytes& bytes) {
   uint64_t value = 0;
   for (unsigned i = 0; i < 10 && i < bytes.size(); ++i) {
@@ -28,7 +28,7 @@ std::optional<uint64_t> varint(Bytes& bytes) {
   return std::nullopt;
 }
 
-/// The wire type of a field of ModelProto: 0 a number, 2 bytes; others there are none.
+/// Returns the wire type of a field of ModelProto: 0 (varint) or 2 (length-delimited); nullopt for an unknown field.
 std::optional<uint64_t> wire_type(uint64_t field) {
   if (field == 1 || field == 5) return 0;
   bool bytes = (field >= 2 && field <= 8) || field == 14 || field == 20 || field == 25 || field == 26;

@@ -8,7 +8,7 @@ namespace relaxc::frontend {
 namespace {
 
 constexpr DType kI64 = DType::i(64), kF32 = DType::f(32), kU8 = DType::u(8);
-/// Later than any token.
+/// Position of a row that holds no token: 2^52, which is after every token.
 constexpr double kNever = 4503599627370496.0;
 
 }  // namespace
@@ -72,7 +72,7 @@ SlidingWindow::SlidingWindow(ConversionBuilder& c, Value* before, Value* after, 
   positions_ = c.concat({place, c.add(c.arange(node_.index(0), fresh), column(before))}, 1);
 }
 
-/// L of each number of tokens.
+/// Returns L(n), as kv_cache.h defines it, for each number of tokens n.
 Value* SlidingWindow::held(Value* tokens) const {
   auto number = [&](Expr value) { return c_.call("shape_to_tensor", {node_.shape({node_.simplify(value)})}); };
   Value* over = c_.subtract(c_.add(tokens, number(round_ - 1)), number(capacity_));
@@ -93,7 +93,7 @@ Value* SlidingWindow::kept(Value* rows) const {
   Value* fresh = c_.add(c_.subtract(token, column(before_)), c_.call("shape_to_tensor", {node_.shape({capacity_})}));
   Value* old = c_.subtract(token, column(c_.subtract(before_, held(before_))));
   Value* from = c_.where(c_.call("greater_equal", {token, column(before_)}), fresh, old);
-  // Rows behind the last token belong to no expert.
+  // A row after the last token has no source; its index is clamped, so that the gather stays in bounds.
   Value* last = c_.call("shape_to_tensor", {node_.shape({node_.simplify(rows_ - 1)})});
   from = c_.call("minimum", {c_.call("maximum", {from, c_.number(kI64, 0)}), last});
   from = c_.call("broadcast_to", {c_.call("expand_dims", {from}, {{"axis", Ints{1, 3}}}), node_.shape(dims)});

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a person most likely did, for a file that is not a model.
+/// Returns what a file that is not a model most likely is, as the rest of a message; empty if unknown.
 std::string_view guess(std::span<const std::byte> bytes) {
   size_t sample = std::min<size_t>(bytes.size(), 512), printable = 0;
   for (size_t i = 0; i < sample; ++i) {

@@ -20,7 +20,7 @@ std::vector<std::byte> encode(const List& elements) {
   return bytes;
 }
 
-/// sqrt(2) * erf^-1(2 x - 1), by Winitzki's approximation.
+/// Returns sqrt(2) * erf^-1(2 x - 1), by Winitzki's approximation.
 Value* probit(ConversionBuilder& c, Value* x) {
   Value* y = c.add(c.multiply(x, 2), -1);
   Value *one = c.like(y, 1), *below = c.subtract(one, y), *above = c.add(y, 1);
@@ -32,7 +32,7 @@ Value* probit(ConversionBuilder& c, Value* x) {
   return c.multiply(c.multiply(sign, root), 1.41421356F);
 }
 
-/// Softmax in which scores of 0 stay 0.
+/// Returns the softmax over the last axis, except that scores of 0 stay 0.
 Value* softmax_zero(ConversionBuilder& c, Value* x) {
   Value* most = c.reduce("max", x, Ints{-1});
   Value* is_zero = c.call("less_equal", {c.call("abs", {x}), c.like(x, 0.0000001F)});

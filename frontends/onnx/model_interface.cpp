@@ -35,8 +35,8 @@ Status ModelInterface::define_parameters(const GraphProto& graph, Parameters& pa
   return Done{};
 }
 
-/// What the model says of a value against what was deduced. Exporters leave stale shapes behind often enough that only
-/// a wrong element type of an output is an error.
+/// Compares a value with its declared type. Exporters leave stale shapes behind so often that only a wrong element type
+/// of an output is an error; everything else is a warning.
 void ModelInterface::check_declared(const ValueInfoProto& declared, bool output) {
   NamedValue* slot = importer_.find(declared.name());
   if (slot == nullptr || slot->failed || slot->value == nullptr || !declared.type().has_tensor_type()) return;
@@ -70,14 +70,14 @@ void ModelInterface::check_declared(const ValueInfoProto& declared, bool output)
 
 namespace {
 
-/// What is put behind the name of an output for each of the tensors that it consists of.
+/// Returns the suffix of each tensor's name if an output consists of several; one empty suffix for a plain tensor.
 std::vector<std::string> suffixes_of(const NamedValue& slot) {
   return slot.composite == nullptr ? std::vector<std::string>{""} : flattened_suffixes(slot);
 }
 
 }  // namespace
 
-/// The tensors that one output consists of.
+/// Returns the tensors that one output consists of.
 Result<std::vector<Value*>> ModelInterface::result(const std::string& name) {
   const NamedValue slot = *importer_.find(name);
   if (slot.composite == nullptr) {
@@ -91,8 +91,8 @@ Result<std::vector<Value*>> ModelInterface::result(const std::string& name) {
   return values;
 }
 
-/// Values and their names; a value that passes through an Identity has the name that it was made under, so the names
-/// that the model declares are an attribute of the function.
+/// Adds the graph's outputs as results. A value that passed through an Identity keeps its first name, so the names that
+/// the model declares are stored in the function's `output_names`.
 Status ModelInterface::add_results(const GraphProto& graph) {
   std::vector<Value*> values;
   std::vector<std::string> names;

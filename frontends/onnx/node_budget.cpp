@@ -10,7 +10,7 @@ using onnx::NodeProto;
 
 namespace {
 
-constexpr int64_t kManyNodes = 1'000'000'000'000'000;  ///< where counting saturates
+constexpr int64_t kManyNodes = 1'000'000'000'000'000;  ///< counts saturate here
 
 }  // namespace
 
@@ -41,11 +41,11 @@ int64_t NodeBudget::size_of(const NodeProto& node) {
   return function == nullptr ? nodes : std::min(nodes + size_of(*function), kManyNodes);
 }
 
-/// Each function is counted once. One that calls itself counts as nothing here: converting it says what is wrong.
+/// Counts each function once. A recursive call counts as 0 here; its conversion reports the error.
 int64_t NodeBudget::size_of(const onnx::FunctionProto& function) {
   auto [found, fresh] = sizes_.try_emplace(&function, 0);
   if (!fresh) return found->second;
-  if (counting_ == kDeepestCalls) return 0;  // deeper calls are refused
+  if (counting_ == kDeepestCalls) return 0;  // the conversion refuses deeper calls
   ++counting_;
   int64_t nodes = 0;
   for (const NodeProto& node : function.node()) nodes = std::min(nodes + size_of(node), kManyNodes);

@@ -75,10 +75,10 @@ Status NodeConversion::convert_as(std::string_view op, Node& node) {
   return convert_with(*converter, node);
 }
 
-/// The node by its converter, if it is one of its operator.
+/// Checks the node against the signature of its operator, if there is one, and converts it.
 Status NodeConversion::convert_checked(const Converter& converter, Node& node) {
   std::optional<Signature> signature = signatures_.find(converter.domain, converter.name, node.opset);
-  // What is refused altogether says why, whatever the node looks like.
+  // A refused operator is not checked: the reason for the refusal is the message, whatever the node looks like.
   if (signature && converter.note != "refused") RELAXC_DO(check_node(node, *signature, importer_.innermost()));
   if (signature) note_implicit_attributes(node, *signature);
   return convert_with(converter, node);
@@ -102,7 +102,7 @@ Status NodeConversion::convert_with(const Converter& converter, Node& node) {
   try {
     if (!positions && converter.fold != nullptr && converter.fold(node)) return Done{};
     RELAXC_DO(positions ? convert_on_positions(converter, node) : converter.convert(node));
-  } catch (const std::logic_error&) {  // of a container: a place that is not there, a length that none has
+  } catch (const std::logic_error&) {  // out_of_range or length_error from a container: too few dims or values
     return node.error(Kind::rank_mismatch,
                       "an input or attribute does not have the rank or length that the operator takes");
   }

@@ -70,7 +70,7 @@ Result<std::vector<int64_t>> NodeInputs::constant_ints(size_t index, std::string
 
 namespace {
 
-/// The op in the region where `value` was made that holds `block` within; null if the block is of that region itself.
+/// Returns the op around `block` that is in the region which defines `value`; null if `block` is in that region itself.
 relax::Op* holder(const Value* value, const relax::Block* block) {
   const relax::Region* home = value->op != nullptr ? value->op->block->parent : value->region;
   relax::Op* found = nullptr;
@@ -106,7 +106,7 @@ Result<std::vector<Expr>> NodeInputs::ints(size_t index, std::optional<int64_t> 
   return *dims->dims;
 }
 
-/// The numbers in `value` as a shape, read when the program runs; `shape` gets the extents of the value.
+/// Reads the integers in `value` as a shape when the program runs; `shape` receives the extents of `value`.
 Result<Value*> NodeInputs::read(Value* value, const std::string& name, std::optional<int64_t> count,
                                 std::vector<int64_t>& shape) {
   if (value->shape().size() == 1 && count) {
@@ -120,7 +120,7 @@ Result<Value*> NodeInputs::read(Value* value, const std::string& name, std::opti
   }
   if (shape.empty() && count.value_or(1) != 1)
     return emission_.error(Kind::shape_mismatch, "input '{}' must have {} numbers, found 1", name, *count);
-  // What is outside of a loop is read there, so that sizes which depend on it are one for all iterations.
+  // A value from outside a loop is read outside, so that sizes that depend on it are the same in all iterations.
   relax::Op* outer = holder(value, emission_.builder().block());
   if (outer == nullptr) return emission_.call("tensor_to_shape", {value});
   GraphImporter& importer = emission_.importer();

@@ -42,10 +42,10 @@ std::set<std::string> reads_of(const NodeProto& node) {
 
 namespace {
 
-/// Who waits for whom.
+/// The dependences between nodes.
 struct Makers {
-  std::vector<std::vector<int>> users;  ///< of each node: the nodes that read what it makes
-  std::vector<int> missing;             ///< of each node: how many nodes it waits for
+  std::vector<std::vector<int>> users;  ///< of each node: the nodes that read its outputs
+  std::vector<int> missing;             ///< of each node: number of nodes that it still waits for
 };
 
 Makers makers_of(const RepeatedPtrField<NodeProto>& nodes) {
@@ -67,7 +67,7 @@ Makers makers_of(const RepeatedPtrField<NodeProto>& nodes) {
   return out;
 }
 
-/// The nodes that wait for nothing, and so on, lower numbers first; `missing` keeps what the others wait for.
+/// Returns nodes in topological order, lower numbers first; `missing` stays positive for nodes on or after a cycle.
 std::vector<int> sorted(Makers& makers) {
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;
   for (size_t i = 0; i < makers.missing.size(); ++i)

@@ -33,7 +33,7 @@ Expr Parameters::symbol(const std::string& name) {
 
 Result<Expr> Parameters::dim(const onnx::TensorShapeProto::Dimension& dim, const std::string& name, int axis) {
   if (dim.has_dim_value() && dim.dim_value() >= 0) return context_.index(dim.dim_value());
-  // Some exporters write -1 for an open dim.
+  // A negative dim other than -1 is an error; some exporters write -1 for an open dim.
   if (dim.has_dim_value() && dim.dim_value() != -1)
     return diag.error(file_, Kind::invalid_value, "dim {} of '{}' is negative: {}", axis, name, dim.dim_value());
   if (dim.has_dim_param() && !dim.dim_param().empty()) {
@@ -69,7 +69,7 @@ Value* Parameters::argument(const std::string& name, Info info) {
   return function_.make_argument(&function_.body(), name, info);
 }
 
-/// Spans that come from outside are checked before anything reads by them.
+/// Adds parameters for spans and bytes. The caller provides the spans, so they are checked before anything uses them.
 Result<NamedValue> Parameters::strings(const onnx::TypeProto& type, const std::string& name) {
   RELAXC_TRY(std::vector<Expr> dims, declared_dims(type.tensor_type(), name));
   dims.push_back(context_.index(2));
@@ -80,7 +80,7 @@ Result<NamedValue> Parameters::strings(const onnx::TypeProto& type, const std::s
   return strings_slot(strings);
 }
 
-/// A map from integers or strings to numbers.
+/// Adds parameters for a map from integers or strings to numbers.
 Result<NamedValue> Parameters::map(const onnx::TypeProto::Map& type, const std::string& name) {
   if (!type.value_type().has_tensor_type() || type.value_type().tensor_type().elem_type() == onnx::TensorProto::STRING)
     return diag.error(file_, Kind::unsupported, "the values of map '{}' must be numbers", name);
@@ -94,7 +94,7 @@ Result<NamedValue> Parameters::map(const onnx::TypeProto::Map& type, const std::
   return maps_slot(std::move(maps));
 }
 
-/// A sequence of tensors such as `element`.
+/// Adds parameters for a sequence of tensors of type `element`.
 Result<NamedValue> Parameters::sequence(const onnx::TypeProto& element, const std::string& name) {
   bool strings = element.tensor_type().elem_type() == onnx::TensorProto::STRING;
   RELAXC_TRY(
@@ -112,7 +112,7 @@ Result<NamedValue> Parameters::sequence(const onnx::TypeProto& element, const st
   return sequence_slot(std::move(sequence));
 }
 
-/// The tensors that a caller passes for one input: see composite.h for what is none.
+/// Adds the parameters of one input: one for a tensor; composite.h says which ones a composite has.
 Result<NamedValue> Parameters::add(const onnx::TypeProto& type, const std::string& name) {
   NamedValue slot;
   switch (type.value_case()) {

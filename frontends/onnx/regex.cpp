@@ -24,7 +24,7 @@ using regex::Tree;
 
 constexpr size_t kMostStates = 4096, kMostSteps = 100000;
 
-/// A state of the nondeterministic automaton: it takes a byte, or goes on without one.
+/// A state of the nondeterministic automaton: it consumes a byte, or goes on without consuming one.
 struct State {
   enum Kind : uint8_t { kByte, kFork, kAssert, kEnd } kind;
   uint8_t low = 0, high = 0;
@@ -38,7 +38,7 @@ class Thompson {
 
   std::vector<State> states;
   int start = 0;
-  bool too_large = false;  ///< there are not all states that the tree asks for
+  bool too_large = false;  ///< the tree needs more than kMostSteps states, so some are missing
 
  private:
   int add(State state) {
@@ -49,7 +49,7 @@ class Thompson {
   }
   int fork(std::vector<int> next) { return add({State::kFork, 0, 0, {}, std::move(next)}); }
 
-  /// Where to begin so that `node` is matched and then `next`.
+  /// Returns the state from which `node` is matched and then `next`.
   int build(int node, int next) {
     const regex::Node& n = tree_.nodes[static_cast<size_t>(node)];
     if (too_large) return next;
@@ -99,7 +99,7 @@ class Thompson {
     return {byte(0xf0 | c >> 18), rest(12), rest(6), rest(0)};
   }
 
-  /// Cuts a range of code points until its UTF-8 forms are those of one range for each byte.
+  /// Splits a range of code points until the UTF-8 forms of each part are one range of values per byte.
   void add_range(uint32_t low, uint32_t high, int next, std::vector<int>& ways) {
     for (uint32_t end : {0x7fu, 0x7ffu, 0xffffu})
       if (low <= end && high > end) {
@@ -127,7 +127,7 @@ class Thompson {
   const Tree& tree_;
 };
 
-/// What is beside a position: the end of the string, a letter, digit or underscore, or another byte.
+/// What is beside a position: the end of the string, a word byte (letter, digit or underscore), or another byte.
 enum class Side : uint8_t { kEdge, kWord, kOther };
 
 Side side_of(int byte) {
@@ -154,7 +154,7 @@ class Subsets {
  public:
   explicit Subsets(const Thompson& nfa) : nfa_(nfa) {}
 
-  /// Runs that begin behind each of `sides`. Nothing if there are too many states.
+  /// Returns the automaton of a search that starts after each of `sides`; nullopt if there are too many states.
   std::optional<Searcher> run(const std::vector<Side>& sides) {
     for (Side side : sides) made_.starts[static_cast<size_t>(side)] = number({{nfa_.start}, side});
     for (size_t i = 0; i < sets_.size() && sets_.size() <= kMostStates; ++i) expand(sets_[i]);
@@ -165,7 +165,7 @@ class Subsets {
   }
 
  private:
-  /// States that are reached, forks and assertions not yet followed, and what the last byte was.
+  /// A state of the result: the states reached before forks and assertions are followed, and the kind of the last byte.
   struct Set {
     std::set<int> states;
     Side before;
@@ -207,7 +207,7 @@ class Subsets {
         const State& state = nfa_.states[static_cast<size_t>(number)];
         if (state.kind == State::kByte && byte >= state.low && byte <= state.high) next.states.insert(state.next[0]);
       }
-      if (next.states.empty()) next.before = Side::kOther;  // one state from which nothing matches
+      if (next.states.empty()) next.before = Side::kOther;  // merge all states from which nothing matches into one
       made_.steps.push_back(number(next));
     }
   }

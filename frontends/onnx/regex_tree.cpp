@@ -50,7 +50,7 @@ Ranges blanks() {
   return {{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}};
 }
 
-/// \d, \W and the like; nothing for other letters.
+/// Returns the ranges of \d, \W and the like; nullopt for other letters.
 std::optional<Ranges> perl_class(char letter) {
   switch (letter) {
     case 'd':
@@ -89,7 +89,7 @@ std::optional<Ranges> posix_class(std::string_view name) {
   return found == kClasses.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Reads by descent. After the first fault nothing is left to read, so that every function comes to its end.
+/// A recursive-descent parser. After the first error the rest of the pattern is empty, so every function returns.
 class Parser {
  public:
   explicit Parser(std::string_view pattern) : rest_(pattern), size_(pattern.size()) {}
@@ -117,7 +117,7 @@ class Parser {
     rest_.remove_prefix(text.size());
     return true;
   }
-  /// A byte that means nothing where there is none.
+  /// Returns the next byte; at the end of the pattern, reports an error and returns 0.
   char next() {
     if (rest_.empty()) return fail("the pattern ends too early"), '\0';
     char c = rest_[0];
@@ -150,7 +150,7 @@ class Parser {
     return add({.kind = Kind::kSequence, .children = std::move(parts)});
   }
 
-  /// Nothing for what only sets flags.
+  /// Returns nullopt for a group that only sets flags.
   std::optional<int> atom() {
     if (take("(?")) return special_group();
     if (take("(")) return closed(choice());
@@ -179,7 +179,7 @@ class Parser {
     bool on = true;
     while (ok()) {
       char c = next();
-      if (c == ')') {  // they hold until the end of the group around them
+      if (c == ')') {  // these flags hold until the end of the enclosing group
         flags_ = flags;
         return std::nullopt;
       }
@@ -196,7 +196,7 @@ class Parser {
         flags.fold = on;
       } else if (c == 's') {
         flags.dot_all = on;
-      } else if (c != 'U') {  // which repetition is greedy makes no difference to whole strings
+      } else if (c != 'U') {  // swapping greedy and lazy does not change whether a whole string matches
         fail(fmt::format("the flag '{}' is not supported", c));
       }
     }
@@ -219,7 +219,7 @@ class Parser {
     }
   }
 
-  /// {2}, {2,}, {2,5}; anything else in braces is text.
+  /// Parses {2}, {2,} or {2,5}; other text in braces is literal.
   bool counted(int& least, int& most) {
     std::string_view before = rest_;
     auto number = [&](int& value) {
@@ -245,7 +245,7 @@ class Parser {
     return true;
   }
 
-  /// One code point of the pattern, which is UTF-8.
+  /// Reads one UTF-8 code point of the pattern.
   uint32_t code() {
     auto first = static_cast<unsigned char>(next());
     if (first < 0x80) return first;
@@ -260,7 +260,7 @@ class Parser {
     return value;
   }
 
-  /// A range {c, 0} is the one code point c.
+  /// Returns the ranges, with both cases of ASCII letters under the flag i. A range {c, 0} is the one code point c.
   Ranges folded(Ranges ranges) const {
     for (Range& range : ranges)
       if (range.high < range.low) range.high = range.low;

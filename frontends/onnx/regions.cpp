@@ -63,7 +63,7 @@ Status set_rebuilt(Node& node, size_t first, const std::vector<NamedValue>& like
 Result<Value*> condition_of(Node& node, size_t input) {
   RELAXC_TRY(Value * condition, node.input(input));
   if (condition->shape().empty()) return condition;
-  return reshape(node, condition, {});  // [1] is what older exporters give
+  return reshape(node, condition, {});  // older exporters give a condition of shape [1]
 }
 
 }  // namespace relaxc::frontend

@@ -8,7 +8,7 @@
 namespace relaxc::frontend {
 namespace {
 
-/// What precedes the next `end` of `rest`, which is taken off with it.
+/// Returns the text before the next `end` of `rest`, and removes it with the `end`.
 std::string_view take(std::string_view& rest, char end) {
   size_t length = std::min(rest.find(end), rest.size());
   std::string_view word = rest.substr(0, length);
@@ -16,7 +16,7 @@ std::string_view take(std::string_view& rest, char end) {
   return word;
 }
 
-/// The next word, or nothing at the end of the list.
+/// Returns the next word, or an empty one at the end of the list.
 std::string_view take_word(std::string_view& list) {
   std::string_view word;
   while (word.empty() && !list.empty()) word = take(list, ' ');

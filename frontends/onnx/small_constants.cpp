@@ -21,7 +21,7 @@ namespace {
 
 using relax::Value;
 
-constexpr int64_t kMostRead = 4096;  ///< elements of an operand: work of a millisecond
+constexpr int64_t kMostRead = 4096;  ///< maximum elements of an operand; evaluating that takes about a millisecond
 
 bool is_small_constant(const Value* value) {
   return relax::is_constant(value) && value->op->constant->elements() <= kMostRead;

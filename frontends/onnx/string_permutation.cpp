@@ -34,7 +34,7 @@ class Moving {
   }
 
  private:
-  /// Adds the strings to the list, and puts their positions in their place.
+  /// Appends the strings to the list, and replaces the input by the positions that they have there.
   Status use_positions_for(size_t input, const Strings& strings) {
     Expr count = node_.index(1), two = node_.index(2);
     for (Expr extent : strings.dims()) count = node_.simplify(count * extent);
@@ -55,7 +55,7 @@ class Moving {
     return Done{};
   }
 
-  /// Where no value to pad with is given, it is the empty string.
+  /// Pads with the empty string if the node gives no value to pad with.
   Status pad_with_nothing() {
     if (node_.has(2)) return Done{};
     while (proto_.input_size() < 3) proto_.add_input();
@@ -65,7 +65,7 @@ class Moving {
     return Done{};
   }
 
-  /// What the positions of an output stand for.
+  /// Sets the output to the strings at the positions that the converter computed.
   Status set(const std::string& output) {
     RELAXC_TRY(Value * positions, node_.importer().materialize(output));
     Strings moved{c_.call("take", {spans_[0], positions}, {{"axis", int64_t{0}}}), bytes_[0]};
@@ -77,9 +77,9 @@ class Moving {
   const Converter& converter_;
   ConversionBuilder c_;
   Node& node_;
-  onnx::NodeProto proto_;  ///< with positions for strings
+  onnx::NodeProto proto_;  ///< the node, with string inputs replaced by positions
   std::vector<Value*> spans_, bytes_;
-  Expr count_, size_;  ///< of the strings, and of the bytes, in the list so far
+  Expr count_, size_;  ///< numbers of strings and of bytes in the list so far
 };
 
 }  // namespace

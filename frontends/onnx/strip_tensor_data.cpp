@@ -27,10 +27,10 @@ enum class Message : uint8_t { kModel, kGraph, kNode, kAttribute, kTensor, kSpar
 enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 constexpr uint32_t kRawData = 9, kRawOffset = 1000, kRawLength = 1001;
-/// Subgraphs nest by three messages a level; 30 levels are more than models have, and protobuf's own limit is 100.
+/// Maximum depth of messages. A subgraph takes three levels; models nest fewer than 30. Protobuf's own limit is 100.
 constexpr int kDeepest = 90;
 
-/// The message that field `field` of `message` holds, where it can lead to a tensor.
+/// Returns the kind of message in field `field` of `message` if it can contain a tensor, else kOther.
 Message child(Message message, uint32_t field) {
   switch (message) {
     case Message::kModel:
@@ -57,8 +57,8 @@ Message child(Message message, uint32_t field) {
   }
 }
 
-/// Fields that the importer has no use for: documentation, metadata, training, device placement; and our own private
-/// fields, which a file has no business to contain.
+/// Returns whether to drop a field: documentation, metadata, training, device placement, which the importer does not
+/// use, and the private fields of this file's output, which an input file must not contain.
 bool dropped(Message message, uint32_t field) {
   switch (message) {
     case Message::kModel:
@@ -125,7 +125,7 @@ class Slimming {
     return true;
   }
 
-  /// One field from `at` on, which moves behind it.
+  /// Copies, rewrites or drops the field at `at`, and moves `at` behind it. Returns false after an error.
   bool field(Message message, size_t& at, size_t end, int depth, std::string& out) {
     size_t begin = at;
     uint64_t key = 0, length = 0;

@@ -61,12 +61,12 @@ bool is_packed(DType dtype) {
   return dtype.bits < 8;
 }
 
-/// The bytes that `elements` take in raw data: elements of less than a byte are packed there, lowest bits first.
+/// Returns the size of `elements` in raw data, in bytes; dtypes of less than a byte are packed, lowest bits first.
 int64_t raw_size(DType dtype, int64_t elements) {
   return is_packed(dtype) ? (elements * dtype.bits + 7) / 8 : elements * dtype.bytes();
 }
 
-/// One byte an element, sign-extended for signed dtypes.
+/// Returns one byte per element, sign-extended for signed dtypes.
 std::vector<std::byte> unpack(DType dtype, int64_t elements, std::span<const std::byte> packed) {
   std::vector<std::byte> out(static_cast<size_t>(elements));
   int per_byte = 8 / dtype.bits, mask = (1 << dtype.bits) - 1, sign = 1 << (dtype.bits - 1);
@@ -162,7 +162,7 @@ class TensorReader {
     return slice(std::move(file), offset, taken, "external data");
   }
 
-  /// Values in the typed lists: which one is a rule of the dtype.
+  /// Returns the values of the typed list that ONNX prescribes for the dtype.
   Result<ConstantRef> listed() {
     std::vector<std::byte> bytes;
     const auto& small = tensor_.int32_data();
@@ -194,7 +194,7 @@ class TensorReader {
     return ConstantData::inline_bytes(dtype_, shape_, std::move(bytes));
   }
 
-  /// Keeps sizes in bytes within int64 for every dtype.
+  /// Maximum number of elements, so that the size in bytes fits int64 for every dtype.
   static constexpr int64_t kMostElements = INT64_MAX / 16;
 
   const TensorProto& tensor_;

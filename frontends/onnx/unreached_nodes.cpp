@@ -14,12 +14,12 @@ using google::protobuf::RepeatedPtrField;
 using onnx::GraphProto;
 using onnx::NodeProto;
 
-/// Names that nodes of one graph see, those of the graphs around it included.
+/// Names that are visible in one graph, including those of the enclosing graphs.
 struct UnreachedNodes::Visible {
   const Visible* outer = nullptr;
   std::set<std::string_view> names;
   const onnx::FunctionProto* function = nullptr;
-  bool called = true;  ///< the function
+  bool called = true;  ///< whether the function is called
 
   bool has(std::string_view name) const {
     for (const Visible* one = this; one != nullptr; one = one->outer)
