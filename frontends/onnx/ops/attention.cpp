@@ -19,14 +19,14 @@ Result<Value*> permute(Node& node, Value* x, Ints axes) {
   return node.call("permute_dims", {x}, {{"axes", std::move(axes)}});
 }
 
-/// The elements of the last dim from `begin` to before `end`.
+/// Returns the elements `begin` to `end` - 1 of the last dim.
 Result<Value*> last_part(Node& node, Value* x, Expr begin, Expr end) {
   int64_t last = static_cast<int64_t>(x->shape().size()) - 1;
   return node.call("strided_slice", {x, node.shape({begin}), node.shape({end}), node.shape({node.index(1)})},
                    {{"axes", Ints{last}}});
 }
 
-/// Queries times transposed keys, scaled: [B, heads, S, T].
+/// Returns the scaled products of queries and keys, [B, heads, S, T].
 Result<Value*> scores_of(Node& node, Value* q, Value* k, Value* scale) {
   RELAXC_TRY(q, node.call("multiply", {q, scale}));
   RELAXC_TRY(k, shared_heads(node, k, q->shape()[1]));
@@ -34,7 +34,7 @@ Result<Value*> scores_of(Node& node, Value* q, Value* k, Value* scale) {
   return node.call("matmul", {q, k});
 }
 
-/// softmax along the last dim; a row of -inf gives zeros if `may_be_empty`.
+/// Returns the softmax along the last dim; if `may_be_empty`, a row of -inf gives zeros instead of NaN.
 Result<Value*> probabilities(Node& node, Value* scores, bool may_be_empty) {
   RELAXC_TRY(Value * soft, node.call("nn.softmax", {scores}, {{"axis", int64_t{-1}}}));
   if (!may_be_empty) return soft;
@@ -44,13 +44,13 @@ Result<Value*> probabilities(Node& node, Value* scores, bool may_be_empty) {
   return node.call("where", {empty, node.scalar(scores->dtype(), 0), soft});
 }
 
-/// Where keys that a query must not see are found out: a bool tensor that broadcasts to [B, heads, S, T], or null.
+/// Builds the visibility of keys: a bool tensor that broadcasts to [B, heads, S, T], false where a key is hidden.
 class Visibility {
  public:
   Visibility(Node& node, Expr queries, Expr keys, Expr past)
       : node_(node), queries_(queries), keys_(keys), past_(past) {}
 
-  /// `lengths`: int64 [B], how many keys are valid; may be null.
+  /// Returns that tensor, or null if every key is visible. `lengths` [B] of int64: number of valid keys; may be null.
   Result<Value*> allowed(Value* lengths) {
     int64_t left = node_.int_attr("left_window_size", -1), right = node_.int_attr("right_window_size", -1);
     bool causal = node_.int_attr("is_causal", 0) != 0;
@@ -65,7 +65,7 @@ class Visibility {
     if (lengths != nullptr) RELAXC_DO(also(node_.call("less", {key, lengths})));
     if (left < 0 && right < 0) return all_;
     RELAXC_TRY(Value * query, positions(past_, queries_, {queries_, node_.index(1)}));
-    if (lengths != nullptr) {  // the last query belongs to the last valid key
+    if (lengths != nullptr) {  // the last query is at the last valid key
       RELAXC_TRY(Value * count, node_.call("shape_to_tensor", {node_.shape({queries_})}));
       RELAXC_TRY(Value * offset, node_.call("subtract", {lengths, count}));
       RELAXC_TRY(query, node_.call("add", {query, offset}));
@@ -103,7 +103,7 @@ class Visibility {
   Value* all_ = nullptr;
 };
 
-/// The mask with its last dim filled up to `keys` by what hides a key.
+/// Returns the mask with its last dim padded to `keys` by the value that hides a key.
 Result<Value*> full_mask(Node& node, Value* mask, Expr keys) {
   const std::vector<Expr>& dims = mask->shape();
   if (dims.empty() || arith::prove_equal(dims.back(), keys, node.facts()) ||
@@ -115,7 +115,7 @@ Result<Value*> full_mask(Node& node, Value* mask, Expr keys) {
   return node.call("pad", {mask, node.shape(std::move(pads)), node.scalar(mask->dtype(), hidden)});
 }
 
-/// The operands in the form [B, heads, length, size], caches joined; what is asked for of them is set.
+/// The operands as [B, heads, length, size], with caches prepended to keys and values.
 struct Operands {
   Value *q = nullptr, *k = nullptr, *v = nullptr;
   Expr past;            ///< keys before those of this call
@@ -147,13 +147,13 @@ Result<Operands> operands_of(Node& node) {
   return o;
 }
 
-/// Output 3 is the scores as they are at one of four points.
+/// Sets output 3 to the scores if the node asks for them at this point; they can be taken at four points.
 Status show_scores(Node& node, Value* scores, int64_t point) {
   if (!node.wants(3) || node.int_attr("qk_matmul_output_mode", 0) != point) return Done{};
   return node.set(3, scores);
 }
 
-/// Mask and visibility put into the scores; `may_be_empty`: some row may see nothing.
+/// Returns the scores with mask and visibility applied; `may_be_empty` receives whether a row may see no key at all.
 Result<Value*> masked(Node& node, Value* scores, const Operands& o, bool& may_be_empty) {
   RELAXC_TRY(Value * mask, node.optional_input(3));
   RELAXC_TRY(Value * lengths, node.optional_input(6));
@@ -207,7 +207,7 @@ Status attention(Node& node) {
   return node.set(0, y);
 }
 
-/// What the subgraph `name` makes of `x`; `x` itself if there is none.
+/// Returns the result of the subgraph `name` on `x`; `x` itself if the node has no such subgraph.
 Result<Value*> modified(Node& node, const char* name, Value* x) {
   const onnx::AttributeProto* graph = node.attribute(name);
   if (graph == nullptr || !graph->has_g()) return x;
@@ -250,7 +250,7 @@ Status flex_attention(Node& node) {
   return node.set(0, astype(node, y, given));
 }
 
-/// The rows of a cache that the positions ask for, as [B, 1, S, half].
+/// Returns the rows of a cache at the given positions as [B, 1, S, half]; without positions, the whole cache.
 Result<Value*> rotation(Node& node, size_t input, Value* positions) {
   RELAXC_TRY(Value * cache, node.input(input));
   if (positions != nullptr) {
@@ -262,7 +262,7 @@ Result<Value*> rotation(Node& node, size_t input, Value* positions) {
   return node.call("expand_dims", {cache}, {{"axis", Ints{1}}});
 }
 
-/// Pairs of channels turned by the angle of their position; pairs are halves of the head, or neighbours if interleaved.
+/// Rotates pairs of channels by their position's angle; pairs span a head's halves, or are neighbours (interleaved).
 Status rotary_embedding(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * positions, node.optional_input(3));

@@ -15,13 +15,13 @@
 namespace relaxc::frontend::cast_family {
 namespace {
 
-/// Float8 that has infinities or NaNs to overflow to.
+/// Returns whether the dtype is a float8 with infinities or NaNs that an overflow would give.
 bool overflows(DType dtype) {
   return dtype.code == TypeCode::kFloat8E4M3FN || dtype.code == TypeCode::kFloat8E4M3FNUZ ||
          dtype.code == TypeCode::kFloat8E5M2 || dtype.code == TypeCode::kFloat8E5M2FNUZ;
 }
 
-/// The exponent of the float32 nearest to x, moved as the rule says. Infinity and NaN are the NaN.
+/// Returns the exponent of x as float32, rounded as the rules say, in float8e8m0. Infinity and NaN become NaN.
 Result<Value*> to_powers(Node& node, Value* x, const ConversionRules& rules) {
   DType bits = DType::u(32);
   auto number = [&](double value) { return node.scalar(bits, value); };
@@ -33,7 +33,7 @@ Result<Value*> to_powers(Node& node, Value* x, const ConversionRules& rules) {
     RELAXC_TRY(Value * fraction, node.call("bitwise_and", {x, number(0x7fffff)}));
     RELAXC_TRY(Value * more, node.call("greater", {fraction, number(rules.round == "up" ? 0 : 0x400000)}));
     if (rules.round == "nearest") {
-      // A tie goes to the larger power, except at the smallest of all.
+      // A tie goes to the larger power, except for float32 subnormals.
       RELAXC_TRY(Value * tie, node.call("equal", {fraction, number(0x400000)}));
       RELAXC_TRY(Value * normal, node.call("greater", {exponent, number(0)}));
       RELAXC_TRY(tie, node.call("logical_and", {tie, normal}));
@@ -48,7 +48,7 @@ Result<Value*> to_powers(Node& node, Value* x, const ConversionRules& rules) {
   return node.call("reinterpret", {exponent}, {{"dtype", DType{TypeCode::kFloat8E8M0FNU, 8}}});
 }
 
-/// The element type that Cast asks for: a number, in opset 1 to 5 a name.
+/// Returns the element type that Cast asks for: a number, or its name in opsets 1 to 5.
 Result<int32_t> cast_target(Node& node) {
   const onnx::AttributeProto* to = node.attribute("to");
   if (to == nullptr) return node.error(Kind::invalid_attribute, "attribute 'to' is missing");
@@ -63,7 +63,7 @@ Result<int32_t> cast_target(Node& node) {
   return static_cast<int32_t>(code);
 }
 
-/// 10^-300 .. 10^300, which operators between strings and numbers read.
+/// Returns the table of 10^-300 .. 10^300 that operators between strings and numbers read.
 Value* powers_of_ten(Node& node) {
   std::vector<double> powers;
   for (int power = -300; power <= 300; ++power)
@@ -87,7 +87,7 @@ Status cast_to_strings(Node& node) {
   return Done{};
 }
 
-/// Types that have no text of their own are read as the nearest that does: small floats as float32, bool as a number.
+/// Parses dtypes without a text form of their own as a wider one: narrow floats as float32, bool as float64.
 Status cast_from_strings(Node& node, DType dtype) {
   RELAXC_TRY(Strings x, strings_input(node, 0));
   DType read = dtype.is_bool() ? DType::f(64) : dtype.is_float() && dtype.bits < 32 ? DType::f(32) : dtype;
@@ -169,13 +169,13 @@ Result<ConversionRules> conversion_rules(Node& node) {
 Result<Value*> converted(Node& node, Value* x, DType dtype, const ConversionRules& rules) {
   if (x->dtype() == dtype) return x;
   if (dtype.code == TypeCode::kFloat8E8M0FNU) return cast_family::to_powers(node, x, rules);
-  // The reference goes by way of a wider integer, which wraps where a direct conversion would saturate.
+  // The reference converts via a wider integer, which wraps; a direct conversion would saturate.
   if (x->dtype().is_float() && dtype.is_integer() && dtype.bits < 8) {
     RELAXC_TRY(x, astype(node, x, DType::i(32)));
   }
   if (cast_family::overflows(dtype) && rules.saturate) {
     double largest = largest_finite(dtype);
-    // The limit must be a number of the type that is compared: 448 is more than an int8, or another float8, can hold.
+    // Compare in a dtype that can hold the limit: 448 does not fit into an int8 or another float8.
     if (!x->dtype().is_float() || x->dtype().bits <= 8) {
       RELAXC_TRY(x, astype(node, x, DType::f(32)));
     }

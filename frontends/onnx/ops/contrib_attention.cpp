@@ -10,14 +10,14 @@
 namespace relaxc::frontend::contrib_attention_family {
 namespace {
 
-/// What keys and values of earlier calls do: nothing is there; a cache grows by what is new; or a shared buffer has
-/// room for more, of which a number of positions is filled. With beams, an earlier position may be that of another
-/// beam.
+/// Keys and values of earlier calls. There are three cases: none; a cache to which the new ones are appended; or a
+/// shared buffer with room for more, of which a number of positions is filled. With beams, earlier positions may be
+/// those of another beam.
 class Cache {
  public:
   explicit Cache(ConversionBuilder& c) : c_(c), before_(c.node.index(0)) {}
 
-  /// `past`: the keys or values [B, heads, length, size], or null. `length` and `beams` are inputs.
+  /// `past`: the keys or values [B, heads, length, size], or null. `length` and `beams` are indices of inputs.
   Status read(Value* past, bool shared, size_t length, size_t beams) {
     shared_ = shared;
     if (past != nullptr) {
@@ -36,7 +36,7 @@ class Cache {
 
   Expr before() const { return before_; }
 
-  /// What is carried to the next call.
+  /// Returns the keys or values for the next call.
   Value* present(Value* past, Value* fresh) {
     if (past == nullptr || !c_.ok()) return fresh;
     if (!shared_) return c_.concat({past, fresh}, 2);
@@ -45,7 +45,7 @@ class Cache {
     return c_.call("cache_update", {past, fresh, each}, {{"axis", int64_t{2}}});
   }
 
-  /// The part of it that this call attends to, of `fresh` new positions.
+  /// Returns the part of `present` that this call attends to; `fresh`: number of new positions.
   Value* seen(Value* present, Expr fresh) {
     if (!shared_) return present;
     Value* filled = c_.slice(present, 2, c_.node.index(0), c_.node.simplify(before_ + fresh));
@@ -73,19 +73,19 @@ class Cache {
   Value* beams_ = nullptr;
 };
 
-/// Element `index` of the first dim, which goes.
+/// Returns element `index` of the first dim, with that dim removed.
 Value* element(ConversionBuilder& c, Value* x, int64_t index) {
   Value* part = c.slice(x, 0, c.node.index(index), c.node.index(index + 1));
   return c.call("squeeze", {part}, {{"axis", Ints{0}}});
 }
 
-/// Where the inputs are that Attention and QAttention have in common.
+/// Indices of the inputs that Attention and QAttention have in common.
 struct Places {
   size_t mask, past, bias, length, beams;
 };
 
-/// Heads turned by the place of each token from `first` on: pairs are halves of a head, the angle of pair i is the
-/// place over 10000^(2 i / size).
+/// Rotates heads by the position of each token, counted from `first`. A pair of channels is from both halves of a head,
+/// and the angle of pair i is position / 10000^(2 i / size).
 Value* turned_by_place(ConversionBuilder& c, Value* x, Expr first) {
   if (!c.ok()) return nullptr;
   Node& node = c.node;
@@ -103,7 +103,7 @@ Value* turned_by_place(ConversionBuilder& c, Value* x, Expr first) {
   return c.ok() ? c.take(rotated(node, x, cosine, sine, node.index(size), false)) : nullptr;
 }
 
-/// Keys and values appended to those of a past [2, B, heads, length, size]; output 1 is the next past.
+/// Appends keys and values to those of `past` [2, B, heads, length, size], and sets output 1 to the next past.
 Status with_past(ConversionBuilder& c, Value* past, Value* k, Value* v, const Places& at, Attend& a) {
   Node& node = c.node;
   Value *past_k = nullptr, *past_v = nullptr;
@@ -125,7 +125,7 @@ Status with_past(ConversionBuilder& c, Value* past, Value* k, Value* v, const Pl
   return c.ok() ? Status(Done{}) : c.failed();
 }
 
-/// Attention over a projection [B, S, hidden + hidden + v_hidden].
+/// Converts attention over a projection [B, S, hidden + hidden + v_hidden].
 Status self_attention(ConversionBuilder& c, Value* packed, const Places& at) {
   Node& node = c.node;
   Value *mask = c.optional(at.mask), *past = c.optional(at.past), *bias = c.optional(at.bias);
@@ -161,7 +161,7 @@ Status attention(Node& node) {
   return c.ok() ? self_attention(c, packed, {3, 4, 5, 6, 8}) : c.failed();
 }
 
-/// The projection of integers: (input - zero) * (weight - zero), times both scales, plus the bias.
+/// Projects integers: (input - zero) * (weight - zero), times both scales, plus the bias.
 Status quantized_attention(Node& node) {
   ConversionBuilder c(node);
   Value *x = centered(c, c.input(0), c.optional(6), -1), *weight = centered(c, c.input(1), c.optional(7), -1);
@@ -170,13 +170,13 @@ Status quantized_attention(Node& node) {
   return c.ok() ? self_attention(c, packed, {5, 8, 9, 10, 11}) : c.failed();
 }
 
-/// Part `index` of [B, S, heads, parts, size] as [B, heads, S, size].
+/// Returns part `index` of [B, S, heads, parts, size] as [B, heads, S, size].
 Value* unpacked(ConversionBuilder& c, Value* packed, int64_t index) {
   Value* part = c.slice(packed, 3, c.node.index(index), c.node.index(index + 1));
   return c.permute(c.call("squeeze", {part}, {{"axis", Ints{3}}}), {0, 2, 1, 3});
 }
 
-/// Queries, keys and values of MultiHeadAttention in their form, biases added.
+/// Splits the inputs of MultiHeadAttention into queries, keys and values [B, heads, S, size], and adds the bias.
 class Projections {
  public:
   Projections(ConversionBuilder& c, size_t bias) : c_(c), bias_input_(bias), heads_(c.node.int_attr("num_heads", 0)) {}
@@ -195,7 +195,7 @@ class Projections {
       a.k = split(key, 0), a.v = split(key, 1);
     } else if (key != nullptr && value != nullptr) {
       RELAXC_TRY(a.q, plain(query));
-      if (rank_of(key) == 4) bias_ = nullptr;  // a cache, whose bias was added when it was made
+      if (rank_of(key) == 4) bias_ = nullptr;  // these are cached keys, to which the bias was already added
       RELAXC_TRY(a.k, plain(key));
       RELAXC_TRY(a.v, plain(value));
     } else {
@@ -205,7 +205,7 @@ class Projections {
   }
 
  private:
-  /// The next `width` elements of the bias.
+  /// Returns the next `width` elements of the bias, or null if there is none.
   Value* next_bias(Expr width) {
     Expr begin = begin_ == Expr() ? c_.node.index(0) : begin_;
     begin_ = c_.node.simplify(begin + width);
@@ -217,7 +217,7 @@ class Projections {
     Value* biased = c_.plus(x, next_bias(x->shape().at(2)));
     return c_.ok() ? heads_first(c_.node, biased, heads_) : Result<Value*>(c_.failed());
   }
-  /// Queries, keys and values of one width, side by side.
+  /// Splits a packed projection into queries, keys and values of equal width.
   Status thirds(Attend& a, Value* packed) {
     Expr width = c_.node.simplify(arith::floordiv(packed->shape().at(2), 3));
     Value** parts[] = {&a.q, &a.k, &a.v};
@@ -244,12 +244,12 @@ class Projections {
   Expr begin_;
 };
 
-/// Where the inputs are that attentions over given heads have in common.
+/// Indices of the inputs that both multi-head attentions have in common.
 struct HeadInputs {
   size_t bias, mask, addend, past, length, beams;
 };
 
-/// MultiHeadAttention, or DecoderMaskedMultiHeadAttention: attention over heads, with a past or without.
+/// Converts MultiHeadAttention and DecoderMaskedMultiHeadAttention; `shared`: the past is a shared buffer.
 Status attend_heads(Node& node, const HeadInputs& at, bool shared) {
   ConversionBuilder c(node);
   Attend a;
@@ -275,7 +275,7 @@ Status multi_head_attention(Node& node) {
   return attend_heads(node, {3, 4, 5, 6, 8, 9}, node.has(8));
 }
 
-/// One query a sequence. Keys of 4 dims are those of an encoder, and no past is read.
+/// Converts a decoder's attention with one query per sequence. Keys of 4 dims come from an encoder; no past is read.
 Status decoder_attention(Node& node) {
   return attend_heads(node, {10, 3, 4, 5, 7, 9}, node.int_attr("past_present_share_buffer", 0) != 0);
 }

@@ -32,7 +32,7 @@ Result<Blocks> blocks_of(Node& node) {
   return b;
 }
 
-/// The zero points as [rows, count, 1] of the scale's dtype: packed, one float each, or the middle of the range.
+/// Returns zero points of the scale's dtype as [rows, count, 1]; without any, the middle of the range as a scalar.
 Value* zero_points(ConversionBuilder& c, Value* zero, const Blocks& b, DType dtype) {
   Node& node = c.node;
   if (zero == nullptr) return c.number(dtype, static_cast<double>(1 << (b.bits - 1)));
@@ -45,7 +45,7 @@ Value* zero_points(ConversionBuilder& c, Value* zero, const Blocks& b, DType dty
   return c.as(c.reshape(zero, {node.index(b.rows), node.index(b.count), node.index(1)}), dtype);
 }
 
-/// A times the transpose of the weight [N, K].
+/// Multiplies A by the transpose of the weight [N, K].
 Status matmul_n_bits(Node& node) {
   ConversionBuilder c(node);
   RELAXC_TRY(Blocks b, blocks_of(node));
@@ -72,7 +72,7 @@ Status matmul_n_bits(Node& node) {
   return c.set(0, c.plus(c.matmul(a, c.permute(weight, {1, 0})), bias));
 }
 
-// The values of the 16 codes, from bitsandbytes: float4, and quantiles of the normal distribution.
+// The values of the 16 codes of bitsandbytes: FP4, and NF4, which are quantiles of the normal distribution.
 constexpr std::array<float, 16> kFloat4 = {
     0.F,  5.208333333e-03F,  0.66666667F,  1.F,  0.33333333F,  0.5F,  0.16666667F,  0.25F,
     -0.F, -5.208333333e-03F, -0.66666667F, -1.F, -0.33333333F, -0.5F, -0.16666667F, -0.25F};
@@ -93,7 +93,7 @@ constexpr std::array<float, 16> kNormal4 = {-1.F,
                                             0.7229568362236023F,
                                             1.F};
 
-/// Codes of 4 bits, the upper half of a byte first, in blocks of the flat weight [N, K].
+/// Multiplies by 4-bit codes, the upper half of a byte first, with one scale per block of the flattened weight [N, K].
 Status matmul_bnb4(Node& node) {
   ConversionBuilder c(node);
   RELAXC_TRY(Blocks b, blocks_of(node));
@@ -121,7 +121,7 @@ Status matmul_bnb4(Node& node) {
   return c.set(0, c.matmul(a, c.permute(weight, {1, 0})));
 }
 
-/// Rows of a table in blocks along another axis (or the same, and then the whole table is scaled first).
+/// Gathers from a table quantized in blocks; dequantizes all of it first if the gathered axis is that axis or the last.
 Status gather_blocks(Node& node) {
   ConversionBuilder c(node);
   Value *data = c.input(0), *indices = c.input(1), *scales = c.input(2), *zero = c.optional(3);
@@ -148,7 +148,7 @@ Status gather_blocks(Node& node) {
   if (bytes) data = unpacked_bits(c, data, bits);
   if (bytes && zero != nullptr) zero = unpacked_bits(c, zero, bits);
   if (!c.ok()) return c.failed();
-  // Zero points are packed as the data is, and so may be more than there are scales.
+  // Packed zero points fill whole bytes, so there may be more of them than scales; drop the rest.
   size_t last = scales->shape().size() - 1;
   if (zero != nullptr && !arith::prove_equal(zero->shape().at(last), scales->shape().at(last), node.facts()))
     zero = c.slice(zero, static_cast<int64_t>(last), node.index(0), scales->shape().at(last));

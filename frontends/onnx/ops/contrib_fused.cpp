@@ -26,7 +26,7 @@ const Activation* find_activation(std::string_view name, const std::vector<Activ
   return nullptr;
 }
 
-/// alpha, beta and gamma as attributes of their own.
+/// Returns alpha, beta and gamma from the attributes activation_alpha, _beta and _gamma.
 std::vector<std::optional<double>> listed_parameters(Node& node) {
   std::vector<std::optional<double>> given;
   for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"})
@@ -34,7 +34,7 @@ std::vector<std::optional<double>> listed_parameters(Node& node) {
   return given;
 }
 
-/// Conv with an addend Z of the result's shape and an activation; `last`: X, Z and Y have their channels last.
+/// Converts Conv with an addend Z of the result's shape and an activation; `Last`: X, Z and Y are channels-last.
 template <bool Last>
 Status fused_conv(Node& node) {
   ConversionBuilder c(node);
@@ -57,7 +57,7 @@ Status fused_gemm(Node& node) {
   return c.set(0, activated(c, y, node.string_attr("activation", ""), listed_parameters(node)));
 }
 
-/// An operand of FusedMatMul as matmul wants it. `batch`: the rows are dim 0, the batch dims are behind it.
+/// Returns an operand of FusedMatMul in matmul's layout. `batch`: the rows are dim 0, before the batch dims.
 Value* arranged(ConversionBuilder& c, Value* x, bool transposed, bool batch) {
   if (!c.ok() || rank_of(x) < 2) return x;
   int64_t rank = rank_of(x);
@@ -77,7 +77,7 @@ Status fused_matmul(Node& node) {
   return c.set(0, activated(c, y, node.string_attr("activation", ""), listed_parameters(node)));
 }
 
-/// gelu(x + bias), by erf or by tanh.
+/// Computes gelu(x + bias), by erf or by tanh.
 template <bool Tanh>
 Status biased_gelu(Node& node) {
   ConversionBuilder c(node);
@@ -91,7 +91,7 @@ Status gemm_fast_gelu(Node& node) {
   return c.set(0, c.call("nn.gelu", {x}, {{"approximate", std::string("tanh")}}));
 }
 
-/// x * sigmoid(alpha * x).
+/// Computes x * sigmoid(alpha * x).
 Status quick_gelu(Node& node) {
   ConversionBuilder c(node);
   Value* x = c.input(0);
@@ -99,7 +99,7 @@ Status quick_gelu(Node& node) {
   return c.set(0, c.multiply(x, gate));
 }
 
-/// silu(scale * x), the scale an input or an attribute.
+/// Computes silu(scale * x); the scale is an input or the attribute alpha.
 Status scaled_silu(Node& node) {
   ConversionBuilder c(node);
   Value *x = c.input(0), *scale = c.optional(1);
@@ -112,7 +112,7 @@ Status bias_add(Node& node) {
   return c.set(0, c.add(c.add(c.input(0), c.input(1)), c.input(2)));
 }
 
-/// The first half of the channels times the GELU of the second.
+/// Multiplies the first half of the channels by the GELU of the second half.
 Status bias_split_gelu(Node& node) {
   ConversionBuilder c(node);
   Value* x = c.add(c.input(0), c.input(1));
@@ -128,7 +128,7 @@ Status gated_add(Node& node) {
   return c.set(0, c.add(c.input(0), c.multiply(c.input(1), c.input(2))));
 }
 
-/// Softmax of the sum over all axes from `axis` on; the bias broadcasts.
+/// Computes the softmax of data + bias, which broadcast, over all axes from `axis` on.
 Status biased_softmax(Node& node) {
   ConversionBuilder c(node);
   Value* sum = c.add(c.input(0), c.input(1));

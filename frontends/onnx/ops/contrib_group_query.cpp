@@ -8,13 +8,13 @@
 namespace relaxc::frontend::contrib_group_query_family {
 namespace {
 
-/// Where inputs are; behind all of them: there is no such input.
+/// Indices of inputs; kNone, which is larger than any index, means that the operator has no such input.
 struct Places {
   size_t total, lengths, cosines, positions, bias, sink, scales, norms, rows;
 };
 constexpr size_t kNone = 99;
 
-/// Of a list of blocks by row, in the form of CSR: how often each pair of blocks is in it, [layouts, blocks, blocks].
+/// Returns how often a CSR list of blocks contains each pair of blocks, [layouts, blocks, blocks] of float32.
 Value* block_mask(ConversionBuilder& c, Value* rows, Value* columns) {
   Node& node = c.node;
   Expr layouts = rows->shape().at(0), blocks = node.simplify(rows->shape().at(1) - 1), most = columns->shape().at(1);
@@ -32,7 +32,7 @@ Value* block_mask(ConversionBuilder& c, Value* rows, Value* columns) {
 
 class GroupQuery {
  public:
-  /// `lengths`: how many keys each sequence has in the end, less `behind`.
+  /// Input `at.lengths` holds the number of keys of each sequence after this call, minus `behind`.
   GroupQuery(ConversionBuilder& c, const Places& at, int64_t behind)
       : c_(c),
         node_(c.node),
@@ -93,8 +93,8 @@ class GroupQuery {
     return Done{};
   }
 
-  /// How many keys there are at most, and how many of each sequence are in the cache: none at the first prompt, which
-  /// is as long as all of them. total_sequence_length is what it says, or the call has no meaning.
+  /// Determines the maximum number of keys, and how many of each sequence are cached: none for a first prompt, which is
+  /// as long as total_sequence_length. That input is trusted, since a call with a wrong one has no meaning.
   Status measure() {
     RELAXC_TRY(std::vector<Expr> total, node_.ints(at_.total, 1));
     if (total.size() != 1)
@@ -104,7 +104,7 @@ class GroupQuery {
     if (node_.has(3)) {
       RELAXC_TRY(const TensorInfo* past, node_.info(3));
       if (past->shape->size() != 4) return node_.error(Kind::rank_mismatch, "past_key must have 4 dims");
-      // Fewer may be asked for than would fit: a cache has room for what is to come.
+      // The total may be less than the cache's capacity, which has room for later tokens.
       Expr before = (*past->shape)[2];
       const int64_t* capacity = before.constant();
       if (slides_ && capacity != nullptr && *capacity < window_)
@@ -131,7 +131,7 @@ class GroupQuery {
     if (k_weight != nullptr) a_.k = c_.call("nn.rms_norm", {a_.k, k_weight}, attrs);
   }
 
-  /// The positions of the queries, [B, S].
+  /// Returns the positions of the queries, [B, S].
   Value* query_positions() {
     return c_.add(c_.reshape(past_, {past_->shape().at(0), node_.index(1)}),
                   c_.arange(node_.index(0), a_.q->shape().at(2)));
@@ -145,7 +145,7 @@ class GroupQuery {
     a_.k = turned(c_, a_.k, cosines, sines, ids, neighbours);
   }
 
-  /// Puts keys or values into their cache, which is input 2 + `output`, and makes them what is attended to.
+  /// Appends keys or values to the cache in input 2 + `output`, sets `output`, and sets `x` to all that is attended to.
   Status cache(Value*& x, size_t output, const char* kind) {
     Value* past = c_.optional(2 + output);
     if (!c_.ok()) return c_.failed();
@@ -159,7 +159,7 @@ class GroupQuery {
     return c_.ok() ? Status(Done{}) : c_.failed();
   }
 
-  /// The cache with `fresh` written behind what each sequence has in it.
+  /// Returns the cache with `fresh` written after the past of each sequence.
   Value* written(Value* past, Value* fresh) {
     if (!c_.ok()) return nullptr;
     const std::vector<Expr>& dims = fresh->shape();
@@ -174,8 +174,8 @@ class GroupQuery {
     return c_.call("cache_update", {room, fresh, past_}, {{"axis", int64_t{2}}});
   }
 
-  /// Keys that a query must not see: later ones, those before its window, those behind the end, blocks that are left
-  /// out.
+  /// Returns which keys a query must not see: later ones, those before its window, those after the end, and those in
+  /// blocks that are left out.
   Value* hidden() {
     Expr one = node_.index(1);
     Value* key = held_ ? c_.call("expand_dims", {held_->positions()}, {{"axis", Ints{1, 2}}})
@@ -194,7 +194,7 @@ class GroupQuery {
     return c_.call("logical_or", {hidden, early});
   }
 
-  /// Keys in blocks that a head does not see: its layout, one of a few in turn, names those that it does.
+  /// Returns which keys are in blocks that a head does not see; heads take the listed layouts in turn.
   Value* left_out() {
     Value *rows = c_.input(at_.rows), *columns = c_.input(at_.rows + 1), *queries = query_positions();
     if (!c_.ok()) return nullptr;
@@ -217,7 +217,7 @@ class GroupQuery {
     return c_.call("equal", {c_.reshape(seen, {dims[0], heads, dims[3], dims[4]}), c_.like(seen, 0)});
   }
 
-  /// attention_bias, which may end before the cache does.
+  /// Returns attention_bias, padded with zeros to the length of the cache; null if there is none.
   Value* bias() {
     Value* bias = c_.optional(at_.bias);
     if (bias != nullptr && held_) return held_->by_row(bias);

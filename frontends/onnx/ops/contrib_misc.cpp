@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::string_view kMicrosoft = "com.microsoft";
 
-/// Rows whose meaning is that of ai.onnx at some opset.
+/// Converts a row with the meaning of operator `Op` of ai.onnx at opset `Opset`.
 template <const char* Op, int64_t Opset>
 Status same_as(Node& node) {
   return node.convert_as(Op, Opset);
 }
 constexpr char kPad[] = "Pad", kTrilu[] = "Trilu", kGatherNd[] = "GatherND", kGridSample[] = "GridSample";
 
-/// Limits are scalars, or lists of one; the step is 1 if there is none.
+/// Converts Range, whose limits may be scalars or lists of one element; the step defaults to 1.
 Status range(Node& node) {
   bool scalars = node.has(2);
   for (size_t i = 0; i < node.inputs() && scalars; ++i) {
@@ -47,7 +47,7 @@ Status inverse(Node& node) {
   return c.set(0, c.call("inverse", {c.input(0)}));
 }
 
-/// Distances of all pairs of rows.
+/// Computes the distances of all pairs of rows.
 Status pair_distances(Node& node) {
   ConversionBuilder c(node);
   std::string metric = node.string_attr("metric", "sqeuclidean");
@@ -59,7 +59,7 @@ Status pair_distances(Node& node) {
   return c.set(0, metric == "euclidean" ? c.call("sqrt", {y}) : y);
 }
 
-/// All slices of `size` elements along a dim, `step` apart; their elements are the last dim.
+/// Gathers all windows of `size` elements along a dim, `step` apart; a window's elements become the last dim.
 Status unfold(Node& node) {
   ConversionBuilder c(node);
   Value* x = c.input(0);
@@ -78,7 +78,7 @@ Status unfold(Node& node) {
   return c.set(0, c.permute(y, std::move(axes)));
 }
 
-/// Whether no element of any input is infinite or NaN.
+/// Computes whether no element of any input is infinite or NaN.
 Status is_all_finite(Node& node) {
   ConversionBuilder c(node);
   bool only_nan = node.int_attr("isnan_only", 0) != 0, only_infinite = node.int_attr("isinf_only", 0) != 0;
@@ -100,7 +100,7 @@ Status embedding(Node& node) {
   return c.set(0, c.call("take", {c.input(0), c.input(1)}, {{"axis", int64_t{0}}}));
 }
 
-/// Products of numbers whose real and imaginary parts are the last dim; of A with the conjugate of B if asked for.
+/// Multiplies complex numbers whose parts are the last dim; with `Conjugate`, A by the conjugate of B.
 template <bool Conjugate>
 Status complex_product(Node& node) {
   ConversionBuilder c(node);
@@ -117,7 +117,7 @@ Status complex_product(Node& node) {
   return c.set(0, c.concat({real, imaginary}, -1));
 }
 
-/// Inference: data + bias + residual.
+/// Computes data + bias + residual; dropout does nothing in inference.
 Status bias_dropout(Node& node) {
   ConversionBuilder c(node);
   if (node.has(4) && node.constant_scalar(4).value_or(1) != 0)
@@ -125,7 +125,7 @@ Status bias_dropout(Node& node) {
   return c.set(0, c.plus(c.add(c.input(0), c.input(1)), c.optional(2)));
 }
 
-/// The distinct elements in order of appearance, where each element's is, and how often it occurs.
+/// Computes the distinct elements in order of appearance, the index among them of each element, and their counts.
 Status unique(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   Attrs attrs{{"sorted", false}, {"return_inverse", true}, {"return_counts", true}};
@@ -134,7 +134,7 @@ Status unique(Node& node) {
   return Done{};
 }
 
-/// Positions of `count` samples between the bounds of each region, 0 to 1 over the image: [regions, count].
+/// Returns `count` sample positions from `low` to `high` of each region, relative to the image, [regions, count].
 Value* samples(ConversionBuilder& c, Value* low, Value* high, Expr count) {
   Node& node = c.node;
   Value* at = c.as(c.arange(node.index(0), count), DType::f(32));
@@ -146,14 +146,14 @@ Value* samples(ConversionBuilder& c, Value* low, Value* high, Expr count) {
   return c.where(c.call("greater", {single, c.like(single, 0)}), middle, one_by_one);
 }
 
-/// Positions 0 to 1 over an image moved to its nearest element; halves go up.
+/// Rounds positions relative to an image (0 to 1) to the nearest element; ties go up.
 Value* nearest(ConversionBuilder& c, Value* at, Expr extent) {
   Node& node = c.node;
   Value* last = c.as(c.call("shape_to_tensor", {node.shape({arith::max(extent - 1, node.index(1))})}), DType::f(32));
   return c.divide(c.call("floor", {c.add(c.multiply(at, last), 0.5)}), last);
 }
 
-/// Regions (y1, x1, y2, x2), relative to the image, sampled at one size; points outside get a value of their own.
+/// Samples regions (y1, x1, y2, x2), relative to the image, at one size; points outside become extrapolation_value.
 Status crop_and_resize(Node& node) {
   ConversionBuilder c(node);
   Value *x = c.input(0), *rois = c.input(1), *batches = c.input(2);
@@ -168,7 +168,7 @@ Status crop_and_resize(Node& node) {
                       mode);
   Expr count = rois->shape().at(0), one = node.index(1);
   auto bound = [&](int64_t k) { return c.slice(rois, 1, node.index(k), node.index(k + 1)); };
-  std::vector<Value*> axes;  // x before y, as grids have it
+  std::vector<Value*> axes;  // x before y, as grid_sample expects
   for (int64_t k : {1, 0}) {
     Expr extent = size[static_cast<size_t>(k)];
     Value* list = samples(c, bound(k), bound(k + 2), extent);

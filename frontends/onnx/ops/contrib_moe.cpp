@@ -20,14 +20,14 @@ constexpr std::string_view kMicrosoft = "com.microsoft";
 struct Layer {
   Value *weights = nullptr, *bias = nullptr;
 
-  /// Rows [R, in] through the experts that `which` names.
+  /// Returns rows [R, in] multiplied by the layers of the experts `which` [R].
   Value* of(ConversionBuilder& c, Value* rows, Value* which) const {
     Value* y = c.call("expert_matmul", {rows, which, c.ok() ? c.as(weights, rows->dtype()) : nullptr});
     return bias == nullptr ? y : c.add(y, c.call("take", {bias, which}, {{"axis", int64_t{0}}}));
   }
 };
 
-/// Which experts each row goes through, [tokens * k], and how much each counts, [tokens, k].
+/// The experts of each token, [tokens * k], and their weights in the sum, [tokens, k].
 struct Routes {
   Value *which = nullptr, *weights = nullptr;
 };
@@ -62,7 +62,7 @@ class Mixture {
   }
 
  private:
-  /// The k best by probability. They count by it, scaled to a sum of 1 if so asked, or by weights of their own.
+  /// Selects the k most probable experts. Their weights are the probabilities or `router_weights`, normalized if asked.
   Routes route(Value* scores, Value* router_weights) {
     Value* likely = c_.call("nn.softmax", {c_.as(scores, DType::f(32))}, {{"axis", int64_t{-1}}});
     if (!c_.ok()) return {};
@@ -77,7 +77,7 @@ class Mixture {
     return {c_.reshape(which, {node_.simplify(tokens_ * count_)}), weights};
   }
 
-  /// The activation between the layers; `gate`: the third layer, which multiplies, or null.
+  /// Returns the activation between the layers; `gate`: the result of the third layer, a factor, or null.
   Result<Value*> activated(Value* x, Value* gate) {
     if (!c_.ok()) return c_.failed();
     if (kind_ == "swiglu") return swiglu(x, gate);
@@ -93,7 +93,7 @@ class Mixture {
     return c_.ok() ? Result<Value*>(y) : c_.failed();
   }
 
-  /// G * sigmoid(alpha * G) * (L + beta), of halves, of neighbours, or of the first and the third layer.
+  /// Computes G * sigmoid(alpha * G) * (L + beta); G and L are neighbours, halves, or results of layers 1 and 3.
   Result<Value*> swiglu(Value* x, Value* linear) {
     Expr rows = x->shape().at(0), width = node_.simplify(arith::floordiv(x->shape().at(1), 2)), two = node_.index(2);
     int64_t fusion = node_.int_attr("swiglu_fusion", 0);
@@ -132,7 +132,7 @@ Status mixture(Node& node) {
   return c.ok() ? Mixture(c).run(first, second, gate, nullptr) : c.failed();
 }
 
-/// A layer whose weights are packed: inputs from `at` on are weights, scales and biases; `zero` the zero points.
+/// Reads a layer of packed integers: inputs from `at` on are weights, scales and biases; input `zero`: zero points.
 Result<Layer> quantized_layer(ConversionBuilder& c, size_t at, size_t zero, const char* bits_name) {
   Node& node = c.node;
   Layer layer;
@@ -150,7 +150,7 @@ Result<Layer> quantized_layer(ConversionBuilder& c, size_t at, size_t zero, cons
   Value* weights = unpacked_bits(c, packed, bits);
   if (!c.ok()) return c.failed();
   const std::vector<Expr> dims = weights->shape();
-  bool rows = rank_of(scale) == 2;  // one scale a row: a block is all of it
+  bool rows = rank_of(scale) == 2;  // with one scale per row, a block is the whole row
   std::vector<Expr> grid = scale->shape();
   if (rows) grid.push_back(node.index(1));
   if (zeros != nullptr) {
@@ -171,11 +171,11 @@ Result<Layer> quantized_layer(ConversionBuilder& c, size_t at, size_t zero, cons
   return c.ok() ? Result<Layer>(layer) : c.failed();
 }
 
-/// The 16 numbers of four bits: a sign, two bits of exponent, one of mantissa.
+/// The 16 values of float4 e2m1: a sign, two exponent bits, one mantissa bit.
 constexpr std::array<float, 16> kFloat4 = {0.F,  0.5F,  1.F,  1.5F,  2.F,  3.F,  4.F,  6.F,
                                            -0.F, -0.5F, -1.F, -1.5F, -2.F, -3.F, -4.F, -6.F};
 
-/// Floats of four bits, two in a byte, in blocks of `size` with a narrow scale each.
+/// Returns the values of 4-bit floats, two per byte, times one narrow scale per block of `size`.
 Value* float4_weights(ConversionBuilder& c, Value* packed, Value* scale, int64_t size) {
   Node& node = c.node;
   std::vector<std::byte> bytes(sizeof(kFloat4));
@@ -190,7 +190,7 @@ Value* float4_weights(ConversionBuilder& c, Value* packed, Value* scale, int64_t
   return c.reshape(scaled, dims);
 }
 
-/// One scale for each square of `size` by `size` weights; those at the edges may be cut off.
+/// Multiplies each square of `size` by `size` weights by its scale; squares at the edges may be smaller.
 Value* by_squares(ConversionBuilder& c, Value* weights, Value* scale, int64_t size) {
   Value* each = c.as(scale, DType::f(32));
   for (int64_t axis : {1, 2}) {
@@ -200,8 +200,8 @@ Value* by_squares(ConversionBuilder& c, Value* weights, Value* scale, int64_t si
   return c.multiply(weights, each);
 }
 
-/// A layer whose weights are floats of 4 or 8 bits: inputs from `at` on are weights, scales and biases; `global` is one
-/// scale for each expert.
+/// Reads a layer whose weights are floats of 4 or 8 bits: inputs from `at` on are weights, scales and biases; input
+/// `global` has one scale per expert.
 Result<Layer> float_layer(ConversionBuilder& c, size_t at, size_t global, std::string_view kind) {
   Node& node = c.node;
   Layer layer;

@@ -18,13 +18,13 @@ Ints axes_from(int64_t axis, int64_t rank) {
   return axes;
 }
 
-/// 1 / sqrt(mean square of `x` over `axes` + epsilon), in float32.
+/// Returns 1 / sqrt(mean square of `x` over `axes` + epsilon), in float32.
 Value* inverse_deviation(ConversionBuilder& c, Value* x, const Ints& axes, double epsilon) {
   Value* mean = c.reduce("mean", c.call("square", {c.as(x, DType::f(32))}), axes);
   return c.call("rsqrt", {c.add(mean, epsilon)});
 }
 
-/// LayerNormalization of `x` over its last dim, by mean and variance, or by the mean square alone.
+/// A layer normalization: by mean and variance if `centered`, else by the mean square alone (RMS).
 struct Norm {
   bool centered;
   double epsilon;
@@ -41,7 +41,7 @@ struct Norm {
   }
 };
 
-/// The sum of input, skip and bias, normalized. A skip may be one for all batches.
+/// Normalizes the sum of input, skip and bias; the skip may broadcast over the batch.
 template <bool Centered>
 Status skip_norm(Node& node) {
   ConversionBuilder c(node);
@@ -55,7 +55,7 @@ Status skip_norm(Node& node) {
   return norm.set_moments(c, sum, Ints{rank_of(sum) - 1});
 }
 
-/// ONNX Runtime writes it in the default domain. The result has the scale's type.
+/// Converts RMS normalization as ONNX Runtime writes it in the default domain. The result has the scale's dtype.
 Status simplified_layer_norm(Node& node) {
   ConversionBuilder c(node);
   Value *x = c.input(0), *scale = c.input(1);
@@ -68,19 +68,19 @@ Status simplified_layer_norm(Node& node) {
   return node.wants(1) ? c.set(1, inverse_deviation(c, x, axes, epsilon)) : Status(Done{});
 }
 
-/// Rows of a table; the ids may be any integers.
+/// Returns rows of a table; the ids may be of any integer dtype.
 Value* rows(ConversionBuilder& c, Value* table, Value* ids) {
   return c.call("take", {table, ids}, {{"axis", int64_t{0}}});
 }
 
-/// How many words each sequence has: ones in the mask, 0 without one.
+/// Returns the number of words of each sequence, [B]: the number of ones in its mask; 0 without a mask.
 Value* word_counts(ConversionBuilder& c, Value* mask, Expr batch) {
   if (mask == nullptr) return c.call("zeros", {c.node.shape({batch})}, {{"dtype", DType::i(32)}});
   Value* word = c.as(c.call("equal", {mask, c.like(mask, 1)}), DType::i(32));
   return c.reduce("sum", word, Ints{1}, false);
 }
 
-/// Word, position and segment embeddings, added and normalized.
+/// Adds word, position and segment embeddings and normalizes the sum.
 Status embed_layer_norm(Node& node) {
   ConversionBuilder c(node);
   Value *ids = c.input(0), *segments = c.optional(1), *words = c.input(2), *places = c.input(3);
@@ -97,7 +97,7 @@ Status embed_layer_norm(Node& node) {
   return c.set(0, Norm{true, node.float_attr("epsilon", 1e-12F)}.of(c, sum, gamma, beta, Ints{-1}));
 }
 
-/// Groups of channels, last ones by default; input, skip and bias are added first where there are any.
+/// Normalizes groups of channels, which are the last dim by default; with `Skip`, adds skip and bias first.
 template <bool Skip>
 Status group_norm(Node& node) {
   ConversionBuilder c(node);
@@ -124,7 +124,7 @@ Status group_norm(Node& node) {
   return c.set(0, y);
 }
 
-/// [..., branches * size] as [..., branches, size].
+/// Reshapes [..., branches * size] to [..., branches, size].
 Value* branches(ConversionBuilder& c, Value* x, Expr size) {
   if (!c.ok()) return nullptr;
   std::vector<Expr> dims = x->shape();
@@ -135,7 +135,7 @@ Value* branches(ConversionBuilder& c, Value* x, Expr size) {
   return c.reshape(x, std::move(dims));
 }
 
-/// x / sqrt(mean square of each group of as many elements as the scale has), times the scale and the gate.
+/// Computes the RMS norm of groups as long as the scale, times the scale and the activation of the gate.
 Status gated_rms_norm(Node& node) {
   ConversionBuilder c(node);
   Value *x = c.input(0), *scale = c.input(1), *gate = c.input(2);
@@ -151,7 +151,7 @@ Status gated_rms_norm(Node& node) {
                              c.call(activation == "sigmoid" ? OpName("sigmoid") : OpName("nn.silu"), {gate})));
 }
 
-/// RMS normalization of each branch, which is a dim of its own or a part of the last one.
+/// Computes the RMS norm of each branch; branches are a dim of their own or parts of the last dim.
 Status branchwise_rms_norm(Node& node) {
   ConversionBuilder c(node);
   Value *x = c.input(0), *scale = c.optional(1);

@@ -10,10 +10,10 @@ namespace {
 
 constexpr DType kI32 = DType::i(32), kI64 = DType::i(64);
 
-/// The tokens of a batch that is packed.
+/// Converts between packed tokens [tokens, width] and a padded batch [B, S, width].
 class Packing {
  public:
-  /// `like`: any tensor of a row for each token.
+  /// `like`: any tensor with one row per token. `offsets` [B, S]: positions of the tokens, then of the padding.
   Packing(ConversionBuilder& c, Value* like, Value* offsets) : c_(c) {
     if (!c.ok()) return;
     count_ = like->shape().at(0), batch_ = offsets->shape().at(0), length_ = offsets->shape().at(1);
@@ -22,7 +22,7 @@ class Packing {
     places_ = c.slice(list, 0, c.node.index(0), count_);
   }
 
-  /// [tokens, width] as [B, S, width], zeros at the padding.
+  /// Returns [tokens, width] as [B, S, width], with zeros as padding.
   Value* unpacked(Value* x) {
     if (!c_.ok()) return nullptr;
     Expr width = x->shape().at(1);
@@ -32,13 +32,13 @@ class Packing {
                       {batch_, length_, width});
   }
 
-  /// The inverse.
+  /// Returns [B, S, width] as [tokens, width], without padding.
   Value* packed(Value* x) {
     if (!c_.ok()) return nullptr;
     return c_.call("take", {c_.reshape(x, {all_, x->shape().at(2)}), places_}, {{"axis", int64_t{0}}});
   }
 
-  /// Which keys are padding, [B, 1, 1, S], from the sums of the sequences' lengths [B + 1].
+  /// Returns which keys are padding, [B, 1, 1, S]; `sums` [B + 1]: cumulative lengths of the sequences.
   Value* padding(Value* sums) {
     Expr one = c_.node.index(1), zero = c_.node.index(0);
     Value* list = c_.as(sums, kI64);
@@ -53,7 +53,7 @@ class Packing {
   Value* places_ = nullptr;
 };
 
-/// Attention over projections [tokens, width] by input `offsets` and the two behind it.
+/// Converts attention over projections [tokens, width]; inputs from `offsets` on are offsets, sums of lengths and bias.
 Status attend_packed(ConversionBuilder& c, Value* q, Value* k, Value* v, size_t offsets) {
   Node& node = c.node;
   int64_t heads = node.int_attr("num_heads", 0);
@@ -75,7 +75,7 @@ Status attend_packed(ConversionBuilder& c, Value* q, Value* k, Value* v, size_t 
   return c.set(0, packing.packed(a.run(c)));
 }
 
-/// Over one projection of the tokens [tokens, input width].
+/// Projects the tokens [tokens, input width] to queries, keys and values, and attends over these.
 Status packed_attention(Node& node) {
   ConversionBuilder c(node);
   Value* all = c.plus(c.matmul(c.input(0), c.input(1)), c.optional(2));
@@ -90,7 +90,7 @@ Status packed_attention(Node& node) {
   return attend_packed(c, q, k, v, 3);
 }
 
-/// Over given projections, or [tokens, heads, 3, size].
+/// Attends over given queries, keys and values, or one tensor [tokens, heads, 3, size] of all.
 Status packed_heads(Node& node) {
   ConversionBuilder c(node);
   Value *q = c.input(0), *k = c.optional(1), *v = c.optional(2), *bias = c.optional(3);
@@ -118,7 +118,7 @@ Status packed_heads(Node& node) {
   return attend_packed(c, q, k, v, 4);
 }
 
-/// The tokens of [B, S, width] without padding, where all of them were, the sums of the lengths, and the largest.
+/// Removes the padding of [B, S, width]; also sets the positions of tokens, cumulative lengths and the largest length.
 Status remove_padding(Node& node) {
   ConversionBuilder c(node);
   Value *x = c.input(0), *counts = c.as(c.input(1), kI64);

@@ -8,8 +8,8 @@ namespace {
 
 constexpr DType kF32 = DType::f(32), kI64 = DType::i(64);
 
-/// The bucket of each distance from a query to a key, as T5 has it: near ones have one each, far ones share buckets by
-/// the logarithm of their distance. Distances [Q, K] of int64.
+/// Returns the bucket of each distance [Q, K] of int64 from a query to a key, as T5 defines it: near distances have one
+/// bucket each, far ones share buckets by the logarithm of the distance.
 Value* buckets(ConversionBuilder& c, Value* distance, int64_t count, int64_t most, bool both_ways) {
   auto whole = [&](int64_t value) { return c.number(kI64, static_cast<double>(value)); };
   Value* base = nullptr;
@@ -29,7 +29,7 @@ Value* buckets(ConversionBuilder& c, Value* distance, int64_t count, int64_t mos
   return c.plus(c.where(c.call("less", {distance, whole(exact)}), distance, far), base);
 }
 
-/// [1, heads, Q, K] from a table whose memory holds one head after another.
+/// Computes biases [1, heads, Q, K] from a table that is stored head by head, unlike its shape [buckets, heads].
 Status relative_position_bias(Node& node) {
   ConversionBuilder c(node);
   Value* table = c.input(0);
@@ -50,7 +50,7 @@ Status relative_position_bias(Node& node) {
                c.call("expand_dims", {c.call("take", {by_head, which}, {{"axis", int64_t{1}}})}, {{"axis", Ints{0}}}));
 }
 
-/// rel_pos times a gate of each query: of D outputs of a layer, the sums of either half are the two parts of the gate.
+/// Multiplies rel_pos by a gate per query, whose two parts are sums over the halves of a layer's outputs.
 Status gated_position_bias(Node& node) {
   ConversionBuilder c(node);
   if (node.has(6)) return node.error(Kind::unsupported, "packed batches (token_offset) are not supported");
@@ -72,7 +72,7 @@ Status gated_position_bias(Node& node) {
   return c.set(0, c.multiply(gate, rel_pos));
 }
 
-/// Queries and keys turned by the sines and cosines of `emb`, their halves having been exchanged outside.
+/// Rotates queries and keys by the angles `emb`; the model itself has exchanged the halves of the second operands.
 Status gemma_rotary(Node& node) {
   ConversionBuilder c(node);
   Value* angle = c.call("expand_dims", {c.input(0)}, {{"axis", Ints{1}}});
@@ -87,7 +87,7 @@ Status gemma_rotary(Node& node) {
   return Done{};
 }
 
-/// One position is where the sequences begin; else each element has its own.
+/// Converts RotaryEmbedding. A single position id is that of the first token; otherwise each token has its own.
 Status rotary_embedding(Node& node) {
   ConversionBuilder c(node);
   Value *x = c.input(0), *ids = c.input(1), *cosines = c.input(2), *sines = c.input(3);

@@ -12,14 +12,14 @@ namespace {
 constexpr std::string_view kMicrosoft = "com.microsoft";
 constexpr DType kF32 = DType::f(32), kI32 = DType::i(32);
 
-/// Inputs `at`, `at` + 1, `at` + 2 as floats.
+/// Returns input `at` as floats; inputs `at` + 1 and `at` + 2 are its scale and zero point.
 Value* operand(ConversionBuilder& c, size_t at) {
   Value *x = c.input(at), *scale = c.input(at + 1), *zero = c.optional(at + 2);
   return dequantized(c, x, scale, zero);
 }
 
-/// Sets the output, with the scale and zero point of inputs `at` and `at` + 1; without one the zero point is 0 of the
-/// dtype of input `like`.
+/// Sets the output, quantized by the scale and zero point of inputs `at` and `at` + 1. Without a zero point it is 0,
+/// and the dtype is that of input `like`.
 Status set_quantized(ConversionBuilder& c, Value* y, size_t at, size_t like) {
   Value *scale = c.input(at), *zero = c.optional(at + 1), *model = c.input(like);
   return c.ok() ? c.set(0, quantized(c, y, scale, zero, zero == nullptr ? model->dtype() : zero->dtype())) : c.failed();
@@ -44,14 +44,14 @@ Status leaky_relu(Node& node) {
   return set_quantized(c, y, 3, 0);
 }
 
-/// Without an axis it is the last one, whatever the operator set.
+/// Converts softmax; if the attribute `axis` is absent, it is the last axis in every opset.
 Status softmax(Node& node) {
   ConversionBuilder c(node);
   int64_t opset = node.has_attr("axis") ? node.int_attr("opset", 13) : 13;
   return set_quantized(c, c.onnx("Softmax", opset, {operand(c, 0)}), 3, 0);
 }
 
-/// A pool of ai.onnx, in either layout.
+/// Converts a pool by its operator of ai.onnx, in either layout.
 template <const char* Op>
 Status pool(Node& node) {
   ConversionBuilder c(node);
@@ -74,7 +74,7 @@ Status where(Node& node) {
   return set_quantized(c, c.where(condition, x, y), 7, 1);
 }
 
-/// Scale and zero point of the result come first, then triples.
+/// Converts concat: the result's scale and zero point come first, then triples of operand, scale and zero point.
 Status concat(Node& node) {
   ConversionBuilder c(node);
   if (node.inputs() < 5 || (node.inputs() - 2) % 3 != 0)
@@ -86,7 +86,7 @@ Status concat(Node& node) {
   return set_quantized(c, c.concat(parts, axis), 0, 2);
 }
 
-/// QLinearConv with the channels of x and y last, if asked for; the weight is as in ai.onnx.
+/// Converts QLinearConv, with the channels of x and y last if asked for; the weight's layout is that of ai.onnx.
 Status convolution(Node& node) {
   ConversionBuilder c(node);
   bool last = node.int_attr("channels_last", 0) != 0;
@@ -98,19 +98,19 @@ Status convolution(Node& node) {
   return c.set(0, last ? c.channels_last(y) : y);
 }
 
-/// A maximum needs no scale.
+/// Takes the maximum of the integers themselves, which needs no scale.
 Status max_pool_last(Node& node) {
   ConversionBuilder c(node);
   return c.set(0, c.channels_last(c.onnx("MaxPool", 12, {c.channels_first(c.input(0))})));
 }
 
-/// A matrix of Gemm, transposed if the attribute says so.
+/// Returns a matrix of Gemm, transposed if the attribute says so.
 Value* matrix(ConversionBuilder& c, size_t at, const char* transposed) {
   Value* x = c.input(at);
   return c.ok() && c.node.int_attr(transposed, 0) != 0 ? c.permute(x, {1, 0}) : x;
 }
 
-/// alpha * a_scale * b_scale * ((A - zero) (B - zero) + C), quantized if there is a scale for it.
+/// Computes alpha * a_scale * b_scale * ((A - zero) (B - zero) + C); quantizes it if there is a scale for it.
 Status gemm(Node& node) {
   ConversionBuilder c(node);
   Value *a = matrix(c, 0, "transA"), *b = matrix(c, 3, "transB"), *addend = c.optional(6), *y_scale = c.optional(7);
@@ -121,13 +121,13 @@ Status gemm(Node& node) {
   return y_scale == nullptr ? c.set(0, y) : set_quantized(c, y, 7, 0);
 }
 
-/// A zero point or scale by row of a matrix, as a column.
+/// Returns a zero point or scale per row of a matrix as a column.
 Value* by_row(ConversionBuilder& c, Value* x) {
   if (!c.ok() || x == nullptr || rank_of(x) != 1 || x->shape().at(0).is_constant(1)) return x;
   return c.call("expand_dims", {x}, {{"axis", Ints{1}}});
 }
 
-/// a_scale * b_scale * (A - zero) (B - zero) + bias.
+/// Computes a_scale * b_scale * (A - zero) (B - zero) + bias.
 Status matmul_to_float(Node& node) {
   ConversionBuilder c(node);
   Value *a = c.input(0), *b = c.input(1), *bias = c.optional(6);
@@ -137,7 +137,7 @@ Status matmul_to_float(Node& node) {
   return c.set(0, c.plus(c.multiply(c.as(sum, scale->dtype()), scale), bias));
 }
 
-/// The same with A quantized by its own range.
+/// Computes the same after quantizing A by its own range.
 Status dynamic_matmul(Node& node) {
   ConversionBuilder c(node);
   Value *b = c.input(1), *b_scale = c.input(2), *b_zero = c.optional(3), *bias = c.optional(4);
@@ -162,7 +162,7 @@ Status sum_integers(Node& node) {
   return c.set(0, c.onnx("ReduceSum", 11, {c.as(c.input(0), kI32)}));
 }
 
-/// Without an axis, one scale for all; else by axis, 1-D as in ai.onnx.
+/// Converts DequantizeLinear: a scalar scale is for all elements, a list is along the axis, as in ai.onnx.
 Status dequantize(Node& node) {
   ConversionBuilder c(node);
   Value *x = c.input(0), *scale = c.input(1), *zero = c.optional(2);
@@ -177,13 +177,13 @@ Status quantize(Node& node) {
   return c.set(0, quantized(c, x, scale, zero, dtype, node.int_attr("axis", 1)));
 }
 
-/// Rows of a quantized table: only those that are looked up become floats.
+/// Returns rows of a quantized table; only the rows that are looked up become floats.
 Value* rows(ConversionBuilder& c, size_t table, Value* ids, size_t scale, size_t zero) {
   Value* found = c.call("take", {c.input(table), ids}, {{"axis", int64_t{0}}});
   return dequantized(c, found, c.input(scale), c.input(zero));
 }
 
-/// EmbedLayerNormalization of quantized tables, gamma and beta.
+/// Converts EmbedLayerNormalization with quantized tables, gamma and beta.
 Status embed_layer_norm(Node& node) {
   ConversionBuilder c(node);
   Value *ids = c.input(0), *segments = c.optional(1), *mask = c.optional(7);

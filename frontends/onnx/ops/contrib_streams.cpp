@@ -9,7 +9,7 @@ namespace {
 
 constexpr DType kF32 = DType::f(32);
 
-/// LinearAttention and CausalConvWithState as the standard has them since opset 27.
+/// Converts LinearAttention and CausalConvWithState as operators of ai.onnx at opset 27.
 template <const char* Op>
 Status as_standard(Node& node) {
   if (node.int_attr("state_window", 0) != 0 || node.int_attr("dilation", 1) != 1 || node.int_attr("ndim", 1) != 1 ||
@@ -22,7 +22,7 @@ Status as_standard(Node& node) {
 }
 constexpr char kLinearAttention[] = "LinearAttention", kCausalConv[] = "CausalConvWithState";
 
-/// Decay and update rate of a gated recurrence.
+/// Computes decay and update rate of a gated recurrence.
 Status linear_attention_gate(Node& node) {
   ConversionBuilder c(node);
   Value *a = c.input(0), *b = c.optional(3);
@@ -35,7 +35,7 @@ Status linear_attention_gate(Node& node) {
   return c.set(1, c.as(c.call("sigmoid", {c.as(b, kF32)}), b->dtype()));
 }
 
-/// An operand has at least this number of dims, or the chain has failed.
+/// Returns whether `x` has at least this many dims; else reports an error and makes `c` fail.
 bool has_rank_from(ConversionBuilder& c, Value* x, int64_t least) {
   if (rank_of(x) >= least) return true;
   c.take(c.node.error(Kind::rank_mismatch, "an input must have {} dims or more, found {}", least,
@@ -43,7 +43,7 @@ bool has_rank_from(ConversionBuilder& c, Value* x, int64_t least) {
   return false;
 }
 
-/// Streams [..., C * H] under their own dim, [..., C, H].
+/// Splits streams [..., C * H] to [..., C, H]; returns `x` if `branches` is 0.
 Value* grouped(ConversionBuilder& c, Value* x, int64_t branches) {
   if (branches == 0 || !c.ok()) return x;
   if (!has_rank_from(c, x, 1)) return nullptr;
@@ -54,7 +54,7 @@ Value* grouped(ConversionBuilder& c, Value* x, int64_t branches) {
   return c.reshape(x, std::move(dims));
 }
 
-/// Gates [..., C], [..., C, 1], [..., C, H] or [..., C * H] so that they broadcast with streams of `rank` dims.
+/// Reshapes gates [..., C], [..., C, 1], [..., C, H] or [..., C * H] to broadcast with streams of `rank` dims.
 Value* gates_for(ConversionBuilder& c, Value* gates, int64_t rank, int64_t branches) {
   if (!c.ok() || rank_of(gates) == rank) return gates;
   if (!has_rank_from(c, gates, 1)) return nullptr;
@@ -63,7 +63,7 @@ Value* gates_for(ConversionBuilder& c, Value* gates, int64_t rank, int64_t branc
   return c.call("expand_dims", {gates}, {{"axis", Ints{-1}}});
 }
 
-/// The streams, weighted by gates and summed.
+/// Sums the streams, weighted by gates.
 Status pre_mix(Node& node) {
   ConversionBuilder c(node);
   int64_t branches = node.int_attr("num_branches", 0);
@@ -75,7 +75,7 @@ Status pre_mix(Node& node) {
   return c.set(0, c.as(c.multiply(sum, node.float_attr("reduction_scale", 1)), dtype));
 }
 
-/// The streams mixed with each other, and the output of a block put into each.
+/// Mixes the streams with each other, and adds the output of a block, times a gate, to each.
 Status post_mix(Node& node) {
   ConversionBuilder c(node);
   int64_t branches = node.int_attr("num_branches", 0);
@@ -96,14 +96,14 @@ Status post_mix(Node& node) {
   return c.set(0, c.reshape(y, given->shape()));
 }
 
-/// x / sqrt(mean(x^2) + epsilon) * scale along the last dim.
+/// Returns x / sqrt(mean(x^2) + epsilon) * scale along the last dim.
 Value* rms_norm(ConversionBuilder& c, Value* x, Value* scale) {
   Value* mean = c.reduce("mean", c.call("square", {x}), Ints{-1});
   Value* root = c.call("sqrt", {c.add(mean, c.node.float_attr("epsilon", 1e-5))});
   return c.multiply(c.divide(x, root), c.as(scale, kF32));
 }
 
-/// A value, let through as far as key and query agree; `output` 1 is that normalized.
+/// Multiplies a value by a gate of how well key and query agree; output 1 is the result, normalized.
 Status engram_gate(Node& node) {
   ConversionBuilder c(node);
   Value *key = c.input(0), *query = c.input(1), *value = c.input(2);
@@ -121,7 +121,7 @@ Status engram_gate(Node& node) {
   return c.set(1, c.as(rms_norm(c, y, c.input(5)), value->dtype()));
 }
 
-/// Which of the three positions of a token turns each pair of channels.
+/// Returns which of a token's three positions rotates each pair of channels.
 Result<Ints> streams_of_channels(Node& node, int64_t half) {
   Ints section = node.ints_attr("mrope_section");
   int64_t layout = node.int_attr("mrope_layout", 0);
@@ -139,7 +139,7 @@ Result<Ints> streams_of_channels(Node& node, int64_t half) {
   return stream;
 }
 
-/// RotaryEmbedding with three positions a token: in time, and in the height and the width of an image.
+/// Converts RotaryEmbedding with three positions per token: time, and height and width in an image.
 Status multimodal_rotary(Node& node) {
   ConversionBuilder c(node);
   Value *x = c.input(0), *ids = c.input(1);
@@ -155,7 +155,7 @@ Status multimodal_rotary(Node& node) {
                constant_dim(node, table->shape().at(table->shape().size() - 1), "the width of cos_cache"));
     RELAXC_TRY(Ints stream, streams_of_channels(node, half));
     std::vector<Value*> parts;
-    for (int64_t begin = 0, end = 0; begin < half; begin = end) {  // of each run of channels that share a position
+    for (int64_t begin = 0, end = 0; begin < half; begin = end) {  // for each run of channels with the same position
       int64_t which = stream[static_cast<size_t>(begin)];
       while (end < half && stream[static_cast<size_t>(end)] == which) ++end;
       Value* position =
@@ -180,7 +180,7 @@ Status multimodal_rotary(Node& node) {
   return c.set(0, packed && c.ok() ? c.take(heads_last(node, y)) : y);
 }
 
-/// Scores of the tokens that would repeat the last n - 1 tokens and what followed them become -inf.
+/// Sets the scores of tokens to -inf that would complete a repetition of an earlier n-gram.
 Status no_repeated_ngram(Node& node) {
   ConversionBuilder c(node);
   Value *ids = c.input(0), *scores = c.input(1);

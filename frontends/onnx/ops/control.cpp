@@ -13,7 +13,7 @@ namespace {
 
 using relax::Op;
 
-/// What holds of a value that is either one or the other; dims that differ become symbols bound by `op`.
+/// Returns a type that covers both values; dims that differ become symbols bound by `op`. Reports other differences.
 Result<relax::Info> join(Node& node, Op* op, Value* a, Value* b, const std::string& name) {
   const auto *x = a->info->as<TensorInfo>(), *y = b->info->as<TensorInfo>();
   if (x == nullptr || y == nullptr || !x->shape || !y->shape || x->dtype != y->dtype || x->ndim != y->ndim)
@@ -36,7 +36,7 @@ Status if_known(Node& node, const onnx::GraphProto& branch) {
   return Done{};
 }
 
-/// One number is given without dims by one branch and with dims of 1 by the other: it gets those dims in both.
+/// If one branch gives a scalar and the other the same with dims of 1, reshapes the scalar to these dims, and warns.
 Status agree_on_dims(Node& node, Op* op, std::vector<Value*>& x, std::vector<Value*>& y) {
   Diagnostics& diag = node.diag;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -53,8 +53,8 @@ Status agree_on_dims(Node& node, Op* op, std::vector<Value*>& x, std::vector<Val
   return Done{};
 }
 
-/// An If as it becomes two regions: its branches, and with them, where it is no longer only the If that they decide,
-/// what depends on it.
+/// The branches of an If that become two regions. If ranks differ between the branches, the nodes that depend on the
+/// results are converted inside both branches as well.
 struct Branches {
   const onnx::GraphProto &then_graph, &else_graph;
   const onnx::NodeProto* whole = nullptr;  ///< the If whose outputs the dependents read
@@ -70,14 +70,14 @@ Result<std::vector<NamedValue>> fill_branch(Node& node, Op* op, const onnx::Grap
                                            region->blocks.back());
 }
 
-/// Whether two values are tensors of different rank.
+/// Returns whether both values are tensors and their ranks differ.
 bool ranks_differ(const Value* a, const Value* b) {
   const auto *x = a->info->as<TensorInfo>(), *y = b->info->as<TensorInfo>();
   return x != nullptr && y != nullptr && x->ndim != y->ndim;
 }
 
-/// Regions, results and outputs of an If that has its condition. False if a result has another rank in one branch than
-/// in the other, and what depends on it is not in the branches: then nothing is done.
+/// Builds regions, results and outputs of an If. Returns false if ranks differ between the branches and the dependents
+/// are not in the branches; the op then has no results, and the caller discards it.
 Result<bool> fill_branches(Node& node, Op* op, const Branches& branches) {
   Diagnostics& diag = node.diag;
   relax::Function& function = node.importer().function();
@@ -118,8 +118,8 @@ Result<bool> fill_branches(Node& node, Op* op, const Branches& branches) {
   return true;
 }
 
-/// The If as one of its branches, since what follows does not fit the other: a run that takes that one is refused, as
-/// ONNX Runtime refuses it at the node that does not fit.
+/// Converts only one branch, since what follows does not fit the other: a run that takes the other is refused, as ONNX
+/// Runtime refuses it at the node that does not fit.
 Status only_branch(Node& node, Value* condition, const Branches& branches, bool taken) {
   Diagnostics& diag = node.diag;
   diag.warning(node.location, Kind::rank_mismatch,
@@ -131,8 +131,8 @@ Status only_branch(Node& node, Value* condition, const Branches& branches, bool 
   return if_known(node, taken ? branches.then_graph : branches.else_graph);
 }
 
-/// An If whose results have a rank for each branch: what depends on them is converted in both branches, so that only
-/// what the graph gives must have one rank.
+/// Converts an If whose results differ in rank: nodes that depend on them are converted in both branches, so that only
+/// the graph's outputs need to have one rank.
 Status if_with_dependents(Node& node, Value* condition, Branches branches) {
   Diagnostics& diag = node.diag;
   GraphImporter& importer = node.importer();
@@ -149,7 +149,7 @@ Status if_with_dependents(Node& node, Value* condition, Branches branches) {
   Op* op = node.builder().append(relax::OpKind::kIf, {condition});
   Result<bool> done = fill_branches(all, op, branches);
   if (!done) discard(node, op);
-  // These have no readers left.
+  // All readers are in the branches now. Outputs that have no value are marked as failed.
   for (const std::string& output : node.proto.output())
     if (!output.empty()) importer.scope().slots.try_emplace(output, NamedValue{nullptr, std::nullopt, true});
   for (const auto& [dependent, number] : dependents.nodes)
@@ -158,8 +158,8 @@ Status if_with_dependents(Node& node, Value* condition, Branches branches) {
   return done ? Status(Done{}) : Status(diag.failed());
 }
 
-/// Whether this is how the squeeze of a dim of open size is exported: a value squeezed if the dim is 1, and the same
-/// value else. What follows was traced with the squeezed rank.
+/// Returns whether the If is an exported squeeze of an open dim: it squeezes a value if the dim is 1, and else passes
+/// it on unchanged. The nodes that follow were traced with the squeezed rank.
 bool is_open_squeeze(const onnx::GraphProto& then_graph, const onnx::GraphProto& else_graph) {
   if (then_graph.node_size() == 0 || else_graph.node_size() != 1) return false;
   int last = then_graph.node_size() - 1;
@@ -172,7 +172,7 @@ bool is_open_squeeze(const onnx::GraphProto& then_graph, const onnx::GraphProto&
          std::all_of(then_graph.node().begin(), then_graph.node().begin() + last, constant);
 }
 
-/// Such an If as its squeeze: a run in which the condition does not hold is refused, since one program has one rank.
+/// Converts such an If to its squeeze. Runs whose condition is false are refused, since a program has one rank.
 Status squeeze_if(Node& node, Expr condition, const onnx::GraphProto& then_graph) {
   relax::Info holds = relax::shape_info(node.context(), {node.index(1)});
   RELAXC_DO(node.builder().match_cast(node.shape({condition}), holds, {}));

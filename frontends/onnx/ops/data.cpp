@@ -61,8 +61,8 @@ Status tensor_scatter(Node& node) {
       0, node.call("cache_update", {cache, updates, positions}, {{"axis", axis}, {"circular", mode == "circular"}}));
 }
 
-/// Pads of all axes, beginnings first: an attribute ("paddings" in opset 1) before opset 11, an input since; from opset
-/// 18 on they may be for some axes only.
+/// Returns pads of all axes, begins first. They are an attribute before opset 11 ("paddings" in opset 1), and an input
+/// since; from opset 18 on, they may be given for some axes only.
 Result<std::vector<Expr>> pads_of(Node& node, Value* x) {
   size_t rank = x->shape().size();
   std::vector<Expr> given, axes;
@@ -103,7 +103,7 @@ Status pad(Node& node) {
       0, node.call("pad", {x, node.shape(std::move(pads)), value}, {{"mode", node.string_attr("mode", "constant")}}));
 }
 
-/// Of a tensor without dims ONNX wants [0, count], where the operator and NumPy give [1, count].
+/// Converts NonZero. For a scalar, ONNX gives [0, count], but the relax operator and NumPy give [1, count].
 Status non_zero(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * places, node.call("nonzero", {x}));
@@ -112,7 +112,7 @@ Status non_zero(Node& node) {
   return node.set(0, node.call("strided_slice", {places, none, none}, {{"axes", std::vector<int64_t>{0}}}));
 }
 
-/// depth is a scalar; values are [off, on]. Any numeric dtype counts as an index.
+/// Converts OneHot: depth is a scalar, values are [off, on], and indices may have any numeric dtype.
 Status one_hot(Node& node) {
   RELAXC_TRY(Value * indices, node.input(0));
   RELAXC_TRY(Value * values, node.input(2));
@@ -146,7 +146,7 @@ Status eye_like(Node& node) {
   return node.set(0, node.call("eye", {node.shape(std::move(dims))}, {{"k", node.int_attr("k", 0)}, {"dtype", dtype}}));
 }
 
-/// The dims of an image and the block size.
+/// The input [N, C, H, W], its dims, and the block size.
 struct Blocks {
   Value* x;
   Expr n, c, h, w;
@@ -161,7 +161,7 @@ Result<Blocks> blocks_of(Node& node) {
   return Blocks{x, d[0], d[1], d[2], d[3], size};
 }
 
-/// Channels become blocks of pixels: DCR takes the block's place from the outer channels, CRD from the inner.
+/// Moves channels into blocks of pixels; the position in a block is the channel's outer part (DCR) or inner part (CRD).
 Status depth_to_space(Node& node) {
   RELAXC_TRY(Blocks b, blocks_of(node));
   bool crd = node.string_attr("mode", "DCR") == "CRD";
@@ -183,7 +183,7 @@ Status space_to_depth(Node& node) {
   return node.set(0, reshape(node, moved, {b.n, node.simplify(b.c * (b.size * b.size)), h, w}));
 }
 
-/// The ranks of strings in their place, in the same shape.
+/// Returns the rank of each string in sorted order, in the same shape.
 Result<Value*> ranks_of(Node& node, const Strings& x) {
   Expr count = node.index(1);
   for (Expr extent : x.dims()) count = node.simplify(count * extent);
@@ -192,7 +192,7 @@ Result<Value*> ranks_of(Node& node, const Strings& x) {
   return reshape(node, ranks, x.dims());
 }
 
-/// The distinct strings: those that are where the distinct ranks are first.
+/// Sets output 0 to the distinct strings, which are at the positions `first`, where each rank occurs first.
 Status set_unique_strings(Node& node, const Strings& x, Value* first) {
   Value* spans = x.spans;
   int64_t axis = 0;
@@ -208,8 +208,8 @@ Status set_unique_strings(Node& node, const Strings& x, Value* first) {
   return Done{};
 }
 
-/// Without an axis the distinct elements, else the distinct slices; where each is first, which of them every slice is,
-/// how often each occurs.
+/// Converts Unique: gives distinct elements, or distinct slices along an axis; the first position of each; which of
+/// them each element or slice is; and how often each occurs.
 Status unique(Node& node) {
   std::optional<Strings> strings;
   Value* x = nullptr;
@@ -236,7 +236,7 @@ Status unique(Node& node) {
   return strings ? set_unique_strings(node, *strings, results[1]) : Status(Done{});
 }
 
-/// Elements of `data` where `condition` holds: the places of true, then a gather.
+/// Gathers the elements of `data` where `condition` holds.
 Status compress(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * condition, node.input(1));

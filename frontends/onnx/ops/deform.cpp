@@ -81,7 +81,7 @@ class DeformConverter {
     return Done{};
   }
 
-  /// The undisturbed positions along a spatial dim: [taps, 1…, places along the dim, 1…].
+  /// Returns the tap positions before offsets along a spatial dim: [taps, 1…, positions along the dim, 1…].
   Result<Value*> regular(size_t axis) {
     int64_t inner = 1;
     for (size_t i = axis + 1; i < spatial_; ++i) inner *= kernel_[i];
@@ -104,7 +104,7 @@ class DeformConverter {
     return node_.call("add", {first, steps});
   }
 
-  /// [batch * sections, taps, places, 1…, spatial]: the last dim counts from the innermost axis, as grid_sample does.
+  /// Returns [batch * sections, taps, positions, 1…, spatial]; the last dim is innermost axis first, as in grid_sample.
   Result<Value*> grid_of_taps() {
     std::vector<Expr> dims{batch_, node_.index(taps_), node_.index(static_cast<int64_t>(spatial_))};
     for (size_t i = 0; i < spatial_; ++i) dims.push_back(offset_->shape()[i + 2]);
@@ -118,7 +118,7 @@ class DeformConverter {
       RELAXC_TRY(part, node_.call("squeeze", {part}, {{"axis", Ints{2}}}));
       RELAXC_TRY(Value * place, regular(axis));
       RELAXC_TRY(place, node_.call("add", {part, place}));
-      // (2 * place + 1) / extent - 1: the centres of the pixels; the first is at 0.
+      // Normalize to grid_sample's coordinates: (2 * place + 1) / extent - 1, since pixel i has its centre at i.
       RELAXC_TRY(Value * extent, node_.call("shape_to_tensor", {node_.shape({x_->shape()[axis + 2]})}));
       RELAXC_TRY(extent, astype(node_, extent, kPlace));
       RELAXC_TRY(place, node_.call("multiply", {place, node_.scalar(kPlace, 2)}));
@@ -134,7 +134,7 @@ class DeformConverter {
     return node_.call("concat", parts, {{"axis", int64_t{-1}}});
   }
 
-  /// [batch, group, channels / group * taps, places].
+  /// Returns the samples as [batch, group, channels / group * taps, positions].
   Result<Value*> sampled(Value* grid) {
     std::vector<Expr> dims = x_->shape();
     Expr channels = dims[1];
@@ -167,7 +167,7 @@ class DeformConverter {
   size_t spatial_ = 0;
   Ints kernel_, strides_, dilations_, pads_;
   int64_t taps_ = 1, group_ = 1, sections_ = 1;
-  Expr batch_, places_;  ///< images that have offsets of their own; positions of the window in one
+  Expr batch_, places_;  ///< number of images times offset groups; number of output positions per image
 };
 
 Status deform_conv(Node& node) {

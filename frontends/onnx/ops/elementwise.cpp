@@ -8,7 +8,7 @@
 namespace relaxc::frontend::elementwise_family {
 namespace {
 
-/// A converter that needs nothing but a name of ours.
+/// Converts a unary operator to the relax operator `Name`.
 template <const OpName& Name>
 Status unary(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
@@ -28,7 +28,7 @@ Status unary(Node& node) {
 RELAXC_UNARY(X)
 #undef X
 
-/// The second operand of a binary operator in the form that plain broadcasting wants.
+/// Returns the second operand in a shape that broadcasts; before opset 7, `axis` says where its dims belong.
 Result<Value*> aligned(Node& node, Value* a, Value* b) {
   if (node.opset >= 7 || !node.has_attr("axis") || node.int_attr("broadcast", 0) == 0) return b;
   int64_t rank = static_cast<int64_t>(a->shape().size()), own = static_cast<int64_t>(b->shape().size());
@@ -107,7 +107,7 @@ bool fold_all(Node& node) {
   return fold_variadic(node, F);
 }
 
-/// Max, Min, Sum: any number of operands, one after another.
+/// Converts an operator of any number of operands, such as Max, by combining them one after another.
 template <const OpName& Name>
 Status variadic(Node& node) {
   RELAXC_TRY(std::vector<Value*> values, node.all_inputs());
@@ -156,7 +156,7 @@ Status where(Node& node) {
   return node.set(0, node.call("where", values));
 }
 
-/// Before opset 7 the slope of channel c was element c of a list.
+/// Converts PRelu. Before opset 7, element c of a list was the slope of channel c.
 Status prelu(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * slope, node.input(1));
@@ -168,7 +168,7 @@ Status prelu(Node& node) {
   return node.set(0, node.call("nn.prelu", {x, slope}));
 }
 
-/// An activation with float attributes of the same names.
+/// Converts an activation to `Name`, whose float attributes have the same names as in ONNX.
 template <const OpName& Name>
 Status activation(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
@@ -180,7 +180,7 @@ Status activation(Node& node) {
 constexpr OpName kElu = "nn.elu", kCelu = "nn.celu", kSelu = "nn.selu", kLeakyRelu = "nn.leaky_relu",
                  kThresholdedRelu = "nn.thresholded_relu", kHardSigmoid = "nn.hard_sigmoid";
 
-/// Selu's defaults before opset 6 had fewer digits.
+/// Converts Selu, whose defaults had fewer digits before opset 6.
 Status selu(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   double alpha = node.opset < 6 ? 1.6732 : 1.67326319217681884765625;
@@ -195,7 +195,7 @@ Status gelu(Node& node) {
   return node.set(0, node.call("nn.gelu", {x}, {{"approximate", node.string_attr("approximate", "none")}}));
 }
 
-/// x * sigmoid(alpha * x).
+/// Returns x * sigmoid(alpha * x).
 Result<Value*> swished(Node& node, Value* x) {
   double alpha = node.float_attr("alpha", 1);
   if (alpha == 1) return node.call("nn.silu", {x});
@@ -216,7 +216,7 @@ Status swiglu(Node& node) {
   return node.set(0, node.call("multiply", {gate, x}));
 }
 
-/// x + bias where x < -lambd, x - bias where x > lambd, else 0.
+/// Computes x + bias where x < -lambd, x - bias where x > lambd, else 0.
 Status shrink(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   DType dtype = x->dtype();
@@ -238,7 +238,7 @@ Status is_inf(Node& node) {
                                 {"positive", node.int_attr("detect_positive", 1) != 0}}));
 }
 
-/// Limits are attributes before opset 11 and inputs since.
+/// Converts Clip, whose limits are attributes before opset 11 and inputs since.
 Status clip(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   Value *low = nullptr, *high = nullptr;

@@ -31,7 +31,7 @@ Status parametric_softplus(Node& node) {
   return c.set(0, c.multiply(y, node.float_attr("alpha", 1)));
 }
 
-/// x * scale + bias, a bias for each channel.
+/// Computes x * scale + bias, with one bias per channel.
 Status image_scaler(Node& node) {
   ConversionBuilder c(node);
   Value* x = c.input(0);
@@ -50,7 +50,7 @@ Status image_scaler(Node& node) {
   return c.set(0, c.add(y, list));
 }
 
-/// Borders (left, top, right, bottom) are cut off; with a scale (height, width) only the first two count.
+/// Crops borders (left, top, right, bottom). With a scale, the new (height, width), the last two are unused.
 Status crop(Node& node) {
   ConversionBuilder c(node);
   Value* x = c.input(0);
@@ -60,7 +60,7 @@ Status crop(Node& node) {
   if (border.size() != 4 || (!size.empty() && size.size() != 2))
     return node.error(Kind::invalid_attribute, "border has {} numbers and scale {}; it takes 4, and 2 or none",
                       border.size(), size.size());
-  for (size_t k = 0; k < 2; ++k) {  // height before width
+  for (size_t k = 0; k < 2; ++k) {  // k = 0 is the height, k = 1 the width
     Expr begin = node.index(border[1 - k]), extent = x->shape()[k + 2];
     Expr end = size.empty() ? node.simplify(extent - border[3 - k]) : node.simplify(begin + size[k]);
     x = c.slice(x, static_cast<int64_t>(k) + 2, begin, end);
@@ -69,12 +69,12 @@ Status crop(Node& node) {
   return c.set(0, x);
 }
 
-/// Slice with its limits as inputs, before Slice itself had them.
+/// Converts DynamicSlice, which had its limits as inputs before Slice did.
 Status dynamic_slice(Node& node) {
   return node.convert_as("Slice", 10);
 }
 
-/// p of erfc below.
+/// Coefficients of the Chebyshev series p in `erfc`.
 constexpr std::array kErfcSeries = {-1.3026537197817094,
                                     6.4196979235649026e-1,
                                     1.9476473204185836e-2,
@@ -104,9 +104,9 @@ constexpr std::array kErfcSeries = {-1.3026537197817094,
                                     1.21e-16,
                                     -2.8e-17};
 
-/// 1 - erf(x), to the last digits even where it is tiny: t * exp(-x^2 + p(t)) with t = 2 / (2 + |x|) and a Chebyshev
-/// series p, and 2 less that of -x. Series: Press et al., Numerical Recipes, 3rd edition, section 6.2.2. Computed in
-/// float64, of which narrower types need fewer terms: 13 leave a relative error of 6e-9, all of them one of 2e-13.
+/// Computes 1 - erf(x), accurately even where it is tiny: t * exp(-x^2 + p(t)) with t = 2 / (2 + |x|) and a Chebyshev
+/// series p; for negative x, 2 minus the value at -x. Series: Press et al., Numerical Recipes, 3rd edition, section
+/// 6.2.2. In float64; narrower dtypes need only 13 terms (relative error 6e-9), float64 takes all (2e-13).
 Status erfc(Node& node) {
   ConversionBuilder c(node);
   Value* given = c.input(0);
@@ -116,7 +116,7 @@ Status erfc(Node& node) {
   Value *x = c.as(given, DType::f(64)), *z = c.call("abs", {x});
   Value* t = c.divide(c.like(x, 2), c.add(z, 2));
   Value* y = c.add(c.multiply(t, 4), -2);
-  Value *term = c.like(x, 0), *before = c.like(x, 0);  // Clenshaw
+  Value *term = c.like(x, 0), *before = c.like(x, 0);  // Clenshaw's recurrence
   for (size_t k = given->dtype().bits > 32 ? kErfcSeries.size() - 1 : 12; k > 0; --k) {
     Value* next = c.add(c.subtract(c.multiply(y, term), before), kErfcSeries[k]);
     before = term, term = next;

@@ -22,7 +22,7 @@ class LoopConverter {
     body_ = subgraph(node_, "body");
     if (body_ == nullptr) return node_.error(Kind::invalid_attribute, "it needs the graph body");
     RELAXC_DO(read_operands());
-    // Each round makes at least one more dim symbolic, or holds one for good, so there are no more than two for each
+    // Each round makes at least one more dim symbolic, or holds one for good, so there are at most two rounds per
     // dim.
     for (;;) {
       RELAXC_TRY(bool settled, attempt());
@@ -31,7 +31,7 @@ class LoopConverter {
   }
 
  private:
-  /// A dim that differs from one iteration to the next.
+  /// A dim of a carried value whose extent differs between iterations, and the symbol for it.
   struct Grown {
     arith::Var symbol;
     size_t value, dim;
@@ -41,7 +41,7 @@ class LoopConverter {
     if (node_.has(0)) {
       RELAXC_TRY(std::vector<Expr> trips, node_.ints(0));
       if (trips.size() != 1) return node_.error(Kind::invalid_value, "the trip count must be a scalar");
-      // "For ever" is written as the largest int64.
+      // Exporters write an endless loop as a trip count of INT64_MAX.
       if (!trips[0].is_constant(INT64_MAX)) trips_ = trips[0];
     }
     if (node_.has(1)) {
@@ -78,7 +78,7 @@ class LoopConverter {
     return Done{};
   }
 
-  /// Converts the body once; false if a carried value changed its extent and the body must be converted again.
+  /// Converts the body once. Returns false if a carried value changed its extent, so the body must be converted again.
   Result<bool> attempt() {
     relax::Function& function = node_.importer().function();
     std::vector<Value*> operands{trips_ ? node_.builder().prim(trips_) : nullptr, condition_};
@@ -94,7 +94,7 @@ class LoopConverter {
                            relax::prim_info(node_.context(), DType::index(), iteration));
     std::vector<NamedValue> arguments(2);
     arguments[0].known = Known{DType::i(64), {}, {iteration}};
-    arguments[1].known = Known{DType::boolean(), {}, {node_.index(1)}};  // the body runs, so it holds
+    arguments[1].known = Known{DType::boolean(), {}, {node_.index(1)}};  // the body only runs while the condition holds
     std::vector<Value*> inside;
     for (size_t i = 0; i < initial_.size(); ++i) inside.push_back(function.make_argument(region, names_[i], infos_[i]));
     std::span<Value* const> rest(inside);
@@ -106,7 +106,7 @@ class LoopConverter {
     return settled;
   }
 
-  /// The body's results as tensors: whether to go on, then what is carried, then what is collected.
+  /// Converts the body, and stores its results as tensors: the condition, then carried values, then collected values.
   Status fill_body(Region* region, std::vector<NamedValue> arguments) {
     RELAXC_TRY(std::vector<NamedValue> slots, fill(node_, region, *body_, std::move(arguments)));
     std::vector<NamedValue> likes{NamedValue()};
@@ -123,8 +123,8 @@ class LoopConverter {
     return Done{};
   }
 
-  /// Extents that depend on the data, but that the body declares as numbers: they are expected at run time. For what is
-  /// carried only if the first value has them too, since declarations of growing values are often stale.
+  /// Extents that depend on data, but that the body declares as numbers, are checked at run time and then used. A
+  /// carried value's extent only if its first value has it too, since declarations of growing values are often stale.
   Status expect_declared(relax::Block& block) {
     relax::GraphBuilder builder(node_.importer().module(), node_.importer().ops(), &block, diag);
     builder.location = node_.location;
@@ -151,7 +151,7 @@ class LoopConverter {
     return Done{};
   }
 
-  /// Dims of what is carried that must stay as they are.
+  /// Adds run-time checks that held dims of carried values do not change.
   Status expect_held(relax::Block& block) {
     relax::GraphBuilder builder(node_.importer().module(), node_.importer().ops(), &block, diag);
     builder.location = node_.location;
@@ -166,8 +166,8 @@ class LoopConverter {
     return Done{};
   }
 
-  /// What a loop collects has one size, so that a carried dim on which it depends is to be held; true if there is one
-  /// that is not yet.
+  /// All collected elements have one size, so carried dims on which it depends are held. Returns true if there is a dim
+  /// that was not held yet; the body must then be converted again.
   bool hold_collected() {
     std::vector<Grown> kept;
     for (const Grown& grown : grown_)
@@ -195,7 +195,7 @@ class LoopConverter {
     return false;
   }
 
-  /// A sequence without elements takes the rank that the body gives its elements; true if value `at` is one.
+  /// Gives an empty initial sequence the rank of the elements that the body adds; returns whether value `at` is one.
   Result<bool> takes_rank(size_t at, const TensorInfo& after) {
     const std::vector<Expr>& dims = initial_[at]->shape();
     if (shapes_.count(at) == 0 || !dims[0].is_constant(0) || (*after.shape)[1].constant() == nullptr) return false;
@@ -206,7 +206,7 @@ class LoopConverter {
     return true;
   }
 
-  /// Makes the dims symbolic in which a carried value differs from what the body got.
+  /// Makes dims symbolic where the body changes a carried value's extent. Returns false if something changed.
   Result<bool> generalize() {
     bool settled = true;
     for (size_t i = 0; i < initial_.size(); ++i) {
@@ -258,7 +258,7 @@ class LoopConverter {
     return Done{};
   }
 
-  /// What is carried as an optional, and declared as what can be in it, is there at the end.
+  /// Sets the outputs of carried values. An optional that the body declares as its content is present at the end.
   Status set_carried() {
     std::vector<Value*> results;
     for (relax::Info info : infos_) results.push_back(node_.importer().function().make_result(op_, {}, info));
@@ -286,18 +286,18 @@ class LoopConverter {
   Op* op_ = nullptr;
   Expr trips_;
   Value* condition_ = nullptr;
-  std::vector<NamedValue> carried_;  ///< as they are before the loop
+  std::vector<NamedValue> carried_;  ///< values before the loop
   std::vector<Value*> initial_, values_;
   std::vector<relax::Info> infos_;
   std::vector<std::string> names_;
   std::vector<const onnx::TypeProto::Tensor*>
-      declared_;  ///< of each of values_; null: nothing that is taken account of
+      declared_;  ///< the type declared for each of values_; null if there is none to check
   std::vector<Grown> grown_;
-  std::set<size_t> shapes_;  ///< which of the carried values are the shapes of a sequence's elements
-  std::vector<std::pair<size_t, size_t>> held_;  ///< carried values and dims that stay what they were
+  std::set<size_t> shapes_;  ///< indices in initial_ of values that are the shapes of a sequence's elements
+  std::vector<std::pair<size_t, size_t>> held_;  ///< carried values and dims that must not change
 };
 
-/// Strings that the iterations give one after another are carried as a sequence, and put together behind the loop.
+/// Converts a loop that collects strings: they are carried as a sequence, and stacked after the loop.
 class CollectedStrings {
  public:
   CollectedStrings(Node& node, const onnx::GraphProto& body)
@@ -346,7 +346,7 @@ class CollectedStrings {
   }
 
  private:
-  /// The body with a sequence for each of them behind what it carries.
+  /// Adds a carried sequence to the body for each output of collected strings, after the body's own carried values.
   void carry() {
     for (onnx::AttributeProto& attribute : *loop_.mutable_attribute()) {
       if (attribute.name() != "body") continue;
@@ -378,7 +378,7 @@ class CollectedStrings {
 
   Node& node_;
   std::string prefix_;
-  int first_;  ///< of the body's outputs that are collected
+  int first_;  ///< index of the body's first collected output
   const onnx::GraphProto& body_;
   onnx::NodeProto loop_;
   std::vector<int> strings_;

@@ -11,7 +11,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-/// reduction(-log_probability[target] * weight[target]).
+/// Computes reduction(-log_probability[target] * weight[target]).
 Status negative_likelihood(Node& node, Value* scores, Value* target, Value* weights) {
   std::string reduction = node.string_attr("reduction", "mean");
   if (reduction != "mean" && reduction != "sum" && reduction != "none")

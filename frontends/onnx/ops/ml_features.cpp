@@ -9,7 +9,7 @@ namespace {
 
 constexpr DType kF32 = DType::f(32), kI64 = DType::i(64);
 
-/// Indices count along the last axis; of a vector the result has one row.
+/// Converts ArrayFeatureExtractor: indices count along the last axis; the result for a vector has one row.
 Status array_feature_extractor(Node& node) {
   ConversionBuilder c(node);
   Value *x = c.input(0), *indices = c.input(1);
@@ -30,7 +30,7 @@ Status binarizer(Node& node) {
   return c.set(0, c.as(c.call("greater", {x, c.like(x, node.float_attr("threshold", 0))}), x->dtype()));
 }
 
-/// (x - offset) * scale, each one number or one a feature.
+/// Computes (x - offset) * scale; each is one number, or one per feature.
 Status scaler(Node& node) {
   ConversionBuilder c(node);
   Value* x = c.input(0);
@@ -41,7 +41,7 @@ Status scaler(Node& node) {
   return c.set(0, c.multiply(y, list_of(node, kF32, scale)));
 }
 
-/// Rows divided by their largest element, the sum of the magnitudes, or their length; rows where that is 0 stay.
+/// Divides rows by their largest element, sum of magnitudes, or length; rows where that is 0 stay unchanged.
 Status normalizer(Node& node) {
   ConversionBuilder c(node);
   Value* x = c.as(c.input(0), kF32);
@@ -59,7 +59,7 @@ Status normalizer(Node& node) {
   return c.set(0, c.divide(x, c.where(nothing, c.like(by, 1), by)));
 }
 
-/// What is replaced is one value, which may be NaN; what it becomes is one value or one a feature.
+/// Replaces one value, which may be NaN, by one value or by one per feature.
 Status imputer(Node& node) {
   ConversionBuilder c(node);
   Value* x = c.input(0);
@@ -82,7 +82,7 @@ Status imputer(Node& node) {
   return c.set(0, c.where(replaced, fill, x));
 }
 
-/// `x` as rows, whatever dims there are behind the first; a vector is one row.
+/// Returns `x` as rows, with all dims but the first flattened; a vector is one row.
 Value* as_rows(ConversionBuilder& c, Value* x) {
   if (!c.ok() || rank_of(x) == 2) return x;
   if (rank_of(x) == 1) return c.call("expand_dims", {x}, {{"axis", Ints{0}}});
@@ -91,7 +91,7 @@ Value* as_rows(ConversionBuilder& c, Value* x) {
   return c.reshape(x, {x->shape()[0], width});
 }
 
-/// Rows of all inputs one behind another; each is cut, or filled up with 0, to the width that is given for it.
+/// Concatenates the rows of all inputs; each is cropped, or padded with 0, to its input's width in inputdimensions.
 Status feature_vectorizer(Node& node) {
   ConversionBuilder c(node);
   Ints widths = node.ints_attr("inputdimensions");
@@ -110,7 +110,7 @@ Status feature_vectorizer(Node& node) {
   return c.set(0, c.concat(std::move(parts), 1));
 }
 
-/// One column a category. One that is not known is a row of zeros, or an index that ends the call.
+/// Makes one column per category. An unknown category gives a row of zeros, or with zeros = 0 a run-time error.
 Status one_hot_encoder(Node& node) {
   ConversionBuilder c(node);
   Ints categories = node.ints_attr("cats_int64s");
@@ -125,7 +125,7 @@ Status one_hot_encoder(Node& node) {
   } else {
     RELAXC_TRY(place, place_of_string(c, words, count));
   }
-  // A place past the end has no column; where it must not be, the call ends as it is looked up.
+  // An unknown category has an index past the end. If that is not allowed, this lookup fails at run time.
   if (!zeros) place = c.call("take", {c.arange(node.index(0), node.index(count)), place}, {{"axis", int64_t{0}}});
   Value* size = node.shape({node.index(count)});
   return c.set(0, c.call("one_hot", {place, c.number(kF32, 1), c.number(kF32, 0), size}, {{"axis", int64_t{-1}}}));

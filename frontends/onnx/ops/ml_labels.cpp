@@ -10,12 +10,12 @@ namespace {
 
 constexpr DType kF32 = DType::f(32), kI64 = DType::i(64);
 
-/// Keys or values of a LabelEncoder, in one of several attributes.
+/// Keys or values of a LabelEncoder, from the one of several attributes that holds them.
 struct Labels {
   DType dtype;
   std::vector<double> numbers;
   Ints ints;
-  std::vector<std::string> strings = {};  ///< these alone, if there are any
+  std::vector<std::string> strings = {};  ///< the labels, unless empty
   size_t count() const { return !strings.empty() ? strings.size() : dtype == kI64 ? ints.size() : numbers.size(); }
 };
 
@@ -47,7 +47,7 @@ Result<Labels> labels_of(Node& node, const std::string& what) {
   return node.error(Kind::invalid_attribute, "it needs {}_strings, _int64s, _floats or a tensor", what);
 }
 
-/// The values with the default behind them.
+/// Returns the values, followed by the default.
 Result<Value*> values_with_default(Node& node, Labels values) {
   if (values.dtype == kI64) {
     int64_t fallback = node.int_attr("default_int64", -1);
@@ -67,7 +67,7 @@ Result<Value*> values_with_default(Node& node, Labels values) {
   return node.call("astype", {constant_of(node, DType::f(32), {count}, values.numbers)}, {{"dtype", values.dtype}});
 }
 
-/// Strings by place, with the default behind them.
+/// Sets the output to the strings at the indices `place`; the index after the last one gives the default.
 Status set_strings_by_place(ConversionBuilder& c, std::vector<std::string> values, Value* place) {
   const onnx::AttributeProto* tensor = c.node.attribute("default_tensor");
   bool given = tensor != nullptr && tensor->t().string_data_size() == 1;
@@ -96,7 +96,7 @@ Status map_labels(ConversionBuilder& c, const Labels& keys, Labels values) {
   return c.set(0, c.call("take", {table, place}, {{"axis", int64_t{0}}}));
 }
 
-/// Strings to numbers or back, by what the input is: opset 1 of LabelEncoder, whose numbers are places, and
+/// Maps strings to numbers or back, depending on the input: LabelEncoder of opset 1, where the numbers are indices, and
 /// CategoryMapper.
 Status map_strings(ConversionBuilder& c, std::vector<std::string> strings, const Ints& numbers) {
   Labels words{kI64, {}, {}, std::move(strings)}, places{kI64, {}, numbers};

@@ -10,13 +10,13 @@ namespace {
 
 constexpr DType kF32 = DType::f(32);
 
-/// x times the transpose of the coefficients [count, features].
+/// Returns x times the transpose of the coefficients [count, features].
 Value* products(ConversionBuilder& c, Value* x, int64_t count, int64_t features,
                 const std::vector<double>& coefficients) {
   return c.matmul(x, c.permute(constant_of(c.node, kF32, {count, features}, coefficients), {1, 0}));
 }
 
-/// x times `count` rows of coefficients, plus intercepts, if there are any.
+/// Returns x times `count` rows of coefficients, plus intercepts if there are any.
 Result<Value*> linear_scores(ConversionBuilder& c, int64_t count, const std::vector<double>& intercepts) {
   Node& node = c.node;
   RELAXC_TRY(Value * x, feature_rows(c, false));
@@ -43,14 +43,14 @@ Status linear_regressor(Node& node) {
   return c.set(0, y);
 }
 
-/// The index of the largest score, or of one column whether it is positive.
+/// Returns the index of the largest score in each row; for a single column, whether the score is positive.
 Value* chosen(ConversionBuilder& c, Value* scores, int64_t columns) {
   if (columns > 1) return c.call("argmax", {scores}, {{"axis", int64_t{1}}, {"keepdims", false}});
   Value* positive = c.as(c.call("greater", {scores, c.like(scores, 0)}), DType::i(64));
   return c.call("squeeze", {positive}, {{"axis", Ints{1}}});
 }
 
-/// As many columns of scores as there are intercepts; one column may stand for two classes, or for 0 and 1.
+/// Converts LinearClassifier: one column of scores per intercept; a single one may mean two classes, or 0 and 1.
 Status linear_classifier(Node& node) {
   ConversionBuilder c(node);
   ClassLabels labels(node, "classlabels_ints", "classlabels_strings");
@@ -83,7 +83,7 @@ struct Kernel {
     gamma = given[0], coef0 = given[1], degree = given[2];
   }
 
-  /// Of every row of x [N, F] with every one of `count` vectors: [N, count].
+  /// Returns the kernel of every row of x [N, F] with each of `count` vectors, [N, count].
   Value* of(ConversionBuilder& c, Value* x, int64_t count, const std::vector<double>& vectors) const {
     if (!c.ok()) return nullptr;
     int64_t features = static_cast<int64_t>(vectors.size()) / count;
@@ -103,10 +103,10 @@ struct Kernel {
   }
 };
 
-/// Attributes of a support vector machine that must fit each other.
+/// Attributes of a support vector machine, checked against each other.
 struct Machine {
   std::vector<double> vectors, coefficients, rho;
-  int64_t supports = 0;  ///< 0: the coefficients are those of a linear model
+  int64_t supports = 0;  ///< number of support vectors; 0 for a linear model
 
   Status read(Node& node, int64_t count) {
     vectors = node.floats_attr("support_vectors"), coefficients = node.floats_attr("coefficients");
@@ -142,7 +142,7 @@ Status svm_regressor(Node& node) {
   return c.set(0, y);
 }
 
-/// One linear model a class; its largest score decides.
+/// Converts a classifier with one linear model per class; the largest score wins.
 Status svm_linear_classifier(ConversionBuilder& c, Value* x, const Machine& m, const ClassLabels& labels) {
   Node& node = c.node;
   int64_t classes = labels.count();
@@ -154,8 +154,8 @@ Status svm_linear_classifier(ConversionBuilder& c, Value* x, const Machine& m, c
   return c.set(1, transformed(c, scores, node.string_attr("post_transform", "NONE")));
 }
 
-/// One vote for each pair of classes. The coefficients of class i against j are in row j - 1 (or j, of the other), in
-/// the columns of the class's own vectors.
+/// The votes of all pairs of classes. For classes i < j, the coefficients are in row j - 1 for class i and in row i for
+/// class j, in the columns of the class's own support vectors.
 class Votes {
  public:
   Votes(ConversionBuilder& c, const Machine& m, Ints vectors_per_class)
@@ -163,7 +163,7 @@ class Votes {
 
   int64_t pairs() const { return classes_ * (classes_ - 1) / 2; }
 
-  /// [N, pairs] from the kernel values [N, supports].
+  /// Returns the scores [N, pairs] from the kernel values [N, supports].
   Value* scores(Value* kernels) {
     std::vector<double> weights(static_cast<size_t>(m_.supports * pairs()), 0);
     int64_t pair = 0;
@@ -176,7 +176,7 @@ class Votes {
     return c_.add(y, list_of(c_.node, kF32, m_.rho));
   }
 
-  /// How many pairs each class wins, [N, classes].
+  /// Returns the number of pairs that each class wins, [N, classes].
   Value* count(Value* scores) {
     std::vector<double> to_first(static_cast<size_t>(pairs() * classes_), 0), to_second = to_first;
     int64_t pair = 0;
@@ -205,7 +205,7 @@ class Votes {
   int64_t classes_;
 };
 
-/// Probabilities of the classes from the scores of pairs, by the sigmoids prob_a, prob_b of each pair.
+/// Returns the probabilities of the classes from the scores of pairs; prob_a and prob_b give each pair's sigmoid.
 Result<Value*> probabilities(ConversionBuilder& c, Value* scores, int64_t classes) {
   Node& node = c.node;
   std::vector<double> a = node.floats_attr("prob_a"), b = node.floats_attr("prob_b");

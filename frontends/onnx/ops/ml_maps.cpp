@@ -23,7 +23,7 @@ Result<Maps> map_input(Node& node) {
   return *maps;
 }
 
-/// Rows of probabilities as maps from labels; one row is one map.
+/// Converts rows of probabilities to maps from labels; a single row is one map.
 Status zip_map(Node& node) {
   ConversionBuilder c(node);
   Ints labels = node.ints_attr("classlabels_int64s");
@@ -49,7 +49,7 @@ Status zip_map(Node& node) {
   return Done{};
 }
 
-/// `values` written to the places of a vector of `count` zeros, as one row; what has the place `count` is left out.
+/// Returns a row of `count` zeros with `values` written at `places`; a value with the place `count` is dropped.
 Value* scattered(ConversionBuilder& c, Value* values, Value* places, Expr count) {
   if (!c.ok()) return nullptr;
   Expr all = c.node.simplify(count + 1), one = c.node.index(1);
@@ -59,7 +59,7 @@ Value* scattered(ConversionBuilder& c, Value* values, Value* places, Expr count)
   return c.reshape(c.slice(row, 0, c.node.index(0), count), {one, count});
 }
 
-/// A column for each word of the vocabulary; keys that are none of them are passed over.
+/// Makes one column for each word of the vocabulary; other keys are ignored.
 Status dict_vectorizer(Node& node) {
   ConversionBuilder c(node);
   RELAXC_TRY(Maps maps, map_input(node));
@@ -80,8 +80,8 @@ Status dict_vectorizer(Node& node) {
   return c.set(0, scattered(c, maps.values, places, node.index(count)));
 }
 
-/// A map from integers as one row: its values in the order of its keys, or with a key as the place of its value among
-/// `max_map`.
+/// Converts a map from integers to one row: dense, its values in the order of keys; or sparse, each value at the index
+/// that its key gives, in a row of `max_map`.
 Status cast_map(Node& node) {
   ConversionBuilder c(node);
   RELAXC_TRY(Maps maps, map_input(node));

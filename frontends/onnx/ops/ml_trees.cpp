@@ -14,7 +14,7 @@
 namespace relaxc::frontend::ml_trees_family {
 namespace {
 
-/// Subscripts that the operator reads must be in their tables.
+/// Reports targets and features that are out of range, and a forest without trees.
 Status check_targets(Node& node, const Forest& forest, int64_t targets) {
   for (double target : forest.targets)
     if (target < 0 || target >= static_cast<double>(targets))
@@ -26,7 +26,7 @@ Status check_targets(Node& node, const Forest& forest, int64_t targets) {
 }
 
 struct Scores {
-  Value *sum, *seen;  ///< [N, targets]; whether a leaf had a weight
+  Value *sum, *seen;  ///< both [N, targets]; seen: whether any leaf had a weight
 };
 
 Result<Scores> scores_of(ConversionBuilder& c, Forest& forest, int64_t targets, const std::string& aggregate) {
@@ -68,8 +68,8 @@ Result<std::vector<double>> base_values(Node& node) {
   return tensor_numbers(node, "base_values_as_tensor");
 }
 
-/// As ONNX Runtime does: a single target is transformed by PROBIT only, and of several only those that a leaf had a
-/// weight for have a base value, unless they are averages.
+/// Converts TreeEnsembleRegressor as ONNX Runtime computes it: a single target is transformed only by PROBIT; of
+/// several targets, only those for which a leaf had a weight get a base value, unless they are averages.
 Status regressor(Node& node) {
   ConversionBuilder c(node);
   RELAXC_TRY(Forest forest, forest_by_id(node, "target"));
@@ -89,7 +89,7 @@ Status regressor(Node& node) {
   return c.set(0, c.as(y, DType::f(32)));
 }
 
-/// Two classes where the leaves may name only one: how ONNX Runtime makes labels and scores of them.
+/// Sets labels and scores of two classes, of which the leaves may name only one, as ONNX Runtime does.
 Status set_two_classes(ConversionBuilder& c, const ClassLabels& labels, const Forest& forest, Scores scores,
                        const std::vector<double>& base, const std::string& transform) {
   DType real = scores.sum->dtype();
@@ -99,7 +99,7 @@ Status set_two_classes(ConversionBuilder& c, const ClassLabels& labels, const Fo
   auto column = [&](Value* of, int64_t k) { return c.slice(of, 1, c.node.index(k), c.node.index(k + 1)); };
   Value *first = column(scores.sum, 0), *other = column(scores.sum, 1);
   if (base.size() == 2) {
-    // A score of the second class is that of the first, shifted; without one, neither is its base value added.
+    // If a leaf scored the second class, it gets the first one's score, shifted; otherwise its base value is not added.
     Value *has_first = column(scores.seen, 0), *has_other = column(scores.seen, 1), *zero = c.number(real, 0);
     Value* shifted = c.add(first, base[1]);
     Value* opposite = c.where(has_first, c.call("negative", {shifted}), zero);

@@ -14,7 +14,7 @@ Status matmul(Node& node) {
   return node.set(0, node.call("matmul", {a, b}));
 }
 
-/// alpha * A' * B' + beta * C.
+/// Computes alpha * A' * B' + beta * C.
 Status gemm(Node& node) {
   RELAXC_TRY(Value * a, node.input(0));
   RELAXC_TRY(Value * b, node.input(1));
@@ -37,11 +37,11 @@ Status gemm(Node& node) {
   if (beta != 1) {
     RELAXC_TRY(c, node.call("multiply", {c, node.scalar(c->dtype(), beta)}));
   }
-  // Before opset 7 C broadcast only if asked to, which it had to be: shapes that agree broadcast in any case.
+  // The attribute `broadcast` of opsets before 7 is not read: shapes that agree broadcast in any case.
   return node.set(0, node.call("add", {y, c}));
 }
 
-/// Global pools are reductions over the spatial dims.
+/// Converts a global pool to a reduction over the spatial dims.
 template <const OpName& Name>
 Status global_pool(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
@@ -53,7 +53,7 @@ Status global_pool(Node& node) {
 }
 constexpr OpName kMean = "mean", kMax = "max";
 
-/// The p-norm over the spatial dims. Before opset 2 p was a float.
+/// Computes the p-norm over the spatial dims. Before opset 2, p was a float.
 Status global_lp_pool(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   double p = node.opset < 2 ? node.float_attr("p", 2) : static_cast<double>(node.int_attr("p", 2));
@@ -69,7 +69,7 @@ Status global_lp_pool(Node& node) {
   return node.set(0, node.call("power", {sum, node.scalar(dtype, 1 / p)}));
 }
 
-/// Before opset 13 the input was seen as a matrix [dims before axis, dims from axis on], normalized by row.
+/// Converts Softmax and its like. Before opset 13, they work on the rows of [dims before axis, dims from axis on].
 template <const OpName& Name>
 Status softmax(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
@@ -90,7 +90,7 @@ Attrs epsilon(Node& node) {
   return {{"epsilon", node.float_attr("epsilon", 1e-5)}};
 }
 
-/// Mean and variance are the batch's own; the running ones move towards them.
+/// Normalizes by the mean and variance of the batch, and sets the running ones, which move towards these.
 Status batch_norm_training(Node& node, std::vector<Value*> operands) {
   Value* x = operands[0];
   Ints axes;
@@ -111,7 +111,7 @@ Status batch_norm_training(Node& node, std::vector<Value*> operands) {
   return node.set(0, node.call("nn.batch_norm", operands, epsilon(node)));
 }
 
-/// Before opset 9 statistics could be those of every element of a sample, with its shape.
+/// Normalizes by statistics for every element of a sample, with its shape, which opsets before 9 allow.
 Status batch_norm_of_elements(Node& node, const std::vector<Value*>& operands) {
   Value* x = operands[0];
   RELAXC_TRY(Value * variance,
@@ -124,7 +124,7 @@ Status batch_norm_of_elements(Node& node, const std::vector<Value*>& operands) {
   return node.set(0, with_shape(node, y, x->shape(), "the shape of its statistics"));
 }
 
-/// Float16 data may come with float32 statistics.
+/// Converts BatchNormalization, where float16 data may come with float32 statistics.
 Status batch_norm(Node& node) {
   RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
   if (operands.size() != 5) return node.error(Kind::wrong_arity, "it takes 5 inputs, found {}", operands.size());
@@ -141,7 +141,7 @@ Result<Ints> axes_from(Node& node, Value* x) {
   return axes;
 }
 
-/// The second and third output: the mean, and 1 / sqrt(variance + epsilon), with the axes as dims of 1.
+/// Sets outputs 1 and 2: the mean, and 1 / sqrt(variance + epsilon), with the reduced axes kept as dims of 1.
 Status moments(Node& node, Value* x, const Ints& axes) {
   Attrs over{{"axis", axes}, {"keepdims", true}};
   RELAXC_TRY(x, astype(node, x, x->dtype().bits < 32 ? DType::f(32) : x->dtype()));
@@ -182,7 +182,7 @@ Status instance_norm(Node& node) {
   return node.set(0, node.call("nn.instance_norm", operands, epsilon(node)));
 }
 
-/// Scale and bias are given by group before opset 21, by channel since.
+/// Converts GroupNormalization: scale and bias are per group before opset 21, per channel since.
 Status group_norm(Node& node) {
   RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
   if (operands.size() != 3) return node.error(Kind::wrong_arity, "it takes 3 inputs, found {}", operands.size());
@@ -201,7 +201,7 @@ Status group_norm(Node& node) {
   return node.set(0, node.call("nn.group_norm", operands, std::move(attrs)));
 }
 
-/// Local response normalization over channels.
+/// Converts local response normalization over channels.
 Status lrn(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   return node.set(0, node.call("nn.lrn", {x},

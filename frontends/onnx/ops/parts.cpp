@@ -15,7 +15,7 @@ namespace {
 Status concat(Node& node) {
   RELAXC_TRY(std::vector<Value*> parts, node.all_inputs());
   if (parts.empty()) return node.error(Kind::wrong_arity, "it needs at least one input");
-  // Opset 1 to 3 had axis 1 by default.
+  // In opsets 1 to 3, the axis is 1 by default.
   if (!node.has_attr("axis") && node.opset >= 4) return node.error(Kind::invalid_attribute, "axis is missing");
   return node.set(0, node.call("concat", parts, {{"axis", node.int_attr("axis", 1)}}));
 }
@@ -88,7 +88,7 @@ bool fold_split(Node& node) {
   return true;
 }
 
-/// Axes that are read at run time: every axis is sliced, those that are none from 0 to its end.
+/// Rewrites a slice whose axes are read at run time as one of every axis; unnamed axes go from 0 to their end.
 void spread_over_all_axes(Node& node, const std::vector<Expr>& dims, const std::vector<Expr>& axes,
                           std::vector<Expr>& starts, std::vector<Expr>& ends, std::vector<Expr>& steps) {
   std::vector<Expr> from, to, by;
@@ -107,15 +107,15 @@ void spread_over_all_axes(Node& node, const std::vector<Expr>& dims, const std::
   starts = std::move(from), ends = std::move(to), steps = std::move(by);
 }
 
-/// A slice that goes backwards begins at the first element where its start is before it: ONNX clamps such a start to
-/// the axis, NumPy and `strided_slice` take it for one before the axis.
+/// Returns the start of a backward slice. A negative start before the axis begins at the first element: ONNX clamps it
+/// to the axis, while NumPy and `strided_slice` take it for a position before the axis.
 Expr backward_start(Node& node, Expr start, Expr dim) {
   const int64_t* value = start.constant();
   if (value != nullptr && *value >= -1) return start;
   return node.simplify(arith::select(arith::lt(start, node.index(0)), arith::max(start, node.index(0) - dim), start));
 }
 
-/// How many axes are cut: the length of the lists, which all have the same one.
+/// Returns the number of sliced axes, which is the length of all lists; nullopt if it is not known.
 Result<std::optional<int64_t>> axes_cut(Node& node) {
   for (size_t i = 1; i < 5; ++i) {
     if (!node.has(i)) continue;
@@ -126,13 +126,13 @@ Result<std::optional<int64_t>> axes_cut(Node& node) {
   return std::optional<int64_t>{};
 }
 
-/// The lists of a slice whose number of axes is known only at run time, as lists for all axes: those behind their
-/// ends leave the axes whole. More numbers than axes, or lists of different lengths, are refused when that is known.
+/// Reads the lists of a slice whose number of axes is known only at run time, as lists for all axes; padding leaves the
+/// other axes whole. More numbers than axes, and lists of different lengths, are refused at run time.
 class OpenLists {
  public:
   OpenLists(Node& node, Value* x) : node_(node), rank_(static_cast<int64_t>(x->shape().size())) {}
 
-  /// Input `index`; `rest` is what follows its end.
+  /// Returns input `index` as a list for all axes; `rest` is the value that it is padded with.
   Result<std::vector<Expr>> read(size_t index, double rest) {
     RELAXC_TRY(Value * list, node_.input(index));
     if (list->shape().size() != 1)
@@ -151,7 +151,7 @@ class OpenLists {
     return values_of(node_, list);
   }
 
-  /// How many numbers the lists have.
+  /// Returns the number of axes in the lists, which is symbolic.
   Expr count() const { return count_; }
 
  private:
@@ -162,7 +162,7 @@ class OpenLists {
   Expr count_;
 };
 
-/// Begins, ends, axes and steps of a slice; empty axes are the first ones.
+/// Starts, ends, axes and steps of a slice; empty axes mean the first ones.
 struct Limits {
   std::vector<Expr> starts, ends, axes, steps;
 };
@@ -174,7 +174,7 @@ Result<Limits> open_limits(Node& node, Value* x) {
   RELAXC_TRY(limits.starts, lists.read(1, 0));
   RELAXC_TRY(limits.ends, lists.read(2, 0x1p62));
   if (node.has(3)) {
-    RELAXC_TRY(limits.axes, lists.read(3, static_cast<double>(rank)));  // no axis
+    RELAXC_TRY(limits.axes, lists.read(3, static_cast<double>(rank)));  // `rank` is the index of no axis
     for (Expr& axis : limits.axes)
       axis = node.simplify(arith::select(arith::lt(axis, node.index(0)), axis + rank, axis));
     RELAXC_DO(expect_axes(node, limits.axes, rank, lists.count()));
@@ -187,7 +187,7 @@ Result<Limits> open_limits(Node& node, Value* x) {
 
 Status emit_slice(Node& node, Value* x, Limits limits);
 
-/// Begins, ends, axes and steps: attributes before opset 10, inputs since.
+/// Converts Slice: starts, ends and axes are attributes before opset 10, inputs since.
 Status slice(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   Limits limits;
@@ -241,12 +241,12 @@ Status emit_slice(Node& node, Value* x, Limits limits) {
                    {{"axes", axes.value_or(std::vector<int64_t>{})}}));
 }
 
-/// One axis of a slice of known contents, with numbers.
+/// The slice of one axis of known contents, in numbers: `count` elements from `begin`, `step` apart.
 struct Cut {
   int64_t begin = 0, step = 1, count = 0;
 };
 
-/// What is asked of every axis; nothing if it is not known.
+/// Returns the slice of every axis; nullopt if it is not known at compile time.
 std::optional<std::vector<Cut>> cuts_of(Node& node, const std::vector<int64_t>& shape) {
   std::vector<Cut> cuts;
   for (int64_t extent : shape) cuts.push_back({0, 1, extent});
@@ -278,7 +278,7 @@ std::optional<std::vector<Cut>> cuts_of(Node& node, const std::vector<int64_t>& 
   return cuts;
 }
 
-/// Known contents rearranged: element i of the result is element `from(i)` of x, both as subscripts.
+/// Sets the output to known contents, rearranged: element i is element `from(i)` of x, where both are subscripts.
 bool set_rearranged(Node& node, const Known& x, std::vector<int64_t> shape,
                     const std::function<std::vector<int64_t>(const std::vector<int64_t>&)>& from) {
   Known result{x.dtype, std::move(shape), {}};

@@ -14,8 +14,8 @@
 namespace relaxc::frontend::quantize_family {
 namespace {
 
-/// A scale or zero point in a form that broadcasts with `x`: as it is for one element; a list along `axis`; or, with
-/// blocks, each of its elements repeated over a block along the axis.
+/// Returns a scale or zero point that broadcasts with `x`: one element is returned as it is; a list lies along `axis`;
+/// with blocks, each element is repeated over a block along the axis.
 Result<Value*> spread(Node& node, Value* parameter, Value* x, int64_t axis, int64_t block) {
   size_t rank = x->shape().size();
   const std::vector<Expr>& dims = parameter->shape();
@@ -42,8 +42,8 @@ Result<Value*> spread(Node& node, Value* parameter, Value* x, int64_t axis, int6
   return reshape(node, parameter, std::move(shape));
 }
 
-/// A scale or zero point as the operators of quantization take it: one number, or a list that is known to be as long as
-/// the axis. A list of open length may turn out to be one number, which broadcasting decides while running.
+/// Returns whether `quantize` and `dequantize` take the scale or zero point as it is: a scalar, or a list that is known
+/// to be as long as the axis. A list of open length may have one element; broadcasting handles that at run time.
 bool is_plain(const Value* parameter, const Value& x, int64_t axis) {
   if (parameter == nullptr || parameter->shape().empty()) return true;
   int64_t rank = static_cast<int64_t>(x.shape().size()), at = axis < 0 ? axis + rank : axis;
@@ -52,7 +52,7 @@ bool is_plain(const Value* parameter, const Value& x, int64_t axis) {
   return at >= 0 && at < rank && arith::prove_equal(parameter->shape()[0], x.shape()[static_cast<size_t>(at)]);
 }
 
-/// (x - zero) * scale.
+/// Returns (x - zero) * scale.
 Result<Value*> dequantized(Node& node, Value* x, Value* scale, Value* zero, int64_t axis, int64_t block) {
   DType dtype = scale->dtype(), stored = x->dtype();
   bool integer = stored.is_integer() && (stored.bits <= 16 || stored == DType::i(32));
@@ -85,7 +85,7 @@ bool is_small_float(DType dtype) {
   return dtype.is_float() && dtype.bits <= 8 && dtype.code != TypeCode::kFloat8E8M0FNU;
 }
 
-/// x / scale + zero in a float of a byte or less. Its zero point is 0 wherever there is one, and adding that would only
+/// Returns x / scale as a float of a byte or less. Its zero point must be 0, and is not added, since that would only
 /// lose the sign of -0.
 Result<Value*> quantized_float(Node& node, Value* x, Value* divisor, DType dtype) {
   if (node.has(2)) {
@@ -98,7 +98,7 @@ Result<Value*> quantized_float(Node& node, Value* x, Value* divisor, DType dtype
   return converted(node, y, dtype, rules);
 }
 
-/// saturate(round(x / scale) + zero), rounding halves to even.
+/// Returns saturate(round(x / scale) + zero), where round takes ties to even.
 Result<Value*> quantized(Node& node, Value* x, Value* scale, Value* zero, DType dtype, int64_t axis, int64_t block) {
   std::optional<Limits> range = limits(dtype);
   if (!range && !is_small_float(dtype))
@@ -157,7 +157,7 @@ Status quantize(Node& node) {
   return node.set(0, quantized(node, x, scale, zero, dtype, axis, block));
 }
 
-/// x in int32 with its zero point taken away; `axis`: along which a list of zero points is.
+/// Returns x as int32 minus its zero point; a list of zero points lies along `axis`.
 Result<Value*> centered(Node& node, Value* x, Value* zero, int64_t axis) {
   RELAXC_TRY(Value * wide, astype(node, x, DType::i(32)));
   if (zero == nullptr) return wide;
@@ -173,7 +173,7 @@ Status matmul_integer(Node& node) {
   RELAXC_TRY(Value * b, node.input(1));
   RELAXC_TRY(Value * a_zero, node.optional_input(2));
   RELAXC_TRY(Value * b_zero, node.optional_input(3));
-  // The zero points of A are by row, those of B by column.
+  // Zero points of A are per row, those of B per column.
   RELAXC_TRY(a, centered(node, a, a_zero, -2));
   RELAXC_TRY(b, centered(node, b, b_zero, -1));
   return node.set(0, node.call("matmul", {a, b}));
@@ -195,7 +195,7 @@ Status qlinear_matmul(Node& node) {
   return node.set(0, quantized(node, y, v[6], v[7], v[7]->dtype(), -1, 0));
 }
 
-/// Sums of products of integers; zero points of the weight are by output channel.
+/// Returns the convolution in integers; zero points of the weight are per output channel.
 Result<Value*> integer_convolution(Node& node, Value* x, Value* x_zero, Value* weight, Value* weight_zero) {
   RELAXC_TRY(x, centered(node, x, x_zero, 1));
   RELAXC_TRY(weight, centered(node, weight, weight_zero, 0));
@@ -210,7 +210,7 @@ Status conv_integer(Node& node) {
   return node.set(0, integer_convolution(node, x, x_zero, weight, weight_zero));
 }
 
-/// Scales and zero points are one number for all of x and y, and one for all of w or one for each of its channels.
+/// Reports scales and zero points of x and y that are not scalars, and of w that are not one per output channel either.
 Status check_qlinear_conv(Node& node, const std::vector<Value*>& v) {
   constexpr const char* kNames[] = {"x",       "x_scale",      "x_zero_point", "w",
                                     "w_scale", "w_zero_point", "y_scale",      "y_zero_point"};
@@ -232,7 +232,7 @@ Status check_qlinear_conv(Node& node, const std::vector<Value*>& v) {
   return Done{};
 }
 
-/// The bias is int32 in units of the product of the scales, so it joins the exact sum.
+/// Converts QLinearConv. The bias is int32 in units of x_scale * w_scale, so it is added to the exact sum.
 Status qlinear_conv(Node& node) {
   RELAXC_TRY(std::vector<Value*> v, node.all_inputs());
   if (v.size() < 8 || v.size() > 9) return node.error(Kind::wrong_arity, "it takes 8 or 9 inputs, found {}", v.size());
@@ -291,7 +291,7 @@ Quantization quantized_by_range(ConversionBuilder& c, Value* x) {
   Value *zero = c.number(dtype, 0), *steps = c.number(dtype, 255);
   Value* high = c.call("maximum", {c.reduce("max", x, Ints{}, false), zero});
   Value* low = c.call("minimum", {c.reduce("min", x, Ints{}, false), zero});
-  // Any scale stands for zeros alone: 1, as ONNX Runtime has it.
+  // If all elements are zero, every scale is right; ONNX Runtime uses 1.
   Value *width = c.subtract(high, low), *none = c.call("equal", {width, zero});
   Value* scale = c.where(none, c.number(dtype, 1), c.divide(width, steps));
   Value* point = c.subtract(zero, c.divide(low, scale));

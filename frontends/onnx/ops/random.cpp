@@ -22,7 +22,7 @@ Value* word(Node& node, uint64_t value) {
   return node.builder().constant(relax::ConstantData::inline_bytes(kBits, {}, std::move(bytes)));
 }
 
-/// Where the node's numbers begin.
+/// Returns the start of the node's random sequence, from its seed or else from its output's name.
 uint64_t seed_of(Node& node) {
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   auto mix = [&](uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };
@@ -34,8 +34,8 @@ uint64_t seed_of(Node& node) {
   return hash * 0x9e3779b97f4a7c15;
 }
 
-/// Numbers in [0, 1), one for each element of `dims`: all bits that the dtype has. `stream` distinguishes several draws
-/// of a node from each other.
+/// Returns random numbers in [0, 1) of shape `dims`, with as many random bits as the dtype's mantissa has. Draws of one
+/// node with different `stream` are independent.
 Result<Value*> uniform(Node& node, const std::vector<Expr>& dims, DType dtype, uint64_t stream = 0) {
   Expr count = node.index(1);
   for (Expr dim : dims) count = node.simplify(count * dim);
@@ -60,7 +60,7 @@ Result<Value*> uniform(Node& node, const std::vector<Expr>& dims, DType dtype, u
   return reshape(node, z, dims);
 }
 
-/// The standard normal distribution by Box and Muller's transform.
+/// Returns numbers of the standard normal distribution, by the Box-Muller transform.
 Result<Value*> normal(Node& node, const std::vector<Expr>& dims, DType dtype) {
   RELAXC_TRY(Value * radius, uniform(node, dims, dtype));
   RELAXC_TRY(radius, node.call("subtract", {node.scalar(dtype, 1), radius}));  // 0 has no logarithm
@@ -73,7 +73,7 @@ Result<Value*> normal(Node& node, const std::vector<Expr>& dims, DType dtype) {
   return node.call("multiply", {radius, angle});
 }
 
-/// Numbers are drawn in float64 for float64, in float32 for everything else.
+/// Returns the dtype in which to draw: float64 for float64, float32 for all others.
 DType drawn_in(DType dtype) {
   return dtype == DType::f(64) ? dtype : DType::f(32);
 }
@@ -84,7 +84,7 @@ Result<DType> dtype_or(Node& node, DType fallback) {
   return dtype_of(static_cast<int32_t>(code), node.location, node.diag);
 }
 
-/// low + uniform * (high - low), or mean + normal * scale.
+/// Sets the output to low + uniform * (high - low), or to mean + normal * scale.
 Status draw(Node& node, const std::vector<Expr>& dims, DType dtype, bool is_normal) {
   if (!dtype.is_float())
     return node.error(Kind::dtype_mismatch, "random numbers of {} are not defined; floats are", to_string(dtype));
@@ -112,7 +112,7 @@ Status random_like(Node& node) {
   return draw(node, dims, dtype, Normal);
 }
 
-/// 1 with the probability that the element says.
+/// Draws 1 with the probability that each element gives, else 0.
 Status bernoulli(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(DType dtype, dtype_or(node, x->dtype()));
@@ -123,8 +123,8 @@ Status bernoulli(Node& node) {
   return node.set(0, astype(node, y, dtype));
 }
 
-/// Classes drawn with the probabilities that rows of unnormalized logarithms say: how many classes end before a uniform
-/// number times the sum.
+/// Draws classes whose unnormalized log-probabilities are the rows of x. A class is the number of cumulative
+/// probabilities that are not greater than a uniform number.
 Status multinomial(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(DType dtype, dtype_or(node, DType::i(32)));
@@ -143,14 +143,14 @@ Status multinomial(Node& node) {
   RELAXC_TRY(Value * before, node.call("less_equal", {x, draw}));
   RELAXC_TRY(before, astype(node, before, DType::i(64)));
   RELAXC_TRY(Value * y, node.call("sum", {before}, {{"axis", std::vector<int64_t>{2}}, {"keepdims", false}}));
-  // The sum of the probabilities is 1 except for rounding.
+  // Rounding may leave the sum of the probabilities below 1, so the class is clamped to the last one.
   Expr last = node.simplify(dims[1] - 1);
   RELAXC_TRY(Value * most, node.call("shape_to_tensor", {node.shape({last})}));
   RELAXC_TRY(y, node.call("minimum", {y, most}));
   return node.set(0, astype(node, y, dtype));
 }
 
-/// Whether the node trains: the constant, or null and the input to ask when the program runs.
+/// The training mode: the constant; or, if `asked` is not null, the value to read at run time.
 struct Training {
   bool constant = false;
   Value* asked = nullptr;
@@ -163,7 +163,7 @@ Result<Training> training_mode(Node& node) {
   return Training{false, asked};
 }
 
-/// x itself, and a mask that keeps everything.
+/// Sets the outputs to x itself and to a mask that keeps everything.
 Status keep_all(Node& node) {
   RELAXC_DO(node.forward(0, 0));
   if (!node.wants(1)) return Done{};
@@ -173,7 +173,7 @@ Status keep_all(Node& node) {
   return node.set(1, node.call("ones", {node.shape(std::move(dims))}, {{"dtype", dtype}}));
 }
 
-/// Elements that are kept grow by 1 / (1 - ratio), so that the mean stays; `asked` false: all are kept as they are.
+/// Scales the elements kept by 1 / (1 - ratio), so that the mean stays. If `asked` is false, all are kept unscaled.
 Status dropout(Node& node) {
   RELAXC_TRY(Training training, training_mode(node));
   if (!training.constant && training.asked == nullptr) return keep_all(node);

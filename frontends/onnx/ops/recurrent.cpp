@@ -14,7 +14,7 @@ Result<std::vector<Value*>> first_inputs(Node& node, size_t count) {
   return values;
 }
 
-/// Operands in ONNX's order; attributes under our names. Activation names are ONNX's, in any case of letters.
+/// Emits `op`; `values` are in ONNX's order. Activation names are those of ONNX, in upper or lower case.
 Status recurrent(Node& node, OpName op, std::vector<Value*> values, Attrs attrs) {
   if (node.has_attr("hidden_size") && values.at(2) != nullptr && values[2]->shape().size() == 3) {
     std::vector<Expr> dims = values[2]->shape();
@@ -46,8 +46,8 @@ Status rnn(Node& node) {
   return recurrent(node, "nn.rnn", std::move(values), {});
 }
 
-/// DynamicQuantizeLSTM: weights [directions, in, 4 * hidden] of integers. ONNX Runtime also rounds what they are
-/// multiplied with to 8 bits at every step; here it stays as it is, which is nearer to the model before quantization.
+/// Converts DynamicQuantizeLSTM with integer weights [directions, in, 4 * hidden]. ONNX Runtime also rounds the other
+/// factor of each product to 8 bits; here it stays a float, which is nearer to the model before quantization.
 Status quantized_lstm(Node& node) {
   ConversionBuilder c(node);
   RELAXC_TRY(std::vector<Value*> values, first_inputs(node, 8));

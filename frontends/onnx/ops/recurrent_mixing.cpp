@@ -6,7 +6,7 @@
 namespace relaxc::frontend::recurrent_mixing_family {
 namespace {
 
-/// [B, T, heads * size] as [B, T, heads, size].
+/// Reshapes [B, T, heads * size] to [B, T, heads, size].
 Result<Value*> unpacked(Node& node, Value* x, int64_t heads) {
   const std::vector<Expr> dims = x->shape();
   if (dims.size() != 3 || heads <= 0)
@@ -37,7 +37,7 @@ Status linear_attention(Node& node) {
   Expr size = operands[0]->shape()[3];
   Attrs attrs{{"delta", delta}};
   std::optional<double> scale = known_head_scale(node, size);
-  if (scale) attrs.set("scale", *scale);  // applied before the sum is rounded
+  if (scale) attrs.set("scale", *scale);  // as an attribute, it is applied before the sum is rounded
   RELAXC_TRY(std::vector<Value*> made, node.call_many("nn.linear_attention", operands, std::move(attrs)));
   if (!scale) {
     RELAXC_TRY(Value * factor, head_scale(node, size, operands[0]->dtype()));
@@ -48,7 +48,7 @@ Status linear_attention(Node& node) {
   return node.wants(1) ? node.set(1, made[1]) : Status(Done{});
 }
 
-/// A causal convolution along time; the last k - 1 elements are handed on to the next call.
+/// Converts a causal convolution along time; the last k - 1 elements are the state for the next call.
 Status causal_conv(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * weight, node.input(1));

@@ -11,12 +11,12 @@ namespace {
 struct Reduction {
   Value* x = nullptr;
   Attrs attrs;
-  bool nothing = false;           ///< no axis is reduced: element-wise parts still apply
-  std::vector<Expr> result_dims;  ///< set where axes are read at run time: the result's shape
+  bool nothing = false;           ///< no axis is reduced; element-wise parts still apply
+  std::vector<Expr> result_dims;  ///< the result's shape, if axes are read at run time
 };
 
-/// Axes that are read at run time: dim d becomes two, [1, d] if it is reduced and [d, 1] if not, so that the second
-/// ones are reduced whatever the axes are.
+/// Prepares a reduction over axes read at run time: dim d becomes [1, d] if it is reduced and [d, 1] if not, so that
+/// reducing every second dim is right whatever the axes are.
 Status reduce_unknown(Node& node, Reduction& r, const std::vector<Expr>& axes, bool keep) {
   std::vector<Expr> dims = r.x->shape(), pairs, kept;
   std::vector<int64_t> seconds;
@@ -69,7 +69,7 @@ Status plain(Node& node) {
   return node.set(0, reduce(node, Name, r, r.x));
 }
 
-/// before: of each element; after: of the result; either may be null.
+/// Converts a sum of `Before` applied to each element, with `After` applied to the result; either may be null.
 template <const OpName* Before, const OpName* After>
 Status sum_of(Node& node) {
   RELAXC_TRY(Reduction r, reduction(node));
@@ -79,7 +79,7 @@ Status sum_of(Node& node) {
   }
   RELAXC_TRY(Value * y, reduce(node, "sum", r, x));
   if (After == nullptr) return node.set(0, y);
-  DType dtype = y->dtype();  // the root of an integer is taken in double
+  DType dtype = y->dtype();  // an integer's root or logarithm is taken in float64
   RELAXC_TRY(y, astype(node, y, dtype.is_float() ? dtype : DType::f(64)));
   RELAXC_TRY(y, node.call(*After, {y}));
   return node.set(0, astype(node, y, dtype));
@@ -87,11 +87,11 @@ Status sum_of(Node& node) {
 
 Status log_sum_exp(Node& node) {
   RELAXC_TRY(Reduction r, reduction(node));
-  if (r.nothing) return node.forward(0, 0);  // log(exp(x))
+  if (r.nothing) return node.forward(0, 0);  // log(exp(x)) is x
   return node.set(0, reduce(node, "log_sum_exp", r, r.x));
 }
 
-/// The product, sum, least or largest of known contents in a list.
+/// Folds a product, sum, minimum or maximum of a known list. Returns false if it cannot.
 template <ScalarFold F, int64_t Start, bool HasStart>
 bool fold_list(Node& node) {
   const Known* x = node.known(0);
@@ -115,7 +115,7 @@ bool fold_list(Node& node) {
   return node.set_known(0, Known{x->dtype, keep ? std::vector<int64_t>{1} : std::vector<int64_t>{}, {result}});
 }
 
-/// The place of the first (or last) extreme along one axis.
+/// Converts ArgMax and ArgMin: the index of the first or last extreme along one axis.
 template <const OpName& Name>
 Status place(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
@@ -126,7 +126,7 @@ Status place(Node& node) {
                                 {"select_last", node.int_attr("select_last_index", 0) != 0}}));
 }
 
-/// Seen as [dims before the axis, the axis, dims behind it]: the axis may then be read at run time.
+/// Converts a cumulative operator. If the axis is read at run time, x is reshaped to [dims before, axis, dims after].
 Status cum(Node& node, OpName op) {
   RELAXC_TRY(Value * x, node.input(0));
   std::vector<Expr> dims = x->shape();
@@ -160,7 +160,7 @@ Status cum(Node& node, OpName op) {
   }
   return node.set(0, y);
 }
-/// The k largest (smallest) along an axis; k is an attribute before opset 10.
+/// Converts TopK: the k largest or smallest along an axis; k is an attribute before opset 10.
 Status top_k(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   std::vector<Expr> k;
@@ -177,7 +177,7 @@ Status top_k(Node& node) {
   return Done{};
 }
 
-/// x / norm along an axis, 0 where the norm is 0.
+/// Computes x / norm along an axis; 0 where the norm is 0.
 Status lp_normalization(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", -1), static_cast<int64_t>(x->shape().size())));
@@ -194,8 +194,8 @@ Status lp_normalization(Node& node) {
   return node.set(0, node.call("divide", {x, divisor}));
 }
 
-/// (x - mean) / (standard deviation + 1e-9) over axes.
-/// Before opset 9 it was on trial: over the elements of a channel, or of all channels.
+/// Computes (x - mean) / (standard deviation + 1e-9) over axes.
+/// Before opset 9, when it was experimental, it was over each channel, or over all channels together.
 Status mean_variance(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   std::vector<int64_t> axes = node.ints_attr("axes", {0, 2, 3});

@@ -25,10 +25,10 @@ Result<std::vector<double>> constant_floats(Node& node, size_t input, std::strin
 bool given(Node& node, size_t input) {
   if (!node.has(input)) return false;
   relax::ConstantRef data = node.constant(input);
-  return data == nullptr || data->elements() > 0;  // an empty tensor is how older opsets say "none"
+  return data == nullptr || data->elements() > 0;  // older opsets pass an empty tensor for an absent input
 }
 
-/// floor(dim * scale).
+/// Returns floor(dim * scale).
 Result<Expr> scaled(Node& node, Expr dim, double scale) {
   if (!(scale > 0) || scale > 1e6) return node.error(Kind::invalid_value, "a scale is {}", scale);
   if (dim.constant() != nullptr)
@@ -40,7 +40,7 @@ Result<Expr> scaled(Node& node, Expr dim, double scale) {
   return node.simplify(arith::floordiv(dim * static_cast<int64_t>(scale), denominator));
 }
 
-/// Lists that are for some axes only, spread over all.
+/// Returns a list for all axes from one for `axes`; all others get `fallback`.
 std::vector<double> spread(const std::vector<double>& list, const std::vector<int64_t>& axes, size_t rank,
                            double fallback) {
   std::vector<double> all(rank, fallback);
@@ -51,10 +51,10 @@ std::vector<double> spread(const std::vector<double>& list, const std::vector<in
 struct Target {
   std::vector<Expr> sizes;
   std::vector<double> scales;
-  Value* run_time_scales = nullptr;  ///< of all axes; then `scales` is empty
+  Value* run_time_scales = nullptr;  ///< scales of all axes, read at run time; then `scales` is empty
 };
 
-/// A list that is for some axes only, spread over all; the rest comes from `rest`.
+/// Returns a run-time list for all axes from one for `axes`; the others come from `rest`.
 Result<Value*> spread(Node& node, Value* list, const std::vector<int64_t>& axes, Value* rest) {
   RELAXC_TRY(list, astype(node, list, DType::f(64)));
   std::vector<int64_t> in_order(axes.size());
@@ -73,8 +73,8 @@ Result<Value*> as_floats(Node& node, const std::vector<Expr>& numbers) {
   return astype(node, list, DType::f(64));
 }
 
-/// keep_aspect_ratio_policy: one scale for all axes, the smallest or the largest of those asked for. Scales are
-/// compared as fractions; sizes are rounded to the nearest, halves up.
+/// Applies keep_aspect_ratio_policy: all axes get one scale, the smallest or the largest of those asked for. Scales are
+/// compared as fractions; sizes are rounded to nearest, ties up.
 Status keep_ratio(Node& node, Target& target, const std::vector<Expr>& dims, const std::vector<int64_t>& axes,
                   bool larger) {
   Expr size, dim;
@@ -111,7 +111,7 @@ Status keep_ratio(Node& node, Target& target, const std::vector<Expr>& dims, con
   return Done{};
 }
 
-/// Scales that come with the run: sizes are floor(dim * scale).
+/// Sets sizes to floor(dim * scale) for scales that are read at run time.
 Status scale_at_run_time(Node& node, Target& target, const std::vector<Expr>& dims, const std::vector<int64_t>& axes,
                          size_t scales_at) {
   RELAXC_TRY(Value * scales, node.input(scales_at));
@@ -164,7 +164,7 @@ Result<Target> target_of(Node& node, const std::vector<Expr>& dims, const std::v
   return target;
 }
 
-/// The region to be cut out where it comes with the run: beginnings of all axes, then ends.
+/// Returns the region to crop, if it is read at run time: starts of all axes, then ends.
 Result<Value*> region_of(Node& node, const std::vector<int64_t>& axes, size_t rank) {
   RELAXC_TRY(Value * roi, node.input(1));
   if (roi->shape().size() != 1 || !roi->shape()[0].is_constant(static_cast<int64_t>(2 * axes.size())))
@@ -185,7 +185,7 @@ Status resize(Node& node) {
   if (axes.empty())
     for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
   RELAXC_TRY(Target target, target_of(node, x->shape(), axes));
-  // Opset 10 and Upsample knew one coordinate rule and rounded down.
+  // Opset 10 and Upsample have only one coordinate rule, and round down.
   bool old = node.opset < 11;
   std::string mode = node.string_attr("mode", "nearest");
   if (mode == "bilinear" || mode == "trilinear") mode = "linear";

@@ -20,7 +20,7 @@ class ScanConverter {
     return set(results);
   }
 
-  /// Opset 8: every operand has a batch in front, and each of its members is scanned for itself.
+  /// Converts Scan of opset 8: every operand has a leading batch dim, whose members are scanned separately.
   Status run_batched() {
     RELAXC_TRY(Value * lengths, node_.optional_input(0));
     std::vector<Value*> operands;
@@ -64,10 +64,10 @@ class ScanConverter {
     relax::Op* op;
     relax::Block* block;
     Expr trips, iteration;
-    std::vector<Value*> arguments;  ///< the carried values as the body sees them
+    std::vector<Value*> arguments;  ///< the carried values inside the body
   };
 
-  /// One number for each of `count`, 0 where the attribute is absent.
+  /// Returns the numbers of an attribute, which must be `count`; zeros if it is absent.
   Result<Ints> numbers(const char* name, size_t count) {
     Ints list = node_.ints_attr(name, Ints(count, 0));
     if (list.size() != count)
@@ -89,7 +89,7 @@ class ScanConverter {
     return Done{};
   }
 
-  /// `value` with that extent along the axis, which is expected when the program runs where it is not certain.
+  /// Returns `value` with that extent along the axis; if it is not proven equal, a run-time check is added.
   Result<Value*> of_extent(Value* value, int64_t axis, Expr extent) {
     std::vector<Expr> dims = value->shape();
     if (arith::prove_equal(extent, dims[static_cast<size_t>(axis)], node_.facts())) return value;
@@ -123,7 +123,7 @@ class ScanConverter {
     return loop;
   }
 
-  /// The results: the first `carried` of what the body gives as they are at the end, the others stacked.
+  /// Completes the loop, and returns its results: the first `carried` are final values, the others are stacked.
   Result<std::vector<Value*>> close_loop(const Loop& loop, const std::vector<Value*>& given, size_t carried) {
     relax::Op* yield = loop.op->regions[0]->yield;
     yield->add_operand(nullptr);
@@ -139,7 +139,7 @@ class ScanConverter {
     return results;
   }
 
-  /// The results of the operator for operands without batch, at the insertion point.
+  /// Emits the scan of operands without a batch dim at the insertion point, and returns its results.
   Result<std::vector<Value*>> scan(const std::vector<Value*>& operands) {
     std::vector<Value*> states(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(states_));
     size_t count = operands.size() - states_;
@@ -169,7 +169,7 @@ class ScanConverter {
     return arranged(std::move(results));
   }
 
-  /// The length of this member, which must be one: what is collected behind it stays 0.
+  /// Returns the length of this member, checked at run time to be 0 to `most`; results after it stay 0.
   Result<Expr> shortened(Expr most) {
     Expr zero = node_.index(0);
     Expr fits = arith::logical_and(arith::le(zero, length_), arith::le(length_, most));
@@ -211,7 +211,7 @@ class ScanConverter {
     return values;
   }
 
-  /// What was stacked along a new leading dim, in the order and along the axis that the attributes want.
+  /// Returns the results with their leading, stacked dim reversed and moved as the attributes say.
   Result<std::vector<Value*>> arranged(std::vector<Value*> results) {
     size_t collected = results.size() - states_;
     RELAXC_TRY(Ints axes, numbers("scan_output_axes", collected));
@@ -244,7 +244,7 @@ class ScanConverter {
   Node& node_;
   const onnx::GraphProto* body_ = nullptr;
   size_t states_ = 0;
-  Expr length_;  ///< of the member that is scanned, where sequence_lens are given
+  Expr length_;  ///< length of the current member, if sequence_lens is given
 };
 
 Status scan(Node& node) {

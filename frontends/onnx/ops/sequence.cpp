@@ -10,7 +10,7 @@
 namespace relaxc::frontend::sequence_family {
 namespace {
 
-/// The most elements that a split makes a list of.
+/// Maximum number of elements for which a split makes a list instead of a packed sequence.
 constexpr int64_t kLongestList = 64;
 
 const NamedValue* slot_of(Node& node, size_t index) {
@@ -34,14 +34,14 @@ Status set_sequence(Node& node, Result<Sequence> sequence) {
   return Done{};
 }
 
-/// A position that the node gives; null if it is absent.
+/// Returns the position in an input; a null Expr if the input is absent.
 Result<Expr> position(Node& node, size_t input) {
   if (!node.has(input)) return Expr();
   RELAXC_TRY(std::vector<Expr> list, node.ints(input, 1));
   return list[0];
 }
 
-// ---- strings: a sequence of their spans, with the bytes of all in one
+// ---- strings: a sequence of spans, which share one tensor of bytes
 
 Result<Sequence> no_strings(Node& node) {
   Sequence made{DType::i(64), true, {}, nullptr, nullptr};
@@ -49,7 +49,7 @@ Result<Sequence> no_strings(Node& node) {
   return made;
 }
 
-/// The spans of strings that are to be an element of `sequence`, whose bytes theirs are put behind.
+/// Returns the spans of strings that become an element of `sequence`, and appends their bytes to those of the sequence.
 Result<Value*> adopted(Node& node, Sequence& sequence, size_t input) {
   if (!is_strings(node, input))
     return node.error(Kind::dtype_mismatch, "a tensor of numbers cannot be an element of a sequence of strings");
@@ -74,12 +74,12 @@ Status construct_of_strings(Node& node) {
   return set_sequence(node, std::move(made));
 }
 
-/// An axis of joined strings as one of their spans, which have one dim more, the last.
+/// Returns an axis of joined strings as an axis of their spans, which have one more dim at the end.
 Result<int64_t> axis_of_spans(Node& node, const Sequence& sequence, int64_t axis, bool new_axis) {
   const int64_t* known = sequence.listed ? nullptr : sequence.shapes->shape()[1].constant();
   int64_t rank = known != nullptr ? *known : -1;
   if (sequence.listed && !sequence.items.empty()) rank = static_cast<int64_t>(sequence.items[0]->shape().size());
-  if (rank < 0) return axis;  // what joins them says why that is not possible
+  if (rank < 0) return axis;  // the join reports the error
   return normal_axis(node, axis, rank - 1 + (new_axis ? 1 : 0));
 }
 
@@ -152,7 +152,7 @@ Status concat(Node& node) {
   return Done{};
 }
 
-/// SplitToSequence: parts along an axis.
+/// Converts SplitToSequence, which splits along an axis.
 class Splitting {
  public:
   explicit Splitting(Node& node) : node_(node) {}
@@ -187,7 +187,7 @@ class Splitting {
     return finish(std::move(made));
   }
 
-  /// Parts of given lengths, whose number is known only at run time.
+  /// Splits into parts of given lengths, whose number is known only at run time.
   Status of_lengths() {
     if (axis_ != 0)
       return node_.error(Kind::unsupported,
@@ -204,7 +204,7 @@ class Splitting {
     return packed(x_, count, {lengths});
   }
 
-  /// Slices of one, with the axis or without it.
+  /// Splits into slices of one element, with the axis (`keep`) or without it.
   Status singles(bool keep) {
     const int64_t* count = extent_.constant();
     if (keep) return chunks(node_.index(1), true);
@@ -221,7 +221,7 @@ class Splitting {
     return Done{};
   }
 
-  /// Parts of `size`, the last one of what is left.
+  /// Splits into parts of `size` elements; the last part may be smaller.
   Status chunks(Expr size, bool keep) {
     const int64_t *each = size.constant(), *count = extent_.constant();
     if (each != nullptr && *each <= 0) return node_.error(Kind::invalid_value, "parts of {} elements", *each);
@@ -234,7 +234,7 @@ class Splitting {
     return collected(size);
   }
 
-  /// Parts of a number that is not known, along an axis that is not the first: a loop that carries the sequence.
+  /// Splits into an unknown number of parts along an axis other than 0, by a loop that carries the sequence.
   Status collected(Expr size) {
     Composites composites(node_.importer());
     relax::Function& function = node_.importer().function();
@@ -283,7 +283,7 @@ class Splitting {
     return node_.call("permute_dims", {x_}, {{"axes", order}});
   }
 
-  /// The elements of a split along axis 0 are those of the whole in their order.
+  /// Splits along axis 0, where the packed elements of the parts are those of `x` in the same order.
   Status packed_rows(Value* x, Expr size, bool keep) {
     Expr count = node_.simplify(arith::ceildiv(extent_, size));
     std::vector<Value*> columns;
@@ -299,7 +299,7 @@ class Splitting {
     return packed(x, count, std::move(columns));
   }
 
-  /// The rows of `x` as the elements of `count` parts; `columns`: their lengths, where they keep the axis.
+  /// Sets the output to the rows of `x` as `count` parts; `columns`: the parts' lengths, if they keep the axis.
   Status packed(Value* x, Expr count, std::vector<Value*> columns) {
     std::vector<Expr> dims = x->shape();
     Expr total = node_.index(1);
@@ -329,7 +329,7 @@ class Splitting {
 
   Node& node_;
   Value* x_ = nullptr;
-  Value* bytes_ = nullptr;  ///< of strings, whose spans are what is split
+  Value* bytes_ = nullptr;  ///< for strings, whose spans are split: the bytes
   int64_t axis_ = 0;
   Expr extent_;
 };
@@ -357,8 +357,8 @@ onnx::AttributeProto& add_attribute(onnx::NodeProto& node, const std::string& na
   return made;
 }
 
-/// The loop's body: elements of the sequences and the tensors as they are, the mapped nodes, and their results put at
-/// the end of the sequences that the loop carries.
+/// Returns the loop's body: elements of the sequences, and the tensors as they are; the mapped nodes; and their
+/// results, appended to the sequences that the loop carries.
 onnx::GraphProto mapped_body(Node& node, const onnx::GraphProto& body, const std::string& prefix) {
   onnx::GraphProto graph;
   *graph.mutable_initializer() = body.initializer();

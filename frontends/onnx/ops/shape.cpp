@@ -117,8 +117,8 @@ bool fold_constant_of_shape(Node& node) {
                         Known{value->dtype, shape, std::vector<Expr>(static_cast<size_t>(count), value->elements[0])});
 }
 
-/// Takes symbols that are on both sides away from both: what is inferred from the others is the same, and where such
-/// a dim is 0, it is what every other value of that dim would give.
+/// Removes symbols that are on both sides. A dim inferred from the others stays the same; where such a symbol is 0, it
+/// is the dim that any other value of the symbol would give.
 void cancel_common(std::vector<Expr>& from, std::vector<Expr>& target) {
   for (size_t i = 0; i < target.size();) {
     auto same = std::find(from.begin(), from.end(), target[i]);
@@ -132,15 +132,15 @@ void cancel_common(std::vector<Expr>& from, std::vector<Expr>& target) {
   }
 }
 
-/// Whether `e` may be a number that a program reads, which may be a marker: 0 (keep) or -1 (infer). What is computed of
-/// sizes alone is meant as a size; where it is negative, a guard refuses it.
+/// Returns whether `e` may be read from data and hence a marker: 0 (keep) or -1 (infer). An expression of sizes alone
+/// is meant as a size; a guard refuses it where it is negative.
 bool may_be_marker(Node& node, Expr e) {
   if (e.constant() != nullptr || node.bounds(e).lower >= 0) return false;
   std::vector<arith::Var> vars = arith::free_vars(e);
   return std::any_of(vars.begin(), vars.end(), [&](arith::Var v) { return node.facts().range_of(v).lower < 0; });
 }
 
-/// The dims that a Reshape target means, for an operand of dims `from`.
+/// Returns the dims that a Reshape target means for an operand of dims `from`.
 Result<std::vector<Expr>> reshape_dims(Node& node, const std::vector<Expr>& from, std::vector<Expr> target,
                                        bool allow_zero) {
   Expr zero = node.index(0), minus_one = node.index(-1);
@@ -195,7 +195,7 @@ Status reshape_node(Node& node) {
   return node.set(0, reshape(node, x, std::move(target)));
 }
 
-/// Known contents under another shape.
+/// Sets the output to known contents in another shape; returns false if they are unknown or do not fit.
 bool set_reshaped(Node& node, std::vector<int64_t> shape) {
   const Known* x = node.known(0);
   if (x == nullptr) return false;
@@ -220,7 +220,7 @@ bool fold_reshape(Node& node) {
   return set_reshaped(node, std::move(shape));
 }
 
-/// The axes of Squeeze and Unsqueeze: an attribute before opset 13, an input since. Nothing: absent.
+/// Returns the axes of Squeeze or Unsqueeze: an attribute before opset 13, an input since; nullopt if absent.
 Result<std::optional<std::vector<Expr>>> axes_of(Node& node, int64_t rank, bool added) {
   using Axes = std::optional<std::vector<Expr>>;
   if (node.opset < 13 ? !node.has_attr("axes") : !node.has(1)) return Axes();
@@ -261,8 +261,8 @@ Status unsqueeze(Node& node) {
   return node.set(0, node.call("expand_dims", {x}, {{"axis", *axes}}));
 }
 
-/// Whether an open dim goes. One program has one rank: what the model declares says which it is, and if nothing does,
-/// runs in which the dim is 1 are refused.
+/// Returns whether Squeeze without axes removes an open dim. A program has one rank: the declared shapes decide which;
+/// without them the dim stays, and runs in which it is 1 are refused.
 Result<bool> squeezes_open(Node& node, Expr extent) {
   Diagnostics& diag = node.diag;
   GraphImporter& importer = node.importer();
@@ -313,7 +313,7 @@ Status squeeze(Node& node) {
   return node.set(0, node.call("squeeze", {x}, {{"axis", which}}));
 }
 
-/// [d0, …, dn] to [d0 * … * d(axis-1), d(axis) * … * dn].
+/// Reshapes [d0, …, dn] to [d0 * … * d(axis-1), d(axis) * … * dn].
 Status flatten(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   int64_t rank = static_cast<int64_t>(x->shape().size()), axis = node.int_attr("axis", 1);
@@ -339,7 +339,7 @@ bool fold_expand(Node& node) {
   return elements && node.set_known(0, Known{x->dtype, *shape, *elements});
 }
 
-/// Opset 1: `tiles` times along `axis`, both inputs; later `repeats` for all axes.
+/// Converts Tile. In opset 1, inputs are `tiles` and `axis`; later `repeats` for all axes.
 Status tile(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   if (node.opset >= 6) {
@@ -355,7 +355,7 @@ Status tile(Node& node) {
   return node.set(0, node.call("tile", {x, node.shape(std::move(repeats))}));
 }
 
-/// A range of floats whose limits come when the program runs; how many there are is computed in float64.
+/// Converts a Range of floats whose limits are known only at run time; the count is computed in float64.
 Status range_at_run_time(Node& node) {
   std::vector<Value*> given, wide;
   for (size_t i = 0; i < 3; ++i) {
@@ -368,7 +368,7 @@ Status range_at_run_time(Node& node) {
   RELAXC_TRY(Value * distance, node.call("subtract", {wide[1], wide[0]}));
   RELAXC_TRY(Value * steps, node.call("divide", {distance, wide[2]}));
   RELAXC_TRY(steps, node.call("ceil", {steps}));
-  // A delta of 0, and limits that are not numbers, ask for more than fits: that is refused when the size is known.
+  // A delta of 0 or a NaN limit makes the count infinite, which is refused when the size is read.
   Value *zero = node.scalar(DType::f(64), 0), *endless = node.scalar(DType::f(64), HUGE_VAL);
   RELAXC_TRY(Value * moves, node.call("not_equal", {wide[2], zero}));
   RELAXC_TRY(Value * away, node.call("less", {steps, zero}));
@@ -380,7 +380,7 @@ Status range_at_run_time(Node& node) {
   return node.set(0, node.call("range_of", {given[0], given[2], node.shape(std::move(count))}));
 }
 
-/// max(0, ceil((limit - start) / delta)) numbers.
+/// Converts Range, which has max(0, ceil((limit - start) / delta)) elements.
 Status range(Node& node) {
   RELAXC_TRY(const TensorInfo* type, node.info(0));
   DType dtype = *type->dtype;

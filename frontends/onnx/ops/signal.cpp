@@ -21,8 +21,8 @@ Result<DType> datatype(Node& node) {
   return dtype_of(static_cast<int32_t>(node.int_attr("output_datatype", 1)), node.location, node.diag);
 }
 
-/// The axis as an input (from opset 20 on), as an attribute before; a dim that the model decides only when it runs is
-/// found by sizes: all before it, itself, all behind it.
+/// Converts DFT. The axis is an input from opset 20 on, an attribute before. The axis may be symbolic, so the sizes
+/// before, along and after it are computed as expressions.
 Status dft(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   const std::vector<Expr> dims = x->shape();
@@ -62,8 +62,8 @@ Status dft(Node& node) {
   return node.set(0, reshape(node, y, std::move(result)));
 }
 
-/// Frames of a signal [B, L, 1 or 2], each weighted by the window and transformed: [B, frames, bins, 2]. Exporters
-/// leave the last dim of real signals out.
+/// Transforms the frames of a signal [B, L, 1 or 2], weighted by the window, to [B, frames, bins, 2]. Exporters leave
+/// out the last dim of real signals.
 Status stft(Node& node) {
   RELAXC_TRY(Value * signal, node.input(0));
   if (signal->shape().size() == 2) {
@@ -97,7 +97,7 @@ Status stft(Node& node) {
   return node.set(0, reshape(node, y, {dims[0], frames, y->shape()[1], y->shape()[3]}));
 }
 
-/// a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n), n the size, or one less if it is symmetric.
+/// Computes a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n); n is the size if periodic, one less if symmetric.
 Status cosine_window(Node& node, double a0, double a1, double a2) {
   RELAXC_TRY(Expr size, integer(node, 0));
   RELAXC_TRY(DType dtype, datatype(node));
@@ -129,8 +129,8 @@ Status blackman_window(Node& node) {
   return cosine_window(node, 0.42, 0.5, 0.08);
 }
 
-/// Edges of the bands, as numbers of spectrogram bins: evenly spaced on the mel scale, rounded down. In float64, since
-/// a rounding error moves an edge by a whole bin.
+/// Returns the edges of the bands as spectrogram bins: evenly spaced on the mel scale, rounded down. They are computed
+/// in float64, since a rounding error moves an edge by a whole bin.
 Result<Value*> mel_edges(Node& node, Expr bands) {
   DType f64 = DType::f(64);
   auto operand = [&](size_t input) -> Result<Value*> {
@@ -167,7 +167,7 @@ Result<Value*> mel_edges(Node& node, Expr bands) {
   return node.call("floor", {edge});
 }
 
-/// Triangles of height 1 over the bins: up from one edge to the next, down to the one after.
+/// Builds triangles of height 1 over the bins, which rise from one edge to the next and fall to the one after it.
 Status mel_weight_matrix(Node& node) {
   Diagnostics& diag = node.diag;
   DType f64 = DType::f(64);
@@ -207,7 +207,7 @@ Status mel_weight_matrix(Node& node) {
   return node.set(0, astype(node, y, dtype));
 }
 
-/// Rfft of com.microsoft: the last `signal_ndim` axes of a real signal, the last of them one-sided.
+/// Converts Rfft of com.microsoft: the last `signal_ndim` axes of a real signal, the last of them one-sided.
 Status real_transform(Node& node) {
   ConversionBuilder c(node);
   Value* x = c.call("expand_dims", {c.input(0)}, {{"axis", Ints{-1}}});
@@ -221,7 +221,7 @@ Status real_transform(Node& node) {
   return node.set(0, x);
 }
 
-/// Irfft, its inverse.
+/// Converts Irfft, the inverse of Rfft.
 Status real_inverse(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   int64_t axes = node.int_attr("signal_ndim", 1), last = rank_of(x) - 2;

@@ -54,7 +54,7 @@ Status regex(Node& node) {
   return node.set(0, node.call("strings.match", {x.spans, x.bytes, steps, accepts}));
 }
 
-/// ASCII letters in the other case, all other bytes as they are.
+/// Returns the bytes with ASCII letters in upper or lower case; all others stay.
 Result<Value*> in_case(Node& node, Value* bytes, bool upper) {
   auto number = [&](int value) { return node.scalar(kByte, value); };
   RELAXC_TRY(Value * behind, node.call("greater_equal", {bytes, number(upper ? 'a' : 'A')}));
@@ -64,7 +64,7 @@ Result<Value*> in_case(Node& node, Value* bytes, bool upper) {
   return node.call("where", {letter, turned, bytes});
 }
 
-/// The spans [count, 2] of strings that are not stopwords; of one empty string if none is left.
+/// Returns the spans [count, 2] of strings that are not stopwords; one empty string if none is left.
 Result<Value*> without(Node& node, const Strings& x, std::vector<std::string> stopwords, bool sensitive) {
   Strings compared = x;
   if (!sensitive) {

@@ -13,15 +13,15 @@
 namespace relaxc::frontend::text_family {
 namespace {
 
-/// The tables of compiler/ops/ngrams.cpp.
+/// The tables of the operator in compiler/ops/ngrams.cpp.
 struct Dictionary {
   Ints pool, grams, lengths;
   std::vector<double> weights;  ///< by column
   int64_t columns = 0;
-  StringTable tokens;  ///< strings that the pool refers to by place, if it has strings
+  StringTable tokens;  ///< the strings of the pool, which refers to them by index; empty for a pool of integers
 };
 
-/// Where each length begins in the pool, and the column and the weight of each n-gram in turn.
+/// Reads where each length starts in the pool, and the column and weight of each n-gram.
 class Reader {
  public:
   explicit Reader(Node& node)
@@ -71,7 +71,7 @@ class Reader {
     return Done{};
   }
 
-  /// Adds the n-grams of one length, sorted; gives the number of the next one.
+  /// Adds the n-grams of one length, sorted; returns the number of the next n-gram.
   Result<size_t> read_length(int64_t length, int64_t begin, int64_t end, size_t gram) {
     int64_t shortest = node_.int_attr("min_gram_length", 1), longest = node_.int_attr("max_gram_length", 1);
     if ((end - begin) % length != 0)
@@ -101,7 +101,7 @@ class Reader {
   Dictionary dictionary_;
 };
 
-/// Input 0 as int64.
+/// Returns input 0 as int64.
 Result<Value*> tokens_of(ConversionBuilder& c, const StringTable& table) {
   if (!table.entries.empty()) {
     RELAXC_TRY(Strings strings, strings_input(c.node, 0));

@@ -34,7 +34,7 @@ class Tokenizer {
     dims.push_back(node_.index(2));
     texts_.spans = c_.reshape(texts_.spans, dims);
     if (!c_.ok()) return c_.failed();
-    // A dot alone is any character, the end of a line as well, though it is none within a pattern.
+    // A lone dot matches any character, even the end of a line, which a dot within a pattern does not.
     bool characters = tokens == "." || (separators.size() == 1 && separators[0].empty());
     if (separators.empty() || characters) RELAXC_DO(tokenize_by(characters ? "(?s)." : tokens, false, true));
     for (size_t i = 0; !characters && i < separators.size(); ++i)
@@ -66,7 +66,7 @@ class Tokenizer {
     return node_.builder().constant(relax::ConstantData::inline_bytes(dtype, std::move(shape), std::move(bytes)));
   }
 
-  /// The texts' tokens by one pattern. Rows get marks and are filled up when the last one is done.
+  /// Replaces the texts by their tokens under one pattern. The last call adds marks and pads the rows.
   Status tokenize_by(const std::string& pattern, bool between, bool last) {
     std::variant<Searcher, std::string> compiled = compile_search(pattern);
     if (auto* fault = std::get_if<std::string>(&compiled))

@@ -7,7 +7,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-/// bilinear and bicubic were the names before opset 20.
+/// Converts GridSample, whose modes were named bilinear and bicubic before opset 20.
 Status grid_sample(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * grid, node.input(1));
@@ -20,8 +20,8 @@ Status grid_sample(Node& node) {
       0, node.call("grid_sample", {x, grid}, {{"mode", mode}, {"padding_mode", padding}, {"align_corners", corners}}));
 }
 
-/// Coordinates of `count` points from border to border, -1 to 1: at their centers, or (corners) the first and last one
-/// on the border.
+/// Returns coordinates of `count` points between the borders -1 and 1: at pixel centres, or with `corners`, the first
+/// and last are on the borders.
 Result<Value*> coordinates(Node& node, Expr count, DType dtype, bool corners) {
   RELAXC_TRY(Value * at, node.call("arange", {node.shape({node.index(0), count, node.index(1)})}));
   RELAXC_TRY(at, astype(node, at, dtype));
@@ -35,10 +35,10 @@ Result<Value*> coordinates(Node& node, Expr count, DType dtype, bool corners) {
   return node.call("subtract", {part, node.scalar(dtype, 1)});
 }
 
-/// The matrices applied to every point of a grid of the given size.
+/// Applies the matrices to every point of a grid of the given size.
 Status affine_grid(Node& node) {
   RELAXC_TRY(Value * theta, node.input(0));
-  // The matrices say how many spatial dims there are.
+  // The matrices determine the number of spatial dims.
   const int64_t* spatial_dims = theta->shape().size() == 3 ? theta->shape()[1].constant() : nullptr;
   RELAXC_TRY(std::vector<Expr> size,
              node.ints(1, spatial_dims == nullptr ? std::nullopt : std::optional<int64_t>(*spatial_dims + 2)));
@@ -71,7 +71,7 @@ Status affine_grid(Node& node) {
   return node.set(0, reshape(node, y, std::move(dims)));
 }
 
-/// Opset 10 had no half pixel.
+/// Converts RoiAlign, which has no half-pixel shift in opset 10.
 Status roi_align(Node& node) {
   RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
   if (operands.size() != 3) return node.error(Kind::wrong_arity, "it takes 3 inputs, found {}", operands.size());
@@ -88,7 +88,7 @@ Status roi_align(Node& node) {
                              {"half_pixel", mode == "half_pixel"}}));
 }
 
-/// Regions (batch, x1, y1, x2, y2).
+/// Converts MaxRoiPool; its regions are (batch, x1, y1, x2, y2).
 Status max_roi_pool(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * rois, node.input(1));
@@ -108,7 +108,7 @@ Status max_roi_pool(Node& node) {
                                 {"spatial_scale", node.float_attr("spatial_scale", 1)}}));
 }
 
-/// Without a number of boxes none stays; without a score threshold every score is high enough.
+/// Converts NonMaxSuppression. Without a maximum number of boxes none is kept; without a threshold every score passes.
 Status non_max_suppression(Node& node) {
   RELAXC_TRY(Value * boxes, node.input(0));
   RELAXC_TRY(Value * scores, node.input(1));
@@ -128,7 +128,7 @@ Status non_max_suppression(Node& node) {
   return node.set(0, node.call("non_max_suppression", operands, {{"center_point_box", centers}}));
 }
 
-/// A window of the given extents around the middle; zeros where it is larger.
+/// Crops each axis around the middle to the given extent, or pads it with zeros.
 Status center_crop_pad(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   int64_t rank = static_cast<int64_t>(x->shape().size());
@@ -148,7 +148,7 @@ Status center_crop_pad(Node& node) {
   return node.set(0, node.call("pad", {x, node.shape(std::move(pads))}));
 }
 
-/// Every element of the result is named once at most; the rest is 0.
+/// Scatters x to the indices, each of which may occur only once, into zeros.
 Status max_unpool(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * indices, node.input(1));

@@ -14,15 +14,15 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-/// The spatial dims of a window; those of a weight may be symbols.
+/// The spatial dims of a window; those of a weight may be symbolic.
 using Kernel = std::vector<Expr>;
 
-/// The geometry of a window node: one number a spatial dim.
+/// The geometry of a window node; each list has one number per spatial dim.
 struct Window {
   Kernel kernel;
   Ints strides, dilations, pad_begin, pad_end;
   Value* x = nullptr;
-  std::vector<Expr> symbolic_pads;  ///< of `x`, all begins and then all ends of the spatial dims; empty: none
+  std::vector<Expr> symbolic_pads;  ///< pads for `x`: all starts, then all ends of spatial dims; empty: none
   bool ceil = false;
 
   Attrs attrs() const {
@@ -30,7 +30,7 @@ struct Window {
     padding.insert(padding.end(), pad_end.begin(), pad_end.end());
     return {{"strides", strides}, {"padding", padding}, {"dilation", dilations}};
   }
-  /// Elements from the first to the last that a window touches along a spatial dim.
+  /// Returns the extent of the dilated window along spatial dim `i`, in elements.
   Expr reach(size_t i) const { return (kernel[i] - 1) * dilations[i] + 1; }
 };
 
@@ -41,7 +41,7 @@ Result<Ints> spatial_list(Node& node, const char* name, size_t spatial, int64_t 
   return list;
 }
 
-/// `x` with its spatial dims padded by expressions: all begins, then all ends.
+/// Returns `x` with its spatial dims padded by expressions: all starts, then all ends.
 Result<Value*> padded(Node& node, Value* x, const std::vector<Expr>& spatial, Value* value) {
   auto half = static_cast<std::ptrdiff_t>(spatial.size() / 2);
   std::vector<Expr> pads(2, node.index(0));
@@ -51,13 +51,13 @@ Result<Value*> padded(Node& node, Value* x, const std::vector<Expr>& spatial, Va
   return node.call("pad", {x, node.shape(std::move(pads)), value});
 }
 
-/// The operand of the window, padded by `value` as far as its padding is symbolic.
+/// Returns the window's operand, padded with `value` if its padding is symbolic.
 Result<Value*> padded_by(Node& node, const Window& w, Value* value) {
   return w.symbolic_pads.empty() ? Result<Value*>(w.x) : padded(node, w.x, w.symbolic_pads, value);
 }
 
-/// SAME padding of a dim: total = max(0, (ceil(dim / stride) - 1) * stride + reach - dim), the odd one at the end
-/// (SAME_UPPER) or the beginning.
+/// Sets SAME padding: total = max(0, (ceil(dim / stride) - 1) * stride + reach - dim), with an odd element at the end
+/// (SAME_UPPER) or the start.
 void same_padding(Node& node, Window& w, bool lower) {
   std::vector<Expr> begin, end;
   bool symbolic = false;
@@ -119,8 +119,8 @@ Result<Window> window(Node& node, Value* x, Kernel kernel) {
   return w;
 }
 
-/// The spatial dims of a weight, which kernel_shape may promise: then a weight of other dims is refused, at run time if
-/// they are symbols.
+/// Returns the spatial dims of a weight. If kernel_shape is given, a weight of other dims is refused, at run time if
+/// they are symbolic.
 Result<Kernel> kernel_of(Node& node, Value*& weight) {
   if (node.has_attr("kernel_shape")) {
     Ints promised = node.ints_attr("kernel_shape");
@@ -153,7 +153,7 @@ Status conv(Node& node) {
   return node.set(0, add_bias(node, y, 2));
 }
 
-/// output_shape, where given, decides the padding; so does auto_pad, which asks for dim * stride.
+/// Sets the padding of a transposed convolution from output_shape, or from auto_pad, which wants dim * stride.
 Status transposed_padding(Node& node, Window& w, const Ints& extra) {
   std::string mode = node.string_attr("auto_pad", "NOTSET");
   Ints wanted = node.ints_attr("output_shape");
@@ -171,7 +171,7 @@ Status transposed_padding(Node& node, Window& w, const Ints& extra) {
     Expr target = wanted.empty() ? dim * w.strides[i] : node.index(wanted[i]);
     Expr total = node.simplify((dim - 1) * w.strides[i] + extra[i] + w.reach(i) - target);
     if (wanted.empty()) total = node.simplify(arith::max(node.index(0), total));
-    // The odd one goes to the end with SAME_UPPER, to the beginning otherwise.
+    // An odd element goes to the end with SAME_UPPER, else to the start.
     Expr small = node.simplify(arith::floordiv(total, 2)), large = node.simplify(total - small);
     begin.push_back(mode == "SAME_UPPER" ? small : large);
     end.push_back(mode == "SAME_UPPER" ? large : small);
@@ -187,7 +187,7 @@ Status transposed_padding(Node& node, Window& w, const Ints& extra) {
   return Done{};
 }
 
-/// `pads_input`: the input that holds the padding, where it is none of the attributes.
+/// `pads_input`: index of the input that holds the padding, if it is not an attribute.
 Status conv_transpose_with(Node& node, std::optional<size_t> pads_input, size_t bias_input) {
   RELAXC_TRY(Value * weight, node.input(1));
   RELAXC_TRY(Kernel kernel, kernel_of(node, weight));
@@ -211,7 +211,7 @@ Status conv_transpose_with(Node& node, std::optional<size_t> pads_input, size_t 
   } else {
     RELAXC_DO(transposed_padding(node, w, extra));
   }
-  // A negative pad at the end is more output.
+  // A negative pad at the end enlarges the output.
   for (size_t i = 0; i < spatial; ++i)
     if (w.pad_end[i] < 0) {
       extra[i] -= w.pad_end[i];
@@ -221,7 +221,7 @@ Status conv_transpose_with(Node& node, std::optional<size_t> pads_input, size_t 
   attrs.set("groups", node.int_attr("group", 1));
   attrs.set("output_padding", extra);
   RELAXC_TRY(Value * y, node.call("nn.conv_transpose", {w.x, weight}, std::move(attrs)));
-  if (!w.symbolic_pads.empty()) {  // what padding takes off the result, or adds to it where it is negative
+  if (!w.symbolic_pads.empty()) {  // padding crops the result; negative padding extends it
     for (Expr& pad : w.symbolic_pads) pad = node.simplify(-pad);
     RELAXC_TRY(y, padded(node, y, w.symbolic_pads, nullptr));
   }
@@ -231,7 +231,7 @@ Status conv_transpose_with(Node& node, std::optional<size_t> pads_input, size_t 
 Status conv_transpose(Node& node) {
   return conv_transpose_with(node, std::nullopt, 2);
 }
-/// com.microsoft: padding is what the result loses, and comes with the run.
+/// Converts the operator of com.microsoft whose padding, by which the result is cropped, is an input.
 Status conv_transpose_dynamic(Node& node) {
   return conv_transpose_with(node, 2, 3);
 }
@@ -240,7 +240,7 @@ Result<Window> pool_window(Node& node) {
   if (!node.has_attr("kernel_shape")) return node.error(Kind::invalid_attribute, "kernel_shape is missing");
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Window w, window(node, x, node.indices(node.ints_attr("kernel_shape"))));
-  // Padding that is an operator of its own makes something of nothing, which all other pools refuse.
+  // Symbolic padding is a pad operator, which would give an empty input a result; all other pools refuse that.
   if (!w.symbolic_pads.empty())
     for (size_t i = 0; i < w.kernel.size(); ++i) RELAXC_DO(expect(node, arith::le(node.index(1), x->shape()[i + 2])));
   return w;
@@ -253,7 +253,7 @@ Attrs pool_attrs(Node& node, const Window& w) {
   return attrs;
 }
 
-/// What any element of the dtype is at least.
+/// Returns a value that no element of the dtype is below.
 Value* lowest(Node& node, DType dtype) {
   if (dtype.is_float()) return node.scalar(dtype, -std::numeric_limits<double>::infinity());
   return node.scalar(dtype, dtype.is_int() ? -std::ldexp(1.0, dtype.bits - 1) : 0);
@@ -272,7 +272,7 @@ Status max_pool(Node& node) {
   return Done{};
 }
 
-/// Padding that is an operator of its own counts as data; dividing by a pool of ones removes its share.
+/// Symbolic padding is a pad operator, whose zeros count as data; dividing by the pool of ones takes them out again.
 Status average_pool(Node& node) {
   bool include = node.int_attr("count_include_pad", 0) != 0;
   RELAXC_TRY(Window w, pool_window(node));
@@ -286,7 +286,7 @@ Status average_pool(Node& node) {
   RELAXC_TRY(w.x, node.call("ones", {node.shape(std::move(dims))}, {{"dtype", x->dtype()}}));
   RELAXC_TRY(Value * ones, padded_by(node, w, node.scalar(x->dtype(), 0)));
   RELAXC_TRY(Value * share, node.call("nn.avg_pool", {ones}, std::move(attrs)));
-  // Between the taps of a dilated window there may be all that the dim has: 0, as over a fixed one, not 0 / 0.
+  // A dilated window may read padding only; the minimum makes the result 0, as with fixed padding, instead of 0 / 0.
   double least = 1;
   for (int64_t taps : node.ints_attr("kernel_shape")) least /= static_cast<double>(taps);
   RELAXC_TRY(share, node.call("maximum", {share, node.scalar(share->dtype(), least / 2)}));
@@ -298,7 +298,7 @@ Status lp_pool(Node& node) {
   RELAXC_TRY(Value * x, padded_by(node, w, node.scalar(w.x->dtype(), 0)));
   Attrs attrs = pool_attrs(node, w);
   int64_t p = node.int_attr("p", 2);
-  if (node.opset < 2) {  // p was a float
+  if (node.opset < 2) {  // p was a float before opset 2
     double real = node.float_attr("p", 2);
     p = static_cast<int64_t>(real);
     if (static_cast<double>(p) != real)
