@@ -25,7 +25,7 @@ using ast::StmtKind;
 
 namespace {
 
-/// Places are 32-bit, and a text of a gigabyte is no program that someone wrote.
+/// Maximum size of a text: places are 32-bit, and nobody writes a program of a gigabyte.
 constexpr size_t kLargestText = size_t{1} << 30;
 
 class ModuleReader {
@@ -97,14 +97,14 @@ class ModuleReader {
            stmt.value != nullptr;
   }
 
-  /// `f = R.ExternFunc("symbol")`, or behind it the function's type, which its calls say as well.
+  /// Returns whether a statement is `f = R.ExternFunc("symbol")`; a type after the symbol is ignored, as calls give it.
   static bool is_external(const ast::Stmt& stmt) {
     return stmt.target != nullptr && stmt.target->is(AstKind::kName) && stmt.value != nullptr &&
            stmt.value->is(AstKind::kCall) && dotted_path(*stmt.value->items[0]) == "R.ExternFunc" &&
            stmt.value->items.size() >= 2 && stmt.value->items[1]->is(AstKind::kString);
   }
 
-  /// `n = T.dynamic("n")`, `n = TypeVar("n")`: symbols for the functions below.
+  /// Returns whether a statement declares a symbol for later functions: `n = T.dynamic("n")`, `n = TypeVar("n")`.
   static bool declares_symbol(const ast::Stmt& stmt) {
     bool names_one = stmt.target != nullptr && stmt.target->is(AstKind::kName) && stmt.value != nullptr &&
                      stmt.value->is(AstKind::kCall);
@@ -113,7 +113,7 @@ class ModuleReader {
     return path == "T.dynamic" || path == "Ts.dynamic" || path == "TypeVar" || path == "typing.TypeVar";
   }
 
-  /// `metadata = tvm.ir.load_json("""…""")`, as TVM prints it, or `metadata = relaxc.load_params("file")`.
+  /// Reads `metadata = tvm.ir.load_json("""…""")`, as TVM prints it, or `metadata = relaxc.load_params("file")`.
   bool metadata(const ast::Stmt& stmt) {
     const ast::Expr& value = *stmt.value;
     if (scope_.has_metadata) {
@@ -139,7 +139,7 @@ class ModuleReader {
   bool load_params(const ast::Expr& argument) {
     Result<std::string> file = string_value(source_, argument, "a file");
     if (!file) return false;
-    if (!scope_.constants.empty()) return true;  // given otherwise
+    if (!scope_.constants.empty()) return true;  // constants from elsewhere take precedence
     if (!scope_.beside.load) {
       (void)source_.error(argument.place, Kind::unsupported, "files of weights are not read here");
       return false;
@@ -177,7 +177,7 @@ class ModuleReader {
     global.definition = &stmt;
     global.name = stmt.text;
     Global::Kind kind = kind_of(stmt);
-    if (stmt.broken || kind == Global::kPoison) return false;  // reported by the grammar or there
+    if (stmt.broken || kind == Global::kPoison) return false;  // the grammar or kind_of reported it
     global.kind = kind;
     definitions_.push_back(&stmt);
     if (kind == Global::kFunction) {
@@ -187,7 +187,7 @@ class ModuleReader {
     return true;
   }
 
-  /// What a function is, by its decorators; reports one that is not a function of a module.
+  /// Returns a function's kind by its decorators; reports it and returns kPoison if it has none.
   Global::Kind kind_of(const ast::Stmt& stmt) {
     Global::Kind kind = Global::kPoison;
     std::string_view unable;
@@ -216,7 +216,7 @@ class ModuleReader {
     return kind;
   }
 
-  /// Once, though others may call it.
+  /// Reads a prim func unless a caller already did. Returns false if it failed or is being read.
   bool prim_func(const ast::Stmt& definition) {
     if (auto [read, fresh] = read_.emplace(&definition, false); !fresh) return read->second;
     Result<tir::PrimFunc> made = read_prim_func(scope_, definition);
@@ -238,11 +238,11 @@ class ModuleReader {
   ModuleScope& scope_;
   SourceText& source_;
   std::vector<const ast::Stmt*> definitions_;
-  std::map<const ast::Stmt*, bool> read_;  ///< prim funcs: whether they are whole; false while they are read
+  std::map<const ast::Stmt*, bool> read_;  ///< whether each prim func was read; false while it is
   std::vector<std::unique_ptr<RelaxFunctionReader>> readers_;
 };
 
-/// Calls in dataflow blocks of functions with effects, which are known when all bodies are; types say it then.
+/// Reports calls of functions with effects in dataflow blocks, when all bodies, and hence all effects, are known.
 Status check_purity(relax::Module& module, Diagnostics& diag) {
   relax::Effects effects(module);
   bool ok = true;
@@ -266,7 +266,7 @@ TextConstants parse_relax(SourceText& source, ast::Tree& tree, const relax::OpTa
   return {};
 }
 
-/// The file's name as a name in C: "models/my-net.relax" is my_net.
+/// Returns the file's name as a C name: "models/my-net.relax" gives my_net.
 std::string module_name(const std::string& path) {
   std::string stem = path.substr(path.find_last_of('/') == std::string::npos ? 0 : path.find_last_of('/') + 1);
   stem = stem.substr(0, stem.find_last_of('.') == 0 ? std::string::npos : stem.find_last_of('.'));
@@ -312,7 +312,7 @@ Result<relax::Module> parse_module(std::string path, std::string text, const Lan
   bool ok = ModuleReader(scope).run();
   if (!ok || diag.error_count() != errors_before) return diag.failed();
   RELAXC_DO(check_purity(module, diag));
-  // What the readers let through and is still no module.
+  // Check for faults that the readers let through.
   std::string fault = relax::first_fault(module);
   if (!fault.empty()) return source.error({0, 1}, Kind::ill_formed, "{}", fault);
   return module;

@@ -24,7 +24,7 @@ class ConstantReader {
  public:
   explicit ConstantReader(SourceText& source) : source_(source) {}
 
-  /// Shape and numbers in row-major order.
+  /// Reads nested lists to `shape_` and `numbers_`, in row-major order. Reports lists of different depth or length.
   Status read(const ast::Expr& e, size_t depth) {
     if (!e.is_sequence()) {
       if (depth != shape_.size() && !first_leaf_)
@@ -102,7 +102,7 @@ class ConstantReader {
     return Done{};
   }
 
-  /// float("inf"), float("nan"), float("-inf")
+  /// Returns the value of float("inf"), float("nan") or float("-inf"); nullopt for anything else.
   static std::optional<double> special(const ast::Expr& e) {
     if (!e.is(AstKind::kCall) || e.items.size() != 2 || !e.items[1]->is(AstKind::kString)) return std::nullopt;
     if (dotted_path(*e.items[0]) != "float") return std::nullopt;

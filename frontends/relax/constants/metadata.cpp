@@ -25,7 +25,7 @@ namespace {
 using AstKind = ast::ExprKind;
 using Json = nlohmann::json;
 
-/// What Relax and Relay call a constant, in the map at the root and in the constant's node.
+/// Returns whether `value` is the type name of constants in Relax or Relay, which keys the root map and marks nodes.
 bool names_constants(const Json& value) {
   if (!value.is_string()) return false;
   const auto& text = value.get_ref<const std::string&>();
@@ -68,7 +68,7 @@ class MetadataReader {
     return found == object.end() ? nullptr : &*found;
   }
 
-  /// A number, or a number in a string.
+  /// Returns a number, which may be in a string; nullopt for anything else.
   static std::optional<size_t> number(const Json* value) {
     if (value == nullptr) return std::nullopt;
     if (value->is_number_unsigned()) return value->get<size_t>();
@@ -86,7 +86,7 @@ class MetadataReader {
     return &(*nodes_)[*at];
   }
 
-  /// The node that lists the constants; null if the map at the root has none.
+  /// Returns the node that lists the constants; null if the root map has no constants. Reports malformed maps.
   Result<const Json*> constants_of(const Json& root) {
     const Json* data = member(root, "data");
     const Json* keys = named_root_ ? data : member(root, "keys");
@@ -132,10 +132,10 @@ class MetadataReader {
   Place place_;
   Json document_;
   const Json* nodes_ = nullptr;
-  bool named_root_ = false;  ///< of the later age
+  bool named_root_ = false;  ///< whether the file has root_index, as newer versions of TVM write it
 };
 
-/// A dict of the text as JSON; nothing if something in it is none. The grammar bounds the depth.
+/// Returns a dict of the text as JSON; nullopt if a part of it has no JSON form. The grammar bounds the depth.
 std::optional<Json> json_of(const ast::Expr& e) {
   if (e.is(AstKind::kString)) return Json(e.text);
   if (e.is(AstKind::kNone)) return Json(nullptr);

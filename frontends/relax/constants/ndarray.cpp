@@ -44,7 +44,7 @@ std::optional<DType> dtype_of(uint8_t code, uint8_t bits, NdarrayFormat age) {
   return std::nullopt;
 }
 
-/// Takes numbers off the front; `cut` once there was too little.
+/// Reads numbers from the front of the bytes; `cut` is set once there are too few.
 struct Bytes {
   std::span<const std::byte> rest;
   bool cut = false;
@@ -71,7 +71,7 @@ NdarrayResult read_ndarray(std::string_view base64, NdarrayFormat age) {
   Bytes in{*decoded};
   uint64_t magic = in.take<uint64_t>();
   in.take<uint64_t>();  // reserved
-  in.take<uint64_t>();  // device: data is written from the host, wherever it was
+  in.take<uint64_t>();  // the device is irrelevant: the data was copied to the host before it was written
   int32_t rank = in.take<int32_t>();
   uint8_t code = in.take<uint8_t>(), bits = in.take<uint8_t>();
   uint16_t lanes = in.take<uint16_t>();

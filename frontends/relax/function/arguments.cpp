@@ -15,7 +15,7 @@ using relax::Value;
 
 namespace {
 
-/// `texts`: a string is a constant of its bytes, as external functions take it.
+/// Returns a term as a value; with `texts`, a string becomes a constant of its bytes, as external functions take it.
 Result<Value*> argument_value(FunctionParts& fn, const Term& term, Place place, bool texts) {
   if (!texts || term.kind != Term::kString) return as_value(fn, term, place);
   const auto* data = reinterpret_cast<const std::byte*>(term.text.data());
@@ -103,7 +103,7 @@ Result<std::vector<relax::Info>> output_infos(FunctionParts& fn, const ast::Expr
   return tuple != nullptr && !tuple->fields.empty() ? tuple->fields : infos;
 }
 
-/// The function in C behind a packed function of TVM, whose name may have dots: my.pkg.filter is my_pkg_filter.
+/// Returns the C function for a packed function of TVM, whose name may have dots: my.pkg.filter is my_pkg_filter.
 static Result<Term> external_term(FunctionParts& fn, const std::string& text, Place place) {
   std::string name = text;
   std::replace(name.begin(), name.end(), '.', '_');

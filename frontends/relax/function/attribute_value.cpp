@@ -15,7 +15,7 @@ std::optional<relax::AttrValue> as_number(const Term& term) {
   return relax::AttrValue(*term.scalar.expr.constant());
 }
 
-/// A list of one kind of thing; nothing for any other.
+/// Returns a list of integers, floats or strings as an attribute; nullopt for any other list.
 std::optional<relax::AttrValue> as_list(const std::vector<Term>& items, relax::AttrType type) {
   std::vector<int64_t> ints;
   std::vector<double> floats;
@@ -50,7 +50,7 @@ Result<relax::AttrValue> attribute_value(SourceText& source, const Term& term, r
       if (auto near = nearest_dtype(term.text)) source.hint("did you mean \"{}\"?", *near);
       return failure;
     }
-    if (name == "out_dtype" && term.text == "void") return relax::AttrValue(std::string());  // as TVM prints none
+    if (name == "out_dtype" && term.text == "void") return relax::AttrValue(std::string());  // TVM's way to print none
     return relax::AttrValue(term.text);
   }
   std::optional<relax::AttrValue> read = term.kind == Term::kSequence ? as_list(term.items, type) : as_number(term);

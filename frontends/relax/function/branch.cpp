@@ -27,7 +27,7 @@ using relax::Value;
 
 namespace {
 
-/// Whether no value can be of both infos, sizes aside.
+/// Returns whether no value can have both types, apart from sizes; `why` receives what differs.
 bool lost(relax::Info a, relax::Info b, Kind& why) {
   why = Kind::dtype_mismatch;
   if (a->kind == relax::InfoKind::kObject || b->kind == relax::InfoKind::kObject) return false;
@@ -53,7 +53,7 @@ bool lost(relax::Info a, relax::Info b, Kind& why) {
   return false;
 }
 
-/// Whether the last statement of `body` binds `name`.
+/// Returns whether the last statement of `body` binds `name`.
 bool binds_last(const std::vector<const ast::Stmt*>& body, const std::string& name) {
   if (body.empty() || body.back()->target == nullptr) return false;
   const ast::Expr& target = *body.back()->target;
@@ -61,7 +61,7 @@ bool binds_last(const std::vector<const ast::Stmt*>& body, const std::string& na
   return std::any_of(target.items.begin(), target.items.end(), [&](const ast::Expr* e) { return e->text == name; });
 }
 
-/// One `if`.
+/// Reads one `if` statement with its branches.
 class BranchReader {
  public:
   BranchReader(FunctionParts& fn, const ast::Stmt& stmt) : fn_(fn), stmt_(stmt), may_return_(fn.results.may_return()) {}
@@ -69,7 +69,7 @@ class BranchReader {
   Status run();
 
  private:
-  /// What one of the two branches has become.
+  /// The state of one branch after it was read.
   struct Side {
     relax::Region* region = nullptr;
     Names::Frame frame;
@@ -95,7 +95,7 @@ class BranchReader {
   Result<Info> join_infos(Info a, Info b, const std::string& name);
   arith::Expr join_numbers(arith::Expr x, arith::Expr y, bool equal, const std::string& name);
 
-  /// A symbol that the `if` binds: `a` in one branch, `b` in the other.
+  /// A symbol `made` that the `if` binds: it is `a` in one branch and `b` in the other.
   struct Joined {
     arith::Expr a, b, made;
   };
@@ -110,7 +110,7 @@ class BranchReader {
 
 Status BranchReader::run() {
   Value* test = condition();
-  // The branches have mistakes of their own, which are found under any condition.
+  // Read the branches even if the condition was refused, since their errors do not depend on it.
   bool decided = test != nullptr;
   if (!decided) test = fn_.graph.at(stmt_.place).prim(fn_.context().boolean(true));
   op_ = fn_.graph.at(stmt_.place).append(relax::OpKind::kIf, {test});
@@ -131,7 +131,7 @@ Status BranchReader::run() {
   return Done{};
 }
 
-/// The value that decides; null if it was reported.
+/// Reads the condition; returns null after an error.
 relax::Value* BranchReader::condition() {
   Value* test = operand_value(fn_, *stmt_.value);
   if (test == nullptr) return nullptr;
@@ -161,10 +161,10 @@ void BranchReader::read_side(Side& side, const Body& body) {
   side.returns = fn_.results.returned();
 }
 
-/// The trailing `name = other` statements name results; returns where they begin.
+/// Finds the trailing `name = other` statements, which name results; returns the index of the first.
 size_t BranchReader::read_labels(Side& side, const Body& body) const {
   size_t labels = body.size();
-  for (; labels > 0; --labels) {  // the last of them first
+  for (; labels > 0; --labels) {  // from the last to the first
     const ast::Stmt& stmt = *body[labels - 1];
     bool label = stmt.kind == StmtKind::kAssign && stmt.value != nullptr && stmt.target->is(AstKind::kName) &&
                  stmt.value->is(AstKind::kName);
@@ -174,7 +174,7 @@ size_t BranchReader::read_labels(Side& side, const Body& body) const {
   return labels;
 }
 
-/// Both branches return: the `if` gives the function's results.
+/// If both branches return, the results of the `if` are those of the function.
 Status BranchReader::join_returned() {
   const size_t count = then_.returned.size();
   if (count != else_.returned.size())
@@ -219,7 +219,7 @@ std::vector<std::string> BranchReader::joined_names() const {
 Status BranchReader::join_name(const std::string& name) {
   const Term &left = then_.frame.find(name)->second.value, &right = else_.frame.find(name)->second.value;
   if (left.kind == Term::kPoison || right.kind == Term::kPoison) return fn_.source.diag().failed();
-  if (left.kind == Term::kScalar && left.scalar.expr.as<arith::VarNode>()) return Done{};  // a symbol of one branch
+  if (left.kind == Term::kScalar && left.scalar.expr.as<arith::VarNode>()) return Done{};  // only one branch's symbol
   RELAXC_TRY(Value * x, value_in(then_, left));
   RELAXC_TRY(Value * y, value_in(else_, right));
   if (x == nullptr || y == nullptr)
@@ -233,7 +233,7 @@ Status BranchReader::join_name(const std::string& name) {
   return Done{};
 }
 
-/// Names that a branch binds are not seen after it, unless they are joined.
+/// Hides names that a branch binds, so that only joined ones can be used after the `if`.
 void BranchReader::hide_names() {
   for (const Side* side : {&then_, &else_})
     for (const std::string& name : side->assigned)
@@ -246,14 +246,14 @@ void BranchReader::poison(const std::vector<std::string>& names) {
   for (const std::string& name : names) fn_.names.bind(name, {}, stmt_.place);
 }
 
-/// A term as a value of the branch that it comes from.
+/// Returns a term as a value of the branch that it comes from.
 Result<relax::Value*> BranchReader::value_in(const Side& side, const Term& term) {
   if (term.kind == Term::kValue) return term.value;
   GraphCursor::Inside inside(fn_.graph, side.region);
   return as_value(fn_, term, stmt_.place);
 }
 
-/// The info of a result: as its labels declare it, with new symbols that the `if` binds, or the join.
+/// Returns the type of a result: as its labels declare it, with new symbols that the `if` binds, or else the join.
 Result<relax::Info> BranchReader::joined_info(const std::string& name, Info a, Info b) {
   auto label = then_.labels.find(name), other = else_.labels.find(name);
   bool declared = label != then_.labels.end() && other != else_.labels.end() && label->second->annotation != nullptr;
@@ -270,7 +270,7 @@ Status BranchReader::check_joined(Info a, Info b, const std::string& name) const
                           relax::to_string(b));
 }
 
-/// What holds of a value that is either one or the other.
+/// Returns a type that covers both `a` and `b`, with symbols for dims that differ.
 Result<relax::Info> BranchReader::join_infos(Info a, Info b, const std::string& name) {
   if (Info callable = relax::joined_callable(fn_.context(), a, b)) return callable;
   RELAXC_DO(check_joined(a, b, name));
@@ -290,7 +290,7 @@ Result<relax::Info> BranchReader::join_infos(Info a, Info b, const std::string& 
   });
 }
 
-/// A symbol of the `if` for `x` in one branch and `y` in the other; `equal`: they are, but exist in the branches only.
+/// Returns a symbol that is `x` in one branch and `y` in the other; `equal`: they are equal, but not known outside.
 arith::Expr BranchReader::join_numbers(arith::Expr x, arith::Expr y, bool equal, const std::string& name) {
   for (const Joined& earlier : joined_)
     if (earlier.a == x && earlier.b == y) return earlier.made;
@@ -298,7 +298,7 @@ arith::Expr BranchReader::join_numbers(arith::Expr x, arith::Expr y, bool equal,
   arith::Var made = fn_.context().var(own != nullptr ? own->name : name, x.dtype());
   op_->binds.push_back(made);
   joined_.push_back({x, y, made});
-  // A declared symbol that both branches bind is what the `if` gives it from here on.
+  // A declared symbol that both branches bind stands for the symbol of the `if` from here on.
   auto* known = own == nullptr ? nullptr : fn_.names.find_own(own->name);
   if (known != nullptr && known->value.kind == Term::kScalar && known->value.scalar.expr == x)
     fn_.names.bind(own->name, Term::of(Scalar{made}), stmt_.place);

@@ -13,7 +13,7 @@ using relax::Info;
 
 namespace {
 
-/// The names that are alone in quotes as dims of a type: its own symbols, wherever else they are mentioned.
+/// Returns dims of a type that are names in quotes. They are the type's own symbols, also where it names them again.
 std::vector<std::string> quoted_dims(const ast::Expr& type) {
   std::vector<std::string> names;
   std::vector<const ast::Expr*> waiting{&type};
@@ -32,7 +32,7 @@ std::vector<std::string> quoted_dims(const ast::Expr& type) {
   return names;
 }
 
-/// The arguments of R.Callable(…).
+/// The arguments of R.Callable(params, result, purity).
 struct CallableType {
   const ast::Expr *params = nullptr, *result = nullptr, *purity = nullptr;
 };
@@ -55,7 +55,7 @@ Result<CallableType> callable_type(SourceText& source, const ast::Expr& e) {
   return failure;
 }
 
-/// The type with those symbols that are its own, in order of first mention.
+/// Returns the type with its own symbols listed, in order of first mention.
 Info with_own_symbols(arith::Context& context, Info type, const DimPattern::OwnSymbols& own) {
   std::vector<arith::Var> symbols = relax::symbols_of(type);
   std::erase_if(symbols, [&](arith::Var var) {

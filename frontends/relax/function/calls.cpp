@@ -17,7 +17,7 @@ using relax::Value;
 
 namespace {
 
-/// The dims of `f[n, m](…)`, one for each symbol that f lists in brackets.
+/// Returns the dims of `f[n, m](…)`, one for each symbol that f lists in brackets.
 Result<std::vector<arith::Expr>> explicit_symbols(FunctionParts& fn, const RelaxFunctionReader& callee,
                                                   const ast::Expr& list) {
   std::vector<arith::Expr> given;
@@ -31,7 +31,7 @@ Result<std::vector<arith::Expr>> explicit_symbols(FunctionParts& fn, const Relax
   return given;
 }
 
-/// What is in brackets must be what the arguments say: they are where the callee finds its symbols.
+/// Reports dims in brackets that differ from what the arguments give, since the callee reads symbols from arguments.
 Status check_symbols(FunctionParts& fn, const RelaxFunctionReader& callee, const std::vector<arith::Expr>& given,
                      const arith::Substitution& symbols, const ast::Expr& list) {
   for (size_t i = 0; i < given.size(); ++i) {

@@ -17,7 +17,7 @@ bool contains(const std::vector<arith::Var>& list, arith::Var wanted) {
   return std::any_of(list.begin(), list.end(), [&](arith::Var var) { return var == wanted; });
 }
 
-/// Whether a value of `info` gives `symbol` its value.
+/// Returns whether a value of type `info` determines `symbol`, because it is a dim or value on its own.
 bool gives(Info info, arith::Var symbol) {
   auto bare = [&](const std::vector<arith::Expr>& dims) {
     return std::any_of(dims.begin(), dims.end(), [&](arith::Expr dim) { return dim == symbol; });
@@ -53,7 +53,7 @@ std::optional<Captures::Found> Captures::find(const std::string& name) {
   return Found{import(outer->value, name, place), place};
 }
 
-/// What a name of the function around is here.
+/// Returns the term that a name of the enclosing function has in this one; captures it if it is a value.
 Term Captures::import(const Term& outer, const std::string& name, Place place) {
   if (outer.kind == Term::kSequence) {
     Term mine = outer;
@@ -62,7 +62,7 @@ Term Captures::import(const Term& outer, const std::string& name, Place place) {
     return mine;
   }
   if (outer.kind == Term::kScalar) {
-    if (outer_.names.has_no_value(outer.scalar.expr)) {  // declared there, given a value here
+    if (outer_.names.has_no_value(outer.scalar.expr)) {  // declared in the outer function, gets its value here
       arith::Var var = inner_.context().var(name);
       inner_.names.take_away_value(var);
       return Term::of(Scalar{var});

@@ -15,7 +15,7 @@ using relax::Value;
 
 namespace {
 
-/// True if no value can have both infos.
+/// Returns whether no value can have both types.
 bool contradict(relax::Info a, relax::Info b) {
   if (a->kind == relax::InfoKind::kObject || b->kind == relax::InfoKind::kObject) return false;
   if (a->kind != b->kind) return true;
@@ -52,7 +52,7 @@ bool contradict(relax::Info a, relax::Info b) {
   return false;
 }
 
-/// Pairs the numbers of two infos of one kind and rank.
+/// Calls `f` for each pair of corresponding numbers in two types of the same kind and rank.
 void pair_dims(relax::Info a, relax::Info b, const std::function<void(arith::Expr, arith::Expr)>& f) {
   const std::vector<arith::Expr>*x = nullptr, *y = nullptr;
   if (const auto* s = a->as<relax::TensorInfo>(), *t = b->as<relax::TensorInfo>(); s && t && s->shape && t->shape)
@@ -67,14 +67,14 @@ void pair_dims(relax::Info a, relax::Info b, const std::function<void(arith::Exp
   for (size_t i = 0; i < x->size(); ++i) f((*x)[i], (*y)[i]);
 }
 
-/// Whether all is said that a handle is opened to.
+/// Returns whether the type is complete, as it must be to cast an object to it.
 bool is_complete(Info info) {
   const auto* tensor = info->as<relax::TensorInfo>();
   const auto* shape = info->as<relax::ShapeInfo>();
   return (tensor && tensor->shape && tensor->dtype) || (shape && shape->dims) || info->as<relax::PrimInfo>();
 }
 
-/// Reports a cast that fails for certain.
+/// Reports a cast that certainly fails, and a cast of an object to an incomplete type.
 Status check_cast(SourceText& source, const Value& value, Info wanted, Place place) {
   if (contradict(wanted, value.info)) {
     const auto *x = wanted->as<relax::TensorInfo>(), *y = value.info->as<relax::TensorInfo>();
@@ -92,7 +92,7 @@ Status check_cast(SourceText& source, const Value& value, Info wanted, Place pla
   return Done{};
 }
 
-/// What the annotation leaves open, the deduction keeps.
+/// Returns the annotated type, with what it leaves open taken from the deduced type.
 Info completed(arith::Context& context, Info wanted, Info deduced) {
   const auto *x = wanted->as<relax::TensorInfo>(), *y = deduced->as<relax::TensorInfo>();
   if (x == nullptr || y == nullptr) return wanted;
@@ -102,7 +102,7 @@ Info completed(arith::Context& context, Info wanted, Info deduced) {
   return relax::tensor_info(context, std::max(x->ndim, y->ndim), dtype);
 }
 
-/// R.match_cast(x, info) and R.match_shape(x, dims): symbols that have no value yet get one here.
+/// Reads R.match_cast(x, info) or R.match_shape(x, dims); symbols that have no value yet get one here.
 Result<Term> match(FunctionParts& fn, const ast::Expr& e, bool shape_only) {
   Diagnostics& diag = fn.source.diag();
   if (e.items.size() != 3)
@@ -128,7 +128,7 @@ Result<Term> match(FunctionParts& fn, const ast::Expr& e, bool shape_only) {
                              "R.match_shape takes a tensor or a shape, found {}", relax::to_string(value->info));
     type = tensor ? relax::tensor_info(fn.context(), *list, tensor->dtype) : relax::shape_info(fn.context(), *list);
   }
-  // A guard that is certain to hold is still written down: it is where the symbols come from.
+  // Emit the cast even if it certainly holds, since symbols get their values from it.
   if (bound.empty() && relax::same(type, value->info)) {
     RELAXC_TRY(Value * again, fn.graph.at(e.place).match_cast(value, type, {}));
     return Term::of(again);
@@ -145,10 +145,10 @@ Result<Term> annotate(FunctionParts& fn, const Term& term, const ast::Expr& anno
   Diagnostics& diag = fn.source.diag();
   if (term.kind == Term::kPoison) return diag.failed();
   if (term.kind == Term::kModule || term.kind == Term::kGlobal || term.kind == Term::kExternal) return term;
-  // `_: R.Tuple = R.print(x)`: what has no result is the empty tuple.
+  // `_: R.Tuple = R.print(x)`: a call without a result is an empty tuple.
   if (term.kind == Term::kSequence && term.items.empty() && is_empty_tuple(fn, annotation)) return term;
   RELAXC_TRY(Value * value, as_value(fn, term, annotation.place));
-  // What an op brings into being may get its name here: `y: R.Tensor((k,)) = R.unique(x)`.
+  // The annotation may name symbols that the op binds: `y: R.Tensor((k,)) = R.unique(x)`.
   bool brings = value->op != nullptr && !value->op->binds.empty();
   std::vector<arith::Var> fresh;
   Result<Info> wanted = read_info_by(fn, brings ? DimPattern::kFresh : DimPattern::kDeclared, annotation, fresh);
@@ -171,7 +171,7 @@ Result<Term> annotate(FunctionParts& fn, const Term& term, const ast::Expr& anno
 
 Result<relax::Value*> cast_to(FunctionParts& fn, Value* value, Info wanted, std::vector<arith::Var> binds,
                               Place place) {
-  // An external shape function whose rank is not declared has that of the first cast of what it gives.
+  // If the rank of an external shape function's result is not declared, the first cast determines it.
   const auto *open = value->info->as<relax::ShapeInfo>(), *said = wanted->as<relax::ShapeInfo>();
   bool made = value->op != nullptr && value->op->kind == relax::OpKind::kShapeFunction;
   if (made && open && said && open->ndim < 0 && said->ndim >= 0) give_dims(fn.context(), *value->op, said->ndim);

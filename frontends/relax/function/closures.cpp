@@ -53,7 +53,7 @@ bool is_decorated(FunctionParts& fn, const ast::Stmt& stmt, const std::vector<st
   return false;
 }
 
-/// Its name is a closure of what it captures.
+/// Reads a nested function; its name becomes a closure over the values that it captures.
 Status nested_relax_function(FunctionParts& fn, const ast::Stmt& stmt) {
   relax::Module& module = fn.scope.module;
   relax::Function* made = module.add_function(module.unique_name(fn.function.name + "_" + stmt.text));
@@ -72,7 +72,7 @@ Status nested_relax_function(FunctionParts& fn, const ast::Stmt& stmt) {
   return Done{};
 }
 
-/// It captures nothing, and becomes a private prim func of the module; its name stays inside.
+/// Reads a nested prim func, which captures nothing. It becomes private in the module; its name is visible here only.
 Status nested_prim_func(FunctionParts& fn, const ast::Stmt& stmt) {
   RELAXC_TRY(tir::PrimFunc made, read_prim_func(fn.scope, stmt));
   std::string name = fn.scope.module.unique_name(fn.function.name + "_" + stmt.text);
@@ -90,7 +90,7 @@ Status nested_function(FunctionParts& fn, const ast::Stmt& stmt) {
   bool function = is_decorated(fn, stmt, {"R.function", "R.func"});
   bool prim = is_decorated(fn, stmt, {"T.prim_func"});
   auto read_it = [&]() -> Status {
-    if (stmt.broken) return fn.diag().failed();  // reported by the grammar
+    if (stmt.broken) return fn.diag().failed();  // the grammar reported it
     if (function) return nested_relax_function(fn, stmt);
     if (prim) return nested_prim_func(fn, stmt);
     return fn.source.error(stmt.name_place, Kind::unsupported,
@@ -153,7 +153,7 @@ Result<Term> invoke_closure(FunctionParts& fn, const ast::Expr& e) {
   RELAXC_TRY(Term made, call_closure(fn, function, *args, e.place));
   const ast::Keyword* given = result_types(e);
   if (given == nullptr) return made;
-  // What is declared may name the symbols that the call brings, one declaration for each result.
+  // Each result may have a declaration, which may name the symbols that the call binds.
   std::vector<const ast::Expr*> declared = {given->value};
   if (declared[0]->is_sequence()) declared = declared[0]->items;
   bool tuple = declared.size() == 1 && made.kind == Term::kSequence && declared[0]->is(AstKind::kCall) &&

@@ -8,7 +8,7 @@ using AstKind = ast::ExprKind;
 using ast::StmtKind;
 namespace {
 
-/// The statements of the block; names in R.output go to `exported`.
+/// Reads the statements of the block; appends names in R.output to `exported`. Returns false after an error.
 bool read_statements(FunctionParts& fn, const Body& body, std::vector<const ast::Expr*>& exported) {
   bool ok = true;
   for (const ast::Stmt* stmt : body) {
@@ -32,7 +32,7 @@ bool read_statements(FunctionParts& fn, const Body& body, std::vector<const ast:
 
 using Kept = std::vector<std::pair<std::string, Term>>;
 
-/// What the exported names stand for; false if one was reported.
+/// Looks up the exported names and appends them to `kept`. Returns false after an error.
 bool find_exported(FunctionParts& fn, const std::vector<const ast::Expr*>& exported, Kept& kept) {
   bool ok = true;
   for (const ast::Expr* name : exported) {
@@ -50,7 +50,7 @@ bool find_exported(FunctionParts& fn, const std::vector<const ast::Expr*>& expor
   return ok;
 }
 
-/// Names of a block that has ended: symbols stay, the rest is hidden unless it is kept.
+/// Leaves a block: its symbols stay visible, and other names are hidden unless they are in `kept`.
 void leave_block(FunctionParts& fn, const Names::Frame& frame, Kept kept, Place place) {
   for (const auto& [name, binding] : frame) {
     // A poisoned name stays poisoned outside, since its error was reported.

@@ -12,7 +12,7 @@ using AstKind = ast::ExprKind;
 
 namespace {
 
-/// "llvm" of "llvm:0" and of "llvm -mcpu=skylake".
+/// Returns the kind in a target's text: "llvm" for "llvm:0" and for "llvm -mcpu=skylake".
 std::string_view target_kind(std::string_view text) {
   return text.substr(0, text.find_first_of(": "));
 }
@@ -23,7 +23,7 @@ bool is_cpu(std::string_view kind) {
 
 }  // namespace
 
-/// A device: "llvm:0", R.cpu(0), R.device("cpu", 0), I.vdevice("llvm", 0, "global"), a dict {"kind": "llvm"}.
+/// Checks a device: "llvm:0", R.cpu(0), R.device("cpu", 0), I.vdevice("llvm", 0, "global"), {"kind": "llvm"}.
 Status check_device(SourceText& source, const ast::Expr& e) {
   std::string kind = "cpu";
   if (e.is(AstKind::kString)) {

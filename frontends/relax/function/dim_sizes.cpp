@@ -15,7 +15,7 @@ Status DimSizes::note(const ast::Stmt& assignment) {
   return Done{};
 }
 
-/// Names and operators of an expression of dims, with those in its names written out.
+/// Returns the number of names and operators in an expression of dims after all names in it are expanded.
 double DimSizes::size_of(const ast::Expr& e) const {
   auto known = e.is(ast::ExprKind::kName) ? sizes_.find(e.text) : sizes_.end();
   double size = known == sizes_.end() ? 1 : known->second;

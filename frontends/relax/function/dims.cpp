@@ -13,7 +13,7 @@ using AstKind = ast::ExprKind;
 
 namespace {
 
-/// `(n)` is n.
+/// Reports a number in place of a shape: in Python, `(n)` is n, not a tuple.
 Failure number_for_shape(SourceText& source, Place place) {
   Failure failure = source.error(place, Kind::ill_formed, "expected a shape, found a number");
   source.hint("a shape of one dim is written with a comma: ({},)",
@@ -31,10 +31,10 @@ Result<Scalar> Dims::name(const ast::Expr& e) {
   const DimPattern::OwnSymbols* own_symbols = pattern_.own_symbols();
   if (own_symbols != nullptr)
     if (auto own = own_symbols->find(e.text); own != own_symbols->end()) return Scalar{own->second};
-  // What is in quotes in a signature is a symbol of the function's own.
+  // In a signature, a quoted name is a symbol of the function itself, not of an outer one.
   bool own = pattern_.quoted() && pattern_.fresh() && own_symbols == nullptr;
   auto* known = own ? parts_.names.find_own(e.text) : parts_.names.find(e.text);
-  // In the quotes of a type of functions, what has no value here is the type's own.
+  // In quotes within a type of functions, a name without a value here is a symbol of that type.
   bool valued = known != nullptr &&
                 (known->value.kind == Term::kScalar
                      ? !parts_.names.has_no_value(known->value.scalar.expr)
@@ -43,7 +43,7 @@ Result<Scalar> Dims::name(const ast::Expr& e) {
   return known == nullptr || types_own ? new_name(e) : scalar_of(known->value, e);
 }
 
-/// A name that stands for nothing yet.
+/// Reads a name that is not bound yet: binds a new symbol where the pattern allows it, else reports it.
 Result<Scalar> Dims::new_name(const ast::Expr& e) {
   if (pattern_.own_symbols() != nullptr) return Scalar{pattern_.own_symbol(context_, e.text)};
   if (!pattern_.fresh()) return parts_.names.unbound(e, true);
@@ -53,7 +53,7 @@ Result<Scalar> Dims::new_name(const ast::Expr& e) {
   return Scalar{var};
 }
 
-/// What the name `e` stands for, as a scalar.
+/// Returns the meaning of the name `e` as a scalar. Reports names that are no dims.
 Result<Scalar> Dims::scalar_of(const Term& term, const ast::Expr& e) {
   if (term.kind == Term::kPoison) return source_.diag().failed();
   if (term.kind == Term::kScalar) {
@@ -74,7 +74,7 @@ Result<Scalar> Dims::scalar_of(const Term& term, const ast::Expr& e) {
   return source_.error(e.place, Kind::dtype_mismatch, "expected a dim, found '{}', which is not one", e.text);
 }
 
-/// x.shape[0], s[1]
+/// Reads x.shape[0] or s[1].
 Result<Scalar> Dims::subscript(const ast::Expr& e) {
   RELAXC_TRY(Term term, element(parts_, e));
   if (term.kind == Term::kScalar) return term.scalar;
@@ -96,7 +96,7 @@ void Dims::name_part(const std::string& name, const Scalar& part, Place place) {
 
 // ---- dims and shapes
 
-/// The expression inside of the string `e`; null if it was reported.
+/// Parses the expression inside the string `e`; returns null after an error.
 const ast::Expr* Dims::quoted(const ast::Expr& e) {
   return parse_quoted(source_, parts_.scope.tree, {e.place.begin + 1, e.place.length - 2});
 }
@@ -130,7 +130,7 @@ Result<arith::Expr> Dims::scalar(const ast::Expr& e, DType dtype) {
   return var;
 }
 
-/// "(n, 4)"
+/// Reads a quoted shape, such as "(n, 4)".
 Result<std::vector<arith::Expr>> Dims::quoted_list(const ast::Expr& e) {
   const ast::Expr* written = quoted(e);
   if (written == nullptr) return source_.diag().failed();

@@ -15,7 +15,7 @@ using relax::Value;
 
 namespace {
 
-/// `format="…"` or `format=R.str("…")`; empty without one.
+/// Returns the text of `format="…"` or `format=R.str("…")`; empty if there is no format.
 Result<std::string> format_text(FunctionParts& fn, const ast::Expr& e) {
   const ast::Keyword* keyword = e.keyword("format");
   if (keyword == nullptr) return std::string();
@@ -30,13 +30,13 @@ Status effect_here(FunctionParts& fn, const ast::Expr& e, std::string_view what)
   return fn.source.error(e.place, Kind::purity, "{} has an effect and cannot be in a dataflow block", what);
 }
 
-/// What a message or a line shows: the values, and for each argument how it is written, with a "{}" for each value.
+/// What to print: the values, and the text of each argument, with a "{}" for each value in it.
 struct Shown {
   std::vector<Value*> values;
   std::vector<std::string> forms;
 };
 
-/// Adds a value; a tuple is its fields, in parentheses.
+/// Adds a value to `shown` and its text to `form`; a tuple adds its fields, in parentheses.
 Status show(FunctionParts& fn, Value* value, Place place, Shown& shown, std::string& form) {
   if (relax::print_kind(value->info) != relax::kPrintNothing) {
     shown.values.push_back(value);
@@ -57,7 +57,7 @@ Status show(FunctionParts& fn, Value* value, Place place, Shown& shown, std::str
   return Done{};
 }
 
-/// The arguments from `first` on, lists of them taken apart.
+/// Returns the arguments from `first` on; the items of lists count as arguments.
 Result<Shown> shown_values(FunctionParts& fn, const ast::Expr& e, size_t first) {
   Shown shown;
   bool ok = true;
@@ -74,7 +74,7 @@ Result<Shown> shown_values(FunctionParts& fn, const ast::Expr& e, size_t first) 
   return shown;
 }
 
-/// The format with the form of each argument in place of its "{}", where some argument is more than one value.
+/// Returns the format with each argument's text in place of its "{}", if an argument is not exactly one value.
 std::string spelled_out(std::string format, const std::vector<std::string>& forms) {
   bool plain = true;
   for (const std::string& form : forms) plain = plain && form == "{}";

@@ -31,7 +31,7 @@ constexpr Infix kInfix[] = {
     {">>", "right_shift"},
 };
 
-/// A tuple of itself twice, again and again, would grow without bound; types of tuples are walked by recursion.
+/// Limits of a tuple: nesting it in itself repeatedly grows exponentially, and walks over its type are recursive.
 constexpr size_t kMostParts = 65536, kDeepestTuple = 200;
 
 struct TermSize {
@@ -60,7 +60,7 @@ Result<Term> name_term(FunctionParts& fn, const ast::Expr& e) {
                              "the symbol '{}' has no value yet; a match_cast can give it one", e.text);
     return known->value;
   }
-  // A class may have a function of its own name, which is reached through the class.
+  // A class may have a function with the class's own name; it is called through the class.
   if (fn.scope.module_names.count(e.text) != 0) return Term::of(Term::kModule);
   if (fn.scope.globals.count(e.text) != 0) return Term::of(Term::kGlobal, e.text);
   return fn.names.unbound(e, false);
@@ -85,7 +85,7 @@ Result<Term> sequence(FunctionParts& fn, const ast::Expr& e) {
   return made;
 }
 
-/// cls.f, x.shape, x.struct_info.shape
+/// Reads cls.f, x.shape or x.struct_info.shape.
 Result<Term> attribute(FunctionParts& fn, const ast::Expr& e) {
   std::string path = fn.names.path_of(e);
   if (path.rfind("R.", 0) == 0 || path.rfind("T.", 0) == 0)
@@ -169,10 +169,10 @@ Result<Term> call_expression(FunctionParts& fn, const ast::Expr& e) {
     RELAXC_TRY(DType dtype, dtype_value(fn.source, *e.items[1]));
     return apply(fn, *def, {{operand, e.place}}, {{"dtype", dtype}}, e.place);
   }
-  // add(x, x), as programs that import the operators themselves write it
+  // add(x, x), as written by programs that import the operators' names
   bool named = e.items[0]->is(AstKind::kName) && fn.names.find(path) == nullptr && fn.scope.globals.count(path) == 0;
   if (named && fn.scope.table.find(path) != nullptr) return operator_call(fn, path, e);
-  // f[n](x): the symbols of f in brackets.
+  // f[n](x) gives f's symbols in brackets.
   bool symbols = e.items[0]->is(AstKind::kSubscript) && e.items[0]->items[0]->is(AstKind::kAttribute);
   if (e.items[0]->is(AstKind::kSubscript) && e.items[0]->items[0]->is(AstKind::kName))
     symbols = fn.names.find(e.items[0]->items[0]->text) == nullptr;
@@ -182,7 +182,7 @@ Result<Term> call_expression(FunctionParts& fn, const ast::Expr& e) {
   return fn.source.error(e.items[0]->place, Kind::invalid_value, "this is not a function");
 }
 
-/// metadata["relax.expr.Constant"][number]
+/// Returns the constant metadata["relax.expr.Constant"][number].
 Result<Term> metadata_constant(FunctionParts& fn, int64_t number, Place place) {
   ModuleScope& scope = fn.scope;
   auto found = scope.constants.find(number);
@@ -197,7 +197,7 @@ Result<Term> metadata_constant(FunctionParts& fn, int64_t number, Place place) {
   return failure;
 }
 
-/// One part of a tuple or a shape.
+/// Returns one element of a tuple or a shape; negative positions count from the end.
 Result<Term> part_of(FunctionParts& fn, const ast::Expr& e, int64_t position) {
   const ast::Expr& base = *e.items[0];
   RELAXC_TRY(Term term, eval(fn, base));

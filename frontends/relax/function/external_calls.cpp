@@ -19,8 +19,8 @@ using relax::Value;
 
 namespace {
 
-/// Results that the external function makes itself: of known rank and dtype, with dims that it brings if they are not
-/// said; or opaque objects.
+/// Emits a call whose external function allocates the results: tensors of known rank and dtype, whose undeclared dims
+/// become symbols, or opaque objects.
 Result<Term> returned_results(FunctionParts& fn, const std::string& name, const std::vector<Value*>& args,
                               std::vector<Info> infos, std::vector<arith::Var> bound, Place place) {
   for (Info& info : infos) {
@@ -76,7 +76,7 @@ Result<Term> call_dps(FunctionParts& fn, const ast::Expr& e) {
   if (!shape || !function || !args) return diag.failed();
   std::optional<DType> dtype;
   if (fn.hint != nullptr) {
-    // Only the dtype is wanted; the rest of the annotation is checked when the value is there.
+    // Only the dtype is read here; the rest of the annotation is checked against the value later.
     const ast::Expr* written = fn.hint->items.size() > 2 ? fn.hint->items[2] : nullptr;
     if (const ast::Keyword* keyword = fn.hint->keyword("dtype")) written = keyword->value;
     if (written != nullptr && written->is(AstKind::kString)) dtype = parse_dtype(written->text);
@@ -120,7 +120,7 @@ Result<Term> call_packed(FunctionParts& fn, const ast::Expr& e) {
   std::vector<Value*> args = std::move(*read);
   const ast::Keyword* type = result_types(e);
   bool typed = type != nullptr;
-  // R.Tuple without fields says that nothing comes back.
+  // R.Tuple without fields means that the call has no result.
   const ast::Expr* said = typed ? type->value : fn.hint;
   if (said != nullptr && said->is_sequence() && said->items.size() == 1) said = said->items[0];
   if (said == nullptr || is_empty_tuple(fn, *said)) {
@@ -139,7 +139,7 @@ Result<Term> call_packed(FunctionParts& fn, const ast::Expr& e) {
   const auto* shape = infos->size() == 1 ? (*infos)[0]->as<relax::ShapeInfo>() : nullptr;
   if (shape == nullptr) return returned_results(fn, function->text, args, std::move(*infos), std::move(bound), e.place);
   int32_t rank = shape->ndim;
-  for (size_t i = 0; rank < 0 && i < args.size(); ++i)  // R.Shape alone: as many dims as the shape that it is made of
+  for (size_t i = 0; rank < 0 && i < args.size(); ++i)  // R.Shape alone has the rank of the first shape argument
     if (const auto* given = args[i]->info->as<relax::ShapeInfo>()) rank = given->ndim;
   relax::Op* op = fn.graph.at(e.place).append(relax::OpKind::kShapeFunction, args);
   op->callee = function->text;

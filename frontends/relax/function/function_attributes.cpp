@@ -12,7 +12,7 @@ using AstKind = ast::ExprKind;
 
 namespace {
 
-/// The symbol that `e` names; it need not have a value yet: what the data gives it must keep to the bound.
+/// Returns the symbol that `e` names. It needs no value yet: the bound is a promise about its later value.
 Result<arith::Var> bounded_symbol(FunctionParts& fn, const ast::Expr& e) {
   ast::Expr name = e;
   RELAXC_TRY(name.text, string_value(fn.source, e, "a symbol"));
@@ -29,7 +29,7 @@ Result<arith::Var> bounded_symbol(FunctionParts& fn, const ast::Expr& e) {
   return arith::Var(var);
 }
 
-/// tir_var_upper_bound and the like: a dict of symbols and numbers.
+/// Reads tir_var_upper_bound and the like, which are dicts from symbols to numbers.
 Status symbol_bounds(FunctionParts& fn, const std::string& attribute, const ast::Expr& dict) {
   arith::Facts& facts = fn.function.facts;
   if (!dict.is(AstKind::kDict))

@@ -32,7 +32,7 @@ Result<relax::Info> read_shape_info(FunctionParts& fn, const ast::Expr& e) {
   return relax::shape_info(fn.context(), static_cast<int32_t>(*count.constant()));
 }
 
-/// R.Prim("int64") and R.Prim(value=n): integers of 64 bits are dims.
+/// Reads R.Prim("int64") or R.Prim(value=n); 64-bit integers are dims.
 Result<relax::Info> read_prim_info(FunctionParts& fn, const ast::Expr& e) {
   std::vector<const ast::Expr*> arguments = info_arguments(e);
   const ast::Keyword* dtype = e.keyword("dtype");
@@ -95,7 +95,7 @@ Result<relax::Info> read_info(FunctionParts& fn, const ast::Expr& e) {
   if (std::optional<DType> scalar = path.rfind("T.", 0) == 0 ? parse_dtype(path.substr(2)) : std::nullopt;
       scalar && e.is(AstKind::kAttribute))  // T.int64, as TVM 0.27 prints R.Prim("int64")
     return relax::prim_info(fn.context(), *scalar == DType::i(64) ? DType::index() : *scalar);
-  if (const ast::Expr& of = without_type(e); &of != &e) {  // x.struct_info, x.ty: what is known of x
+  if (const ast::Expr& of = without_type(e); &of != &e) {  // x.struct_info, x.ty: the type of x
     RELAXC_TRY(Term known, eval(fn, of));
     if (known.kind == Term::kValue) return known.value->info;
   }

@@ -16,7 +16,7 @@ using relax::Value;
 
 namespace {
 
-/// Whether output `i` can take the place of argument `number`, whose type is `given`; null: it takes none.
+/// Reports an output `i` that cannot reuse argument `number`, of type `given`; null: it reuses none.
 Status check_place(FunctionParts& fn, size_t i, Info wanted, int64_t number, Info given, Place place) {
   const auto* output = wanted->as<relax::TensorInfo>();
   if (output == nullptr)
@@ -33,7 +33,7 @@ Status check_place(FunctionParts& fn, size_t i, Info wanted, int64_t number, Inf
                          i, relax::to_string(wanted), number, relax::to_string(given));
 }
 
-/// For each output the operand that it takes the place of, or -1; reports what cannot be.
+/// Returns for each output the argument whose memory it reuses, or -1. Reports outputs that cannot reuse it.
 Result<std::vector<int64_t>> inplace_indices(FunctionParts& fn, const ast::Expr& e, const ast::Expr* listed,
                                              const std::vector<Value*>& args, const std::vector<Info>& outputs) {
   if (const ast::Keyword* keyword = e.keyword("inplace_indices")) listed = keyword->value;

@@ -15,7 +15,7 @@ using relax::Value;
 
 namespace {
 
-/// Scalars over the parameters of the map.
+/// Reads scalar expressions over the parameters of the map.
 class MapReader : public ScalarReader {
  public:
   MapReader(FunctionParts& fn, const ast::Expr& lambda, const tir::Indices& at)
@@ -34,7 +34,7 @@ class MapReader : public ScalarReader {
   std::map<std::string, arith::Expr> parts_;
 };
 
-/// One more than the greatest value of `e` where each variable runs from 0 to its extent; null: not known.
+/// Returns 1 + the maximum of `e` if each variable runs from 0 to below its extent; a null Expr if it is unknown.
 arith::Expr extent_of(arith::Expr e, const std::vector<arith::Var>& vars, const std::vector<arith::Expr>& extents) {
   arith::Expr one = e.context().index(1);
   const arith::Expr* dividend = &e;
@@ -104,7 +104,7 @@ class Transform {
     return Done{};
   }
 
-  /// The prim func, under a name of the module.
+  /// Adds the prim func to the module, and returns its unique name.
   Result<std::string> define(const std::vector<arith::Expr>& dims, const std::vector<arith::Expr>& shape,
                              const ast::Expr* pad) {
     tir::PrimFunc made;

@@ -20,7 +20,7 @@ using relax::Value;
 
 namespace {
 
-/// Whether a value is a scalar bool, or one that counts; null is one of either.
+/// Returns whether a value is a bool scalar, or with `boolean` false a counter; null counts as either.
 bool is_scalar(const relax::Value* value, bool boolean) {
   if (value == nullptr) return true;
   auto fits = [&](DType dtype) { return boolean ? dtype.is_bool() : dtype.is_index() || dtype == DType::i(64); };
@@ -29,7 +29,7 @@ bool is_scalar(const relax::Value* value, bool boolean) {
   return tensor != nullptr && tensor->ndim == 0 && tensor->dtype && fits(*tensor->dtype);
 }
 
-/// One loop, head first.
+/// Reads one loop, its head first.
 class LoopReader {
  public:
   LoopReader(FunctionParts& fn, const ast::Stmt& stmt)
@@ -65,13 +65,13 @@ class LoopReader {
   const ast::Stmt& stmt_;
   const ast::Expr& head_;                     ///< R.loop(…)
   const ast::Stmt* end_;                      ///< … = R.carry(…)
-  std::vector<const ast::Expr*> loop_names_;  ///< the iteration, and what is carried
+  std::vector<const ast::Expr*> loop_names_;  ///< names of the iteration and of carried values
   std::vector<Value*> operands_, initial_;
   relax::Op* op_ = nullptr;
   relax::Region* region_ = nullptr;
 };
 
-/// How head and end are written, and the names.
+/// Checks the form of head and end, and reads the names.
 Status LoopReader::read_form() {
   const ast::Expr* target = stmt_.with.front().target;
   bool ends = end_ != nullptr && (end_->kind == StmtKind::kAssign || end_->kind == StmtKind::kExpr) && end_->value &&
@@ -84,7 +84,7 @@ Status LoopReader::read_form() {
   return Done{};
 }
 
-/// The trip count, the condition, and the first values of what is carried.
+/// Reads the trip count, the condition, and the initial carried values.
 Status LoopReader::read_operands() {
   const ast::Keyword *condition = head_.keyword("condition"), *carried = head_.keyword("carried");
   RELAXC_DO(optional_operand(head_.items.size() == 2 ? head_.items[1] : nullptr));
@@ -118,7 +118,7 @@ Status LoopReader::check_names() const {
   return Done{};
 }
 
-/// All that is read under the loop's own names.
+/// Reads the body in the scope of the loop's own names.
 Status LoopReader::read_inside() {
   Names::Inner names(fn_.names);
   RELAXC_DO(make_arguments());
@@ -128,7 +128,7 @@ Status LoopReader::read_inside() {
   return fn_.source.diag().failed();
 }
 
-/// The names of the body: the iteration, and the carried values under the infos that the head gives.
+/// Binds the body's names: the iteration, and the carried values with the types that the head declares.
 Status LoopReader::make_arguments() {
   std::vector<Info> infos;
   for (Value* value : initial_) infos.push_back(value->info);
@@ -149,7 +149,7 @@ Status LoopReader::make_arguments() {
   return Done{};
 }
 
-/// The statements, and what R.carry gives; false if something was reported.
+/// Reads the statements and the values of R.carry; returns false after an error.
 bool LoopReader::read_body() {
   GraphCursor::Inside inside(fn_.graph, region_);
   Results::Into nothing_returned(fn_.results, nullptr);
@@ -174,7 +174,7 @@ bool LoopReader::read_yields(const std::vector<Value*>& next) {
   return true;
 }
 
-/// Whether the loop goes on after an iteration; null: it does.
+/// Returns the condition for another iteration; null if there is none, so the loop goes on.
 Result<relax::Value*> LoopReader::going_on() {
   const ast::Keyword* again = end_->value->keyword("condition");
   if (again == nullptr || again->value->is(AstKind::kNone)) return static_cast<Value*>(nullptr);
@@ -185,7 +185,7 @@ Result<relax::Value*> LoopReader::going_on() {
                           "the condition of a loop is a bool scalar, found {}", relax::to_string(value->info));
 }
 
-/// What it carries, and its scan outputs with a new leading dim; or what R.carry says of both.
+/// Returns the types of carried values, and of scan outputs with a new leading dim; or those that R.carry declares.
 Result<std::vector<relax::Info>> LoopReader::result_infos() {
   const std::vector<Value*>& yielded = region_->results();
   size_t bound_before = op_->binds.size();
@@ -197,7 +197,7 @@ Result<std::vector<relax::Info>> LoopReader::result_infos() {
   }
   const ast::Keyword* declared = result_types(*end_->value);
   if (declared == nullptr) return infos;
-  op_->binds.resize(bound_before);  // the text names them itself
+  op_->binds.resize(bound_before);  // the declaration names its own symbols
   RELAXC_TRY(std::vector<Info> read, read_fresh_infos(fn_, *declared->value, op_->binds));
   if (read.size() != infos.size())
     return fn_.source.error(declared->place, Kind::wrong_arity, "{} struct infos for {} results", read.size(),

@@ -7,7 +7,7 @@ using relax::Info;
 
 namespace {
 
-/// One argument against its parameter.
+/// Matches one argument with its parameter.
 class ArgumentMatch {
  public:
   ArgumentMatch(FunctionParts& fn, arith::Substitution& symbols, Place place, const std::string& name)
@@ -24,7 +24,7 @@ class ArgumentMatch {
                             relax::to_string(argument));
   }
   using Dims = std::optional<std::vector<arith::Expr>>;
-  /// Nothing, or in what the dims differ.
+  /// Returns how the dims differ, or nullopt if they can match; binds symbols that are dims on their own.
   std::optional<Kind> match_dims(const Dims& wanted, const Dims& given);
 
   FunctionParts& fn_;

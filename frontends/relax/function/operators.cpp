@@ -30,7 +30,7 @@ constexpr OldName kOldNames[] = {{"dot", "matmul"},         {"transpose", "permu
                                  {"neg", "negative"},       {"concatenate", "concat"},     {"pow", "power"},
                                  {"nn.sigmoid", "sigmoid"}, {"nn.tanh", "tanh"},           {"wrap_param", "astype"}};
 
-/// What TVM calls a parameter that relaxc calls otherwise.
+/// TVM's names of parameters that have other names in relaxc.
 constexpr OldName kParameters[] = {{"x1", "a"},
                                    {"x2", "b"},
                                    {"x1", "x"},
@@ -55,7 +55,7 @@ std::string_view own_parameter(const relax::OpDef& def, std::string_view name) {
   return name;
 }
 
-/// Numbers beside tensors take the dtype of the first tensor, and dims too where the operator works element by element.
+/// Returns the operands as values. Literals get the dtype of the first tensor; so do dims if the op is elementwise.
 Result<std::vector<relax::Value*>> operand_values(FunctionParts& fn, const relax::OpDef& def,
                                                   const std::vector<Argument>& operands) {
   Diagnostics& diag = fn.source.diag();
@@ -82,7 +82,7 @@ Result<std::vector<relax::Value*>> operand_values(FunctionParts& fn, const relax
     RELAXC_TRY(Value * value, as_value(fn, with_dims(term), operand.place));
     if (value != nullptr) pin(fn, *value);
     const auto* prim = value == nullptr ? nullptr : value->info->as<relax::PrimInfo>();
-    // A scalar of the host beside tensors is one of them, of rank 0; a dim takes their dtype.
+    // A scalar becomes a tensor of rank 0 if there are tensors beside it; a dim also takes their dtype.
     if (prim != nullptr && prim->value && prim->dtype.is_index() && dtype && elementwise) {
       RELAXC_TRY(value, scalar_tensor(fn, prim->value, *dtype, operand.place));
     } else if (prim != nullptr && prim->value && !prim->dtype.is_index() && dtype) {
@@ -93,7 +93,7 @@ Result<std::vector<relax::Value*>> operand_values(FunctionParts& fn, const relax
   return values;
 }
 
-/// The arguments of one call, sorted into operands and attributes.
+/// Sorts the arguments of one call into operands and attributes.
 class OperatorCall {
  public:
   OperatorCall(FunctionParts& fn, const std::string& name, const ast::Expr& e) : fn_(fn), name_(name), e_(e) {}
@@ -131,15 +131,15 @@ class OperatorCall {
   const std::string& name_;
   const ast::Expr& e_;
   const relax::OpDef* def_ = nullptr;
-  bool variadic_ = false;  ///< the last operand is any number of them
-  size_t fixed_ = 0;       ///< operands before that
+  bool variadic_ = false;  ///< the last operand is a list of any length
+  size_t fixed_ = 0;       ///< number of operands before that list
   std::vector<Argument> positional_;
   std::vector<Named> named_;
   std::vector<Argument> operands_;
   relax::Attrs attrs_;
 };
 
-/// `known`: the operator is; of one that is not, arguments that may be types are not read as values.
+/// `known`: whether the operator is known; if it is not, arguments that may be types are not evaluated.
 bool OperatorCall::read_arguments(bool known) {
   bool ok = true;
   auto read = [&](const ast::Expr& e) {
@@ -152,9 +152,9 @@ bool OperatorCall::read_arguments(bool known) {
   return ok;
 }
 
-/// Positional arguments that are operands; returns how many there are.
+/// Takes positional arguments that are operands; returns the number of arguments taken.
 size_t OperatorCall::take_operands() {
-  // An optional operand is not a string, a bool or a list of names: what looks like an attribute is one.
+  // An optional operand cannot be a string, so a string in its place is an attribute.
   auto is_attribute = [&](size_t position) {
     return def_->operands[position].arity == relax::OperandDef::kOptional &&
            positional_[position].term.kind == Term::kString;
@@ -165,7 +165,7 @@ size_t OperatorCall::take_operands() {
   return variadic_ && next == fixed_ && next < positional_.size() ? take_group(next) : next;
 }
 
-/// Operands from `next` on: those of a tuple, or values one by one; returns what is next.
+/// Takes the list of operands at `next`: a tuple's items, or values one by one; returns the position after it.
 size_t OperatorCall::take_group(size_t next) {
   const Term& term = positional_[next].term;
   bool group = term.kind == Term::kSequence && !(term.is_dims() && !term.items.empty());
@@ -178,7 +178,7 @@ size_t OperatorCall::take_group(size_t next) {
   return next;
 }
 
-/// A value where the operator takes any number of them: the fields of a tuple, or itself.
+/// Adds a value to the list of operands; a tuple adds its fields.
 void OperatorCall::take_fields(const Argument& argument) {
   const auto* tuple = argument.term.value->info->as<relax::TupleInfo>();
   if (tuple == nullptr) return operands_.push_back(argument);
@@ -188,7 +188,7 @@ void OperatorCall::take_fields(const Argument& argument) {
   }
 }
 
-/// Positional arguments from `next` on.
+/// Takes positional arguments from `next` on as attributes.
 Status OperatorCall::take_attributes(size_t next) {
   for (size_t attribute = 0; next < positional_.size(); ++next, ++attribute) {
     if (attribute >= def_->attrs.size())

@@ -14,12 +14,12 @@ using relax::Value;
 
 namespace {
 
-/// The tensors of one call against the buffers of its prim func, in order: earlier ones give symbols their values.
+/// Matches the tensors of one call with the buffers of its prim func, in order; earlier ones determine symbols.
 class BufferMatch {
  public:
   BufferMatch(FunctionParts& fn, const tir::PrimFunc& prim, Place place) : fn_(fn), prim_(prim), place_(place) {}
 
-  /// `which`: "argument 0", for messages.
+  /// `which` is the argument's name in messages, such as "argument 0".
   Status check(const tir::Buffer& buffer, Info given, const std::string& which) {
     const auto* tensor = given->as<relax::TensorInfo>();
     if (tensor == nullptr)
@@ -36,7 +36,7 @@ class BufferMatch {
   }
 
  private:
-  /// The tensors that a call gives are compact, so a buffer that steps otherwise would not be read in place.
+  /// Reports a buffer with strides that are not compact, since the tensors of a call are compact.
   Status check_compact(const tir::Buffer& buffer) {
     arith::Expr compact = fn_.context().index(1);
     for (size_t d = buffer.strides.size(); d-- > 0; compact = compact * buffer.shape[d])
@@ -66,7 +66,7 @@ class BufferMatch {
   arith::Substitution symbols_;
 };
 
-/// 2022: R.call_tir(f, args, (16, 16), dtype="float32"), or of several outputs a list of each.
+/// The form of 2022: R.call_tir(f, args, (16, 16), dtype="float32"), or lists of both for several outputs.
 Result<std::vector<Info>> shaped_outputs(FunctionParts& fn, const ast::Expr& e) {
   const ast::Expr* shape = argument(e, 3, {"shape"});
   const ast::Expr& dtype = *e.keyword("dtype")->value;
@@ -104,7 +104,7 @@ Result<Term> call_tir(FunctionParts& fn, const ast::Expr& e) {
     RELAXC_TRY(std::vector<arith::Expr> symbols, fn.dims.list(*scalars));
     for (arith::Expr symbol : symbols) args->push_back(fn.graph.at(e.place).prim(symbol));
   }
-  if (function->kind == Term::kExternal && prim->is(AstKind::kString))  // of 2022
+  if (function->kind == Term::kExternal && prim->is(AstKind::kString))  // the form of 2022
     return external_call(fn, function->text, *args, std::move(*outputs), e.place);
   if (function->kind != Term::kGlobal)
     return fn.source.error(prim->place, Kind::dtype_mismatch,
@@ -132,7 +132,7 @@ Status check_prim_kinds(FunctionParts& fn, const tir::PrimFunc& prim, const std:
   std::vector<const tir::Param*> inputs;
   size_t buffers = 0;
   for (const tir::Param& param : prim.params) buffers += param.buffer != nullptr;
-  // The last buffers are the outputs, wherever scalars are.
+  // The last buffers are the outputs, wherever the scalars are.
   for (const tir::Param& param : prim.params)
     if (param.buffer == nullptr || buffers-- > outputs) inputs.push_back(&param);
   size_t wanted = 0, given = 0;
@@ -140,7 +140,7 @@ Status check_prim_kinds(FunctionParts& fn, const tir::PrimFunc& prim, const std:
     wanted += inputs[i]->buffer != nullptr;
     given += args[i]->info->as<relax::TensorInfo>() != nullptr;
   }
-  if (wanted == given) return Done{};  // in another order, as tensors first and scalars last
+  if (wanted == given) return Done{};  // the order differs, such as tensors before scalars
   for (size_t i = 0; i < args.size(); ++i) {
     bool buffer = inputs[i]->buffer != nullptr, tensor = args[i]->info->as<relax::TensorInfo>() != nullptr;
     if (buffer == tensor) continue;
@@ -169,7 +169,7 @@ Status check_prim_args(FunctionParts& fn, const tir::PrimFunc& prim, const std::
   for (const tir::Param& param : prim.params)
     if (param.buffer != nullptr) buffers.push_back(param.buffer);
   size_t wanted_scalars = prim.params.size() - buffers.size();
-  buffers.resize(buffers.size() - std::min(buffers.size(), prim.memory.scratch));  // what hoist_scratch put last
+  buffers.resize(buffers.size() - std::min(buffers.size(), prim.memory.scratch));  // hoist_scratch put these last
   if (buffers.size() != infos.size() || wanted_scalars != scalars)
     return fn.source.error(place, Kind::wrong_arity,
                            "'{}' takes {} buffers and {} scalars, found {} inputs, {} outputs and {} scalars",

@@ -13,10 +13,10 @@ using relax::Value;
 
 namespace {
 
-/// The body says more than the annotation, but a chain of functions must not become a chain of stack frames.
+/// Maximum number of bodies read at once: a call reads its callee's body for its results, but recursion must end.
 constexpr size_t kMostOpenBodies = 64;
 
-/// The declared results hold: what is deduced is at least as precise, or is cast with a guard.
+/// Checks the returned values against declared results; a value whose type is less precise is cast with a guard.
 Status check_results(FunctionParts& fn, std::vector<Value*>& values, Place place) {
   if (!fn.results.are_declared()) return Done{};
   const std::vector<Info>& declared = fn.results.declared();

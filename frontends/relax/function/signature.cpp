@@ -19,7 +19,7 @@ using relax::Value;
 
 namespace {
 
-/// Calls `f` for every expression in which a symbol of `info` could be alone.
+/// Calls `f` for every expression of `info` that may be a symbol on its own.
 void for_each_dim(relax::Info info, const std::function<void(arith::Expr, bool tensor)>& f) {
   if (const auto* tensor = info->as<relax::TensorInfo>(); tensor && tensor->shape)
     for (arith::Expr dim : *tensor->shape) f(dim, true);
@@ -61,7 +61,7 @@ void declare_type_parameters(FunctionParts& fn) {
   }
 }
 
-/// A scalar is a symbol too, and an integer may be a dim; so are the elements of a shape.
+/// Returns the type with a symbol as the value of each scalar, so that an integer can be a dim.
 relax::Info with_symbols(FunctionParts& fn, Info info, const std::string& name) {
   if (const auto* prim = info->as<relax::PrimInfo>(); prim != nullptr && !prim->value)
     return relax::prim_info(fn.context(), prim->dtype, fn.context().var(name, prim->dtype));

@@ -98,7 +98,7 @@ Result<Term> constant_form(FunctionParts& fn, const ast::Expr& e) {
   return Term::of(fn.graph.at(e.place).constant(std::move(data)));
 }
 
-/// A form and how it is read, if it has that number of arguments.
+/// A form, the function that reads it, and the limits of its number of arguments.
 struct Form {
   std::string_view path;
   Result<Term> (*read)(FunctionParts&, const ast::Expr&);
@@ -132,7 +132,7 @@ constexpr Form kForms[] = {
     {"R.shape_of", shape_of_form, 1, 1},
 };
 
-/// A form that gives its operand, and its number of arguments.
+/// A form whose value is its operand, and the limits of its number of arguments.
 struct TransparentForm {
   std::string_view path;
   size_t least, most;

@@ -24,7 +24,7 @@ using relax::Value;
 
 namespace {
 
-/// The dtype of the symbol that a call such as T.int64() declares; integers of 32 and 64 bits are dims.
+/// Returns the dtype of the symbol that a call such as T.int64() declares; 32- and 64-bit integers are dims.
 std::optional<DType> declared_symbol(const std::string& path, const ast::Expr& call) {
   for (const char* untyped : {"T.var", "T.Var", "T.SizeVar", "tir.Var", "R.shape_var", "T.index"})
     if (path == untyped && (path != "T.index" || call.items.size() == 1)) return DType::index();
@@ -33,7 +33,7 @@ std::optional<DType> declared_symbol(const std::string& path, const ast::Expr& c
   return dtype == DType::i(64) || dtype == DType::i(32) ? DType::index() : dtype;
 }
 
-/// Whether nothing after `body` is reached. Indentation is bounded, so recursion is.
+/// Returns whether every path through `body` ends with a return. The depth of indentation bounds the recursion.
 bool ends_in_return(const std::vector<const ast::Stmt*>& body) {
   if (body.empty()) return false;
   const ast::Stmt& last = *body.back();
@@ -41,13 +41,13 @@ bool ends_in_return(const std::vector<const ast::Stmt*>& body) {
          (last.kind == StmtKind::kIf && ends_in_return(last.body) && ends_in_return(last.orelse));
 }
 
-/// The annotation of a value that was refused has mistakes of its own; symbols that it names are known from here on.
+/// Reads the annotation of a refused value, to report its errors and to bind the symbols that it names.
 void read_for_errors(FunctionParts& fn, const ast::Expr& annotation) {
   std::vector<arith::Var> named;
   (void)read_info_by(fn, DimPattern::kFresh, annotation, named);
 }
 
-/// The fields of a tuple; those of a value only if there are `wanted` of them, since taking them out makes ops.
+/// Returns the fields of a tuple. A value's fields are read only if there are `wanted` of them, since that emits ops.
 Result<std::vector<Term>> parts_of(FunctionParts& fn, const Term& term, size_t wanted, Place place) {
   Diagnostics& diag = fn.source.diag();
   if (term.kind == Term::kPoison) return diag.failed();
@@ -64,7 +64,7 @@ Result<std::vector<Term>> parts_of(FunctionParts& fn, const Term& term, size_t w
   return parts;
 }
 
-/// `a`, or `a, (b, c)` for the parts of a tuple.
+/// Binds `a`, or `a, (b, c)` to the parts of a tuple.
 Status bind_target(FunctionParts& fn, const ast::Expr& target, Term term, Place value) {
   Diagnostics& diag = fn.source.diag();
   if (!target.is_sequence()) {
@@ -83,7 +83,7 @@ Status bind_target(FunctionParts& fn, const ast::Expr& target, Term term, Place 
   return Done{};
 }
 
-/// `n = T.int64()`, `n, m = R.shape_vars("n", "m")`.
+/// Reads `n = T.int64()` or `n, m = R.shape_vars("n", "m")`; sets `done` if it is one of these.
 Status declare_symbols(FunctionParts& fn, const ast::Stmt& stmt, bool& done) {
   std::vector<const ast::Expr*> targets = targets_of(*stmt.target), values = targets_of(*stmt.value);
   bool group =
@@ -136,7 +136,7 @@ Status assignment(FunctionParts& fn, const ast::Stmt& stmt) {
 
 Status expression_statement(FunctionParts& fn, const ast::Stmt& stmt) {
   const ast::Expr& e = *stmt.value;
-  if (e.is(AstKind::kString)) return Done{};  // a comment
+  if (e.is(AstKind::kString)) return Done{};  // a string as a statement is a comment
   if (!e.is(AstKind::kCall)) return fn.source.error(e.place, Kind::ill_formed, "this statement does nothing");
   std::string path = fn.names.path_of(*e.items[0]);
   if (path == "R.func_attr") return function_attributes(fn, e);
@@ -164,7 +164,7 @@ Status with_statement(FunctionParts& fn, const ast::Stmt& stmt) {
   return failure;
 }
 
-/// The values that `return` gives for a term.
+/// Returns the values that `return` gives for a term; a tuple gives its fields.
 Result<std::vector<Value*>> result_values(FunctionParts& fn, const Term& term, Place place) {
   Diagnostics& diag = fn.source.diag();
   if (term.kind == Term::kPoison) return diag.failed();
@@ -218,7 +218,7 @@ Status suite(FunctionParts& fn, const Body& body) {
       return fn.source.diag().failed();
     }
     if (stmt.kind == StmtKind::kIf && stmt.orelse.empty() && i + 1 < body.size() && ends_in_return(stmt.body)) {
-      // What follows an `if` that returns is its other branch.
+      // The statements after an `if` that returns become its else branch.
       ast::Stmt whole = stmt;
       whole.orelse.assign(body.begin() + static_cast<int64_t>(i) + 1, body.end());
       fn.results.at_end(true);

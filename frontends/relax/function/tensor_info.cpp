@@ -9,7 +9,7 @@ using relax::Info;
 
 namespace {
 
-/// What a type of a tensor is written with; null: not given.
+/// The arguments of a tensor type; null if not given.
 struct TensorType {
   const ast::Expr *shape = nullptr, *dtype = nullptr, *device = nullptr, *ndim = nullptr;
 };
@@ -22,7 +22,7 @@ Result<TensorType> tensor_type(SourceText& source, const ast::Expr& e) {
                         "R.Tensor takes a shape, a dtype, a device and ndim, found {} arguments", arguments.size());
   const ast::Expr** fields[] = {&type.shape, &type.dtype, &type.device, &type.ndim};
   for (size_t i = 0; i < arguments.size(); ++i) *fields[i] = arguments[i];
-  // R.Tensor("float32", ndim=2): a dtype alone.
+  // R.Tensor("float32", ndim=2) has a dtype as its first argument.
   if (type.shape != nullptr && type.dtype == nullptr && type.shape->is(AstKind::kString) &&
       parse_dtype(type.shape->text))
     std::swap(type.shape, type.dtype);
@@ -42,7 +42,7 @@ Result<TensorType> tensor_type(SourceText& source, const ast::Expr& e) {
   return type;
 }
 
-/// Nothing where it is unknown.
+/// Returns the dtype, or nullopt if it is unknown.
 Result<std::optional<DType>> element_type(SourceText& source, const ast::Expr* dtype) {
   bool unknown = dtype == nullptr || is_wildcard(*dtype) || (dtype->is(AstKind::kString) && dtype->text.empty());
   if (unknown) return std::optional<DType>();
@@ -52,7 +52,7 @@ Result<std::optional<DType>> element_type(SourceText& source, const ast::Expr* d
   return std::optional<DType>(read);
 }
 
-/// -1: unknown.
+/// Returns the rank, or -1 if it is unknown.
 Result<int64_t> rank_of(FunctionParts& fn, const ast::Expr* ndim) {
   if (ndim == nullptr || (ndim->is(AstKind::kUnary) && ndim->text == "-")) return int64_t{-1};
   RELAXC_TRY(arith::Expr count, fn.dims.index(*ndim));

@@ -12,7 +12,7 @@ using relax::Value;
 
 namespace {
 
-/// A shape for dims, a tuple for anything else.
+/// Returns a shape value for a sequence of dims, and a tuple for any other.
 Result<Value*> sequence_value(FunctionParts& fn, const Term& term, Place place) {
   if (term.is_dims()) {
     RELAXC_TRY(std::vector<arith::Expr> list, fn.dims.list_of(term, place));
