@@ -15,7 +15,7 @@ constexpr std::string_view kBufferFunctions[] = {
     "T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer", "T.buffer_decl",
     "T.allocate",     "T.allocate_const",      "T.alloc_local", "T.Buffer"};
 
-/// `x = T.float32()`: a name that a T.Bind or T.LetStmt below gives its value (var=).
+/// Returns whether `x = T.float32()` announces a name whose value a later T.Bind or T.LetStmt gives (var=).
 bool announces_scalar(const ast::Expr& e) {
   std::string callee = callee_of(&e);
   return e.items.size() == 1 && callee.rfind("T.", 0) == 0 && parse_dtype(callee.substr(2)).has_value();
@@ -32,7 +32,7 @@ bool binds_scalar(const std::string& callee) {
   return callee == "T.bind" || callee == "T.Bind" || callee == "T.let" || callee == "T.LetStmt";
 }
 
-/// `n = T.int64()`, `M, N = T.int64(), T.int64()`, `n = T.var("n")`.
+/// Reads `n = T.int64()`, `M, N = T.int64(), T.int64()` or `n = T.var("n")`; sets `done` if it is one of these.
 Status declare_prim_symbols(PrimParts& fn, const ast::Stmt& stmt, bool& done) {
   std::vector<const ast::Expr*> targets = targets_of(*stmt.target), values = targets_of(*stmt.value);
   for (const ast::Expr* value : values)
@@ -65,7 +65,7 @@ Status declaration(PrimParts& fn, const std::string& callee, const ast::Stmt& st
   const ast::Expr& head = stmt.value->is(AstKind::kCall) ? *stmt.value->items[0] : *stmt.value;
   bool viewed = stmt.value->is(AstKind::kCall) && head.is(AstKind::kAttribute) && head.text == "view";
   if (viewed) return view_buffer(fn, stmt, out);
-  // A pointer under another name is another name of its buffer.
+  // A name for a pointer is another name for its buffer.
   bool pointer_name =
       stmt.target->is(AstKind::kName) && stmt.value->is(AstKind::kAttribute) && is_pointer(fn, *stmt.value);
   done = pointer_name;
@@ -75,7 +75,7 @@ Status declaration(PrimParts& fn, const std::string& callee, const ast::Stmt& st
   return Done{};
 }
 
-/// `m: T.int32 = n` of a parameter n that is an integer: another name of it, so that m is a dim where n may be one.
+/// For `m: T.int32 = n` with an integer parameter n, returns n: m is another name of it, and may be a dim. Else null.
 const PrimName* renamed_parameter(PrimParts& fn, const ast::Stmt& stmt, const ast::Expr& value, DType typed) {
   const auto* known = value.is(AstKind::kName) ? fn.names.find(value.text) : nullptr;
   if (known == nullptr || known->value.kind != PrimName::kScalar || fn.names.find(stmt.target->text) != nullptr)
@@ -136,7 +136,7 @@ Result<arith::Expr> let_type(PrimParts& fn, const ast::Stmt& stmt, const ast::Ex
     return fn.source.error(value.place, Kind::dtype_mismatch, "a number without a dtype; write T.float32(…)");
   if (open) return scalar.expr;
   std::string path = dotted_path(*type).value_or("");
-  if (path.rfind("tir.", 0) == 0) path = "T." + path.substr(4);  // of 2021
+  if (path.rfind("tir.", 0) == 0) path = "T." + path.substr(4);  // the prefix of 2021
   std::optional<DType> dtype = path.rfind("T.", 0) == 0 ? parse_dtype(path.substr(2)) : std::nullopt;
   if (!dtype) return fn.source.error(type->place, Kind::invalid_value, "expected a type such as T.float32");
   return fn.scalars.adapt(scalar, *dtype, value.place);

@@ -37,13 +37,13 @@ Status add_axis(PrimParts& fn, tir::IterKind kind, tir::Span range, arith::Expr 
   return Done{};
 }
 
-/// What an axis is bound to speaks of the loops around.
+/// Reads the value that an axis is bound to, which may use variables of the enclosing loops.
 Result<arith::Expr> axis_value(PrimParts& fn, const ast::Expr& e) {
   PrimScalars::Head head(fn.scalars);
   return fn.scalars.index(e);
 }
 
-/// An extent, or (begin, end).
+/// Reads the range of an axis: an extent, or (begin, end).
 Result<tir::Span> axis_range(PrimParts& fn, const ast::Expr& e) {
   if (!e.is_sequence()) {
     RELAXC_TRY(arith::Expr extent, fn.scalars.index(e));
@@ -55,7 +55,7 @@ Result<tir::Span> axis_range(PrimParts& fn, const ast::Expr& e) {
   return tir::Span{begin, arith::simplify(end - begin)};
 }
 
-/// The axes' ranges are those of the loops that they are bound to.
+/// Reads T.axis.remap("SR", [i, j]): each axis has the range of the loop that it is bound to.
 Status remap(PrimParts& fn, const ast::Stmt& stmt, const std::vector<const ast::Expr*>& targets) {
   Diagnostics& diag = fn.source.diag();
   const ast::Expr& call = *stmt.value;

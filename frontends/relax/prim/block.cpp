@@ -28,7 +28,7 @@ Status block_head(PrimParts& fn, const ast::Stmt& stmt, const ast::Expr& head) {
   return Done{};
 }
 
-/// A reduction combines with what is there; somebody must have put it there.
+/// Reports a reduction that combines into a buffer that nothing has initialized.
 Status check_reduction(PrimParts& fn) {
   const BlockState& state = *fn.blocks.current();
   const tir::Block& block = *state.block;
@@ -57,7 +57,7 @@ Status buffer_regions(PrimParts& fn, const ast::Expr& call, std::vector<tir::Buf
   return Done{};
 }
 
-/// What is in the block; its head and axes go to `made`.
+/// Reads the statements of a block; its head and axes go to `made`.
 Result<tir::Stmt> block_body(PrimParts& fn, const ast::Stmt& stmt, const ast::Expr& head, tir::Block& made) {
   Blocks::Inside inside(fn.blocks, made, head.place, fn.loops.variables());
   Loops::Hidden loops(fn.loops);

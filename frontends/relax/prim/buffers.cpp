@@ -26,7 +26,7 @@ Result<tir::Scope> storage_scope(PrimParts& fn, const ast::Expr& e) {
                          text);
 }
 
-/// A dim of a shape; a symbol that is alone there is bound by it.
+/// Reads a dim of a shape; binds a symbol that is a dim on its own and has no value yet.
 Result<arith::Expr> buffer_dim(PrimParts& fn, const ast::Expr& e) {
   Diagnostics& diag = fn.source.diag();
   if (e.is(AstKind::kString)) {
@@ -94,7 +94,7 @@ Result<tir::BufferRef> make_buffer(PrimParts& fn, const Description& description
 
 Status parameter_layout(PrimParts& fn, const Description& description, std::vector<arith::Expr>& strides,
                         const std::vector<arith::Expr>& usual, arith::Expr offset) {
-  // A name that has no value yet takes the usual one, and so does T.int32(), a symbol without a name.
+  // A name without a value takes the usual one, and so does T.int32(), which is a symbol without a name.
   auto takes = [&](const ast::Expr& e, arith::Expr value) {
     std::string callee = callee_of(&e);
     if ((callee == "T.int32" || callee == "T.int64") && e.items.size() == 1) return true;

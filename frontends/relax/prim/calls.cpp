@@ -38,7 +38,7 @@ Status attribute_scope(PrimParts& fn, const ast::Expr& call) {
   return Done{};
 }
 
-/// T.buffer_store(A, value, [i, j]) and T.store(A, i, value).
+/// Reads T.buffer_store(A, value, [i, j]) or T.store(A, i, value).
 Status old_store(PrimParts& fn, const ast::Expr& call, Suite& out) {
   bool newer = callee_of(&call) == "T.buffer_store";
   if (call.items.size() < 4)
@@ -50,7 +50,7 @@ Status old_store(PrimParts& fn, const ast::Expr& call, Suite& out) {
   return store_element(fn, buffer, std::move(indices), scalar, value.place, out);
 }
 
-/// T.guard(condition, code=7, tensor=1, axis=0, symbol=2, node=3, expected=n, actual=m, message="…")
+/// Reads T.guard(condition, code=7, tensor=1, axis=0, symbol=2, node=3, expected=n, actual=m, message="…").
 Status guard_call(PrimParts& fn, const ast::Expr& call, Suite& out) {
   if (call.items.size() != 2) return fn.source.error(call.place, Kind::wrong_arity, "T.guard takes one condition");
   tir::Guard made;
@@ -86,7 +86,7 @@ Status guard_call(PrimParts& fn, const ast::Expr& call, Suite& out) {
   return Done{};
 }
 
-/// T.let(x, value), T.LetStmt(value, var=x).
+/// Reads T.let(x, value) or T.LetStmt(value, var=x).
 Status let_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Suite& out) {
   const ast::Keyword* var = e.keyword("var");
   const ast::Expr* target = var != nullptr ? var->value : e.items.size() == 3 ? e.items[1] : nullptr;
@@ -96,7 +96,7 @@ Status let_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Suite&
   return bind_scalar(fn, *target, typed, stmt, out);
 }
 
-/// A call for what it does; in T.evaluate a value may be too, which is computed for nothing.
+/// Reads a call for its effect; T.evaluate may also hold a value, which is checked and dropped.
 Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Suite& out) {
   std::string callee = callee_of(&e);
   if (callee == "T.guard") return guard_call(fn, e, out);
@@ -121,7 +121,7 @@ Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Sui
     return let_call(fn, e, stmt, out);
   if (callee == "T.ret" || callee == "T.Return") {
     bool status = e.items.size() == 2 && e.items[1]->is(AstKind::kInt) && e.items[1]->text == "0";
-    if (status && fn.result == nullptr && fn.open.tail) return Done{};  // what TVM ends a lowered function with
+    if (status && fn.result == nullptr && fn.open.tail) return Done{};  // TVM ends a lowered function with T.ret(0)
     return return_statement(fn, e.items.size() == 2 ? e.items[1] : nullptr, e.place, out);
   }
   if (callee == "T.launch_thread" || callee.rfind("T.tvm_storage_sync", 0) == 0 || callee.rfind("T.ptx_", 0) == 0)
@@ -146,7 +146,7 @@ Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Sui
 
 Status call_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
   const ast::Expr& e = *stmt.value;
-  if (e.is(AstKind::kString)) return Done{};  // a comment
+  if (e.is(AstKind::kString)) return Done{};  // a string as a statement is a comment
   std::string callee = callee_of(&e);
   if (callee == "T.func_attr") return prim_attributes(fn, e);
   bool done = false;

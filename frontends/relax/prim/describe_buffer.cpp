@@ -18,7 +18,7 @@ constexpr std::string_view kBufferArguments[] = {
     "buffer_type", "axis_separators", "byte_offset", "round_up", "annotations"};
 constexpr std::string_view kAllocateArguments[] = {"shape", "dtype", "scope", "condition", "annotations"};
 
-/// 0: as the compiler likes.
+/// Returns the alignment in bytes; 0 leaves it to the compiler.
 Result<uint32_t> read_alignment(PrimParts& fn, const ast::Expr& e) {
   if (e.is(AstKind::kUnary)) return uint32_t{0};  // -1
   if (!e.is(AstKind::kInt)) return fn.source.error(e.place, Kind::invalid_value, "expected an alignment in bytes");
@@ -30,7 +30,7 @@ Result<uint32_t> read_alignment(PrimParts& fn, const ast::Expr& e) {
 
 using Given = std::map<std::string_view, const ast::Expr*>;
 
-/// The arguments by their names.
+/// Sorts the arguments of a call into `given` by their names.
 Status read_given(PrimParts& fn, const ast::Expr& call, size_t first, const std::string& callee, Given& given) {
   std::span<const std::string_view> names = kBufferArguments;
   if (callee == "T.allocate") names = kAllocateArguments;
@@ -50,7 +50,7 @@ Status read_given(PrimParts& fn, const ast::Expr& call, size_t first, const std:
   return Done{};
 }
 
-/// Reports what means nothing for memory of a CPU.
+/// Reports arguments that have no meaning for memory of a CPU.
 Status check_unsupported(PrimParts& fn, Given& given) {
   const ast::Expr *type = given["buffer_type"], *separators = given["axis_separators"], *condition = given["condition"];
   if (!is_none(type) && !(type->is(AstKind::kString) && (type->text == "default" || type->text.empty())))

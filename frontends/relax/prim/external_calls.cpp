@@ -13,7 +13,7 @@ namespace {
 /// T.call_extern(dtype, name, arguments…), or older T.call_extern(name, arguments…, dtype=…).
 struct PlainCall {
   const ast::Expr *dtype = nullptr, *name = nullptr;
-  size_t arguments = 0;  ///< where they begin among the call's items
+  size_t arguments = 0;  ///< index of the first argument in the call's items
 };
 
 bool has_c_type(DType dtype) {
@@ -41,7 +41,7 @@ Result<PlainCall> plain_call(PrimParts& fn, const ast::Expr& call) {
   return fn.source.error(call.place, Kind::wrong_arity, "T.call_extern takes a dtype, a function's name and arguments");
 }
 
-/// A scalar as a C function takes it: bare integers are int32, as C's are.
+/// Returns a scalar with a C type: integer literals are int32, as in C.
 Result<arith::Expr> c_argument(PrimParts& fn, const Scalar& scalar, Place place) {
   if (scalar.literal == Scalar::kInteger) return fn.scalars.adapt(scalar, DType::i(32), place);
   if (scalar.literal == Scalar::kDimLiteral) return fn.scalars.adapt(scalar, scalar.expr.dtype(), place);
@@ -54,7 +54,7 @@ Result<arith::Expr> c_argument(PrimParts& fn, const Scalar& scalar, Place place)
   return failure;
 }
 
-/// An argument of a packed function or a kernel: a whole buffer or a number.
+/// Adds an argument of a packed function or a kernel to the call: a whole buffer or a number.
 Status add_argument(PrimParts& fn, const ast::Expr& e, tir::Invoke& call) {
   if (is_pointer(fn, e)) {
     RELAXC_TRY(Pointer tensor, read_pointer(fn, e));
@@ -73,7 +73,7 @@ Status add_argument(PrimParts& fn, const ast::Expr& e, tir::Invoke& call) {
   return Done{};
 }
 
-/// The number of a node, if it is given.
+/// Reads a node's number into `node` if it is given.
 Status read_node(PrimParts& fn, const ast::Keyword* given, int32_t& node) {
   if (given == nullptr) return Done{};
   RELAXC_TRY(arith::Expr number, fn.scalars.index(*given->value));

@@ -43,7 +43,7 @@ Result<int64_t> loop_step(PrimParts& fn, const ast::Expr& e) {
   return fn.source.error(e.place, Kind::unsupported, "a step is a constant other than 0");
 }
 
-/// The ranges of a loop's variables: of T.grid one an argument, else (extent) or (begin, end, step).
+/// Returns the ranges of a loop's variables: one per argument of T.grid, else (extent) or (begin, end, step).
 Result<std::vector<Extent>> loop_extents(PrimParts& fn, const ast::Expr& iterator, const std::string& callee) {
   Diagnostics& diag = fn.source.diag();
   std::vector<Extent> out;
@@ -81,7 +81,7 @@ Result<std::vector<Extent>> loop_extents(PrimParts& fn, const ast::Expr& iterato
   return std::vector{range};
 }
 
-/// How the iterations of a loop are written; reports what names none.
+/// Returns the kind of a loop; reports a call that is no loop.
 Result<tir::LoopKind> loop_kind(PrimParts& fn, const ast::Expr& iterator, const std::string& callee) {
   if (callee == "T.thread_binding")
     return fn.source.error(iterator.place, Kind::unsupported, "thread bindings are for GPUs; a CPU has T.parallel");
@@ -99,7 +99,7 @@ struct Nest {
   std::vector<Extent> ranges;
   std::vector<const ast::Expr*> targets;  ///< a name for each range
   std::vector<arith::Var> vars;
-  std::vector<arith::Expr> shown;  ///< what the names stand for
+  std::vector<arith::Expr> shown;  ///< values of the names
 };
 
 Result<Nest> nest_head(PrimParts& fn, const ast::Expr& iterator, const ast::Expr& target) {
@@ -117,7 +117,7 @@ Result<Nest> nest_head(PrimParts& fn, const ast::Expr& iterator, const ast::Expr
   return nest;
 }
 
-/// Gives the names of the loops their variables.
+/// Binds the loops' names; with a step, a name's value is begin + variable * step.
 void bind_variables(PrimParts& fn, Nest& nest) {
   for (size_t i = 0; i < nest.targets.size(); ++i) {
     const ast::Expr& target = *nest.targets[i];
@@ -148,7 +148,7 @@ tir::Stmt make_nest(PrimParts& fn, const Nest& nest, tir::Stmt body, const std::
   return tir::Stmt(fn.context().arena().make<tir::For>(std::move(annotated)));
 }
 
-/// The body of a loop whose head was refused has mistakes of its own.
+/// Reads the body of a loop whose head was refused, to report the body's own errors.
 Failure read_for_errors(PrimParts& fn, const ast::Expr& target, const Body& body) {
   PrimNames::Inner names(fn.names);
   fn.names.poison(&target);

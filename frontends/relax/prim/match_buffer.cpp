@@ -10,7 +10,7 @@ using AstKind = ast::ExprKind;
 
 namespace {
 
-/// `B = T.match_buffer(A[i * 4 : i * 4 + 4, 0:8], (4, 8))`: B is that part of A. Where A has more dims, the part has
+/// Reads `B = T.match_buffer(A[i * 4 : i * 4 + 4, 0:8], (4, 8))`: B is that part of A. If A has more dims, the part has
 /// one element along the first of them.
 Status match_region(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
   const ast::Expr& call = *stmt.value;

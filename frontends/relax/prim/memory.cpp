@@ -15,7 +15,7 @@ bool same_buffer(const tir::Buffer& a, const tir::Buffer& b) {
          a.alignment == b.alignment;
 }
 
-/// `A = T.allocate_const([1, 2, 3], "int32", [3])`: memory that is filled where it is declared.
+/// Reads `A = T.allocate_const([1, 2, 3], "int32", [3])`: memory that is filled where it is declared.
 Status open_constant(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
   const ast::Expr& call = *stmt.value;
   constexpr size_t kMostElements = 4096;
@@ -49,7 +49,7 @@ Status open_constant(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
   return Done{};
 }
 
-/// New memory.
+/// Opens newly allocated memory.
 Status open_allocation(PrimParts& fn, const std::string& callee, const ast::Stmt& stmt, const Description& description,
                        Suite& out) {
   RELAXC_TRY(tir::BufferRef opened, make_buffer(fn, description, stmt.target->text));
@@ -67,7 +67,7 @@ Status open_allocation(PrimParts& fn, const std::string& callee, const ast::Stmt
   return Done{};
 }
 
-/// The memory that `data=` names.
+/// Opens a view of the memory that `data=` names.
 Status open_on(PrimParts& fn, const std::string& callee, const ast::Stmt& stmt, const Description& description,
                Suite& out) {
   RELAXC_TRY(Pointer base, read_pointer(fn, *description.data));
@@ -151,8 +151,8 @@ Status open_view(PrimParts& fn, const ast::Stmt& stmt, tir::BufferRef opened, Po
     fn.names.bind_buffer(*stmt.target, base.buffer);
     return Done{};
   }
-  // A view that is opened again is the same buffer, and an opening in this suite ends here: the printer writes two
-  // scopes so.
+  // A view that is opened again is the same buffer, and its earlier opening in this suite ends here, since the printer
+  // writes two scopes this way.
   const auto* known = fn.names.find(stmt.target->text);
   tir::BufferRef before = known != nullptr ? known->value.buffer : nullptr;
   tir::BufferRef latest = fn.views.latest(stmt.target->text);

@@ -13,7 +13,7 @@ namespace {
 
 Status read_attribute(PrimParts& fn, const ast::Expr& key, const ast::Expr& written) {
   RELAXC_TRY(std::string name, string_value(fn.source, key, "an attribute's name"));
-  // T.bool(True), as TVM printed flags for a while.
+  // Some versions of TVM print flags as T.bool(True).
   bool boxed = written.is(AstKind::kCall) && written.items.size() == 2 && callee_of(&written) == "T.bool";
   const ast::Expr& value = boxed ? *written.items[1] : written;
   bool flag = value.is(AstKind::kTrue);
@@ -35,7 +35,7 @@ Status read_attribute(PrimParts& fn, const ast::Expr& key, const ast::Expr& writ
     return fn.source.error(value.place, Kind::ill_formed,
                            "global_symbol \"{}\" is the name of another function of the module", symbol);
   }
-  // What TVM keeps for its own passes: the target it compiled for, layouts, options.
+  // Ignore what TVM keeps for its own passes: the target it compiled for, layouts, options.
   bool foreign = callee_of(&value) == "T.target" || value.is(AstKind::kDict) || value.is_sequence() ||
                  value.is(AstKind::kNone) || value.is(AstKind::kFloat);
   if (foreign) return Done{};

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMostInlined = 100'000;
 
-/// One call while it is read.
+/// Reads one call of a prim func, and inlines the callee's body.
 class PrimCall {
  public:
   PrimCall(PrimParts& fn, const tir::PrimFunc& callee, const ast::Expr& call, tir::BufferRef result)
@@ -84,7 +84,7 @@ class PrimCall {
     return Done{};
   }
 
-  /// Bytes that the callee sees are bytes of what it is given, as far as both are numbers.
+  /// Reports an argument that certainly has fewer bytes than the callee's buffer.
   Status check_dims() {
     for (size_t i = 0; i < pointers_.size(); ++i) {
       arith::Expr wanted = arith::substitute(tir::byte_size(fn_.context(), *formals_[i]), values_);
@@ -102,7 +102,7 @@ class PrimCall {
   const ast::Expr& call_;
   tir::BufferRef result_;
   arith::Substitution values_;
-  std::vector<Pointer> pointers_;        ///< of the buffer parameters, in order
+  std::vector<Pointer> pointers_;        ///< arguments for buffer parameters, in order
   std::vector<tir::BufferRef> formals_;  ///< those parameters
   std::vector<std::pair<tir::Var, arith::Expr>> lets_;
 };
@@ -130,7 +130,7 @@ Status call_prim_func(PrimParts& fn, const Global& callee, const ast::Expr& call
                            "'{}' calls itself; a prim func is inlined where it is called, so it cannot", defined);
   }
   prim = fn.scope.prim_func(defined);
-  if (prim == nullptr) return fn.diag().failed();  // it was read and is refused, which is reported
+  if (prim == nullptr) return fn.diag().failed();  // the callee was refused, which was reported
   return PrimCall(fn, *prim, call, result).run(out);
 }
 

@@ -16,7 +16,7 @@ void Ranges::note_value(arith::Var var, arith::Expr value) {
   if (std::optional<arith::Range> range = attained(value)) attained_[var->id] = *range;
 }
 
-/// The range between whose ends an expression reaches both; nothing where that is not certain.
+/// Returns the range of `e` if the expression certainly reaches both of its ends; else nullopt.
 std::optional<arith::Range> Ranges::attained(arith::Expr e) const {
   arith::Expr simple = arith::simplify(e);
   int64_t lower = 0, upper = 0;

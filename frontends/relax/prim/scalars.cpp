@@ -53,7 +53,7 @@ Result<Scalar> PrimScalars::subscript(const ast::Expr& e) {
   return Scalar{parts_.builder.load(buffer, std::move(indices))};
 }
 
-/// `B.elem_offset`: where a part of a buffer begins in it, in elements; 0 of all that is no part.
+/// Reads `B.elem_offset`: where B begins in the buffer that it is a part of, in elements; 0 for any other buffer.
 Result<Scalar> PrimScalars::attribute(const ast::Expr& e) {
   tir::BufferRef buffer = parts_.names.described(e, "elem_offset");
   if (buffer == nullptr) return ScalarReader::attribute(e);
@@ -61,14 +61,14 @@ Result<Scalar> PrimScalars::attribute(const ast::Expr& e) {
   return Scalar{offset ? offset : parts_.context().index(0)};
 }
 
-/// B.strides[0], in elements.
+/// Reads B.strides[0], in elements.
 Result<Scalar> PrimScalars::stride_of(tir::BufferRef buffer, const ast::Expr& e) {
   tir::Buffer steps = *buffer;
   steps.shape = buffer->strides.empty() ? compact_strides(parts_.context(), buffer->shape) : buffer->strides;
   return dim_of(&steps, e);
 }
 
-/// A.shape[0]
+/// Reads A.shape[0].
 Result<Scalar> PrimScalars::dim_of(tir::BufferRef buffer, const ast::Expr& e) {
   RELAXC_TRY(arith::Expr axis, index(*e.items[1]));
   auto rank = static_cast<int64_t>(buffer->shape.size());
@@ -107,7 +107,7 @@ Result<Scalar> PrimScalars::other_call(const ast::Expr& e, const std::string& gi
   return ScalarReader::other_call(e, given);
 }
 
-/// T.Ramp or T.Broadcast that is in no store.
+/// Reports T.Ramp or T.Broadcast outside of a store.
 Failure PrimScalars::lanes_alone(const ast::Expr& e) {
   const ast::Expr& last = *e.items.back();
   if (e.items.size() >= 2 && !last.is(AstKind::kInt)) {
@@ -120,7 +120,7 @@ Failure PrimScalars::lanes_alone(const ast::Expr& e) {
                        "a value of several lanes can only be stored, as in A[T.Ramp(i, 1, 4)] = …");
 }
 
-/// In a store of lanes "float32x4" is float32; A.dtype is the buffer's.
+/// Returns a dtype: A.dtype is the buffer's; in a store of as many lanes, "float32x4" is float32.
 Result<DType> PrimScalars::element_dtype(const ast::Expr& e) {
   if (tir::BufferRef buffer = parts_.names.described(e, "dtype")) return buffer->dtype;
   int64_t lanes = e.is(AstKind::kString) ? dtype_lanes(e.text) : 0;

@@ -82,7 +82,7 @@ Status read_parameter(PrimParts& fn, const ast::Parameter& param, size_t positio
   return Done{};
 }
 
-/// The numbers of the parameters, those first that the dims of an earlier one speak of.
+/// Returns the order in which to read parameters: first those that occur in dims of earlier ones.
 std::vector<size_t> reading_order(const std::vector<ast::Parameter>& params) {
   std::vector<size_t> order, rest;
   std::set<std::string> mentioned;
@@ -94,7 +94,7 @@ std::vector<size_t> reading_order(const std::vector<ast::Parameter>& params) {
   return order;
 }
 
-/// Whether a parameter's dims speak of the symbol: callers solve it, as `n * 4` against 12, and pass it on.
+/// Returns whether a parameter's dims use the symbol; callers then solve for it, as `n * 4` against 12.
 bool in_some_shape(PrimParts& fn, arith::Expr symbol) {
   for (const tir::Param& param : fn.function.params) {
     if (param.buffer == nullptr) continue;
@@ -105,7 +105,7 @@ bool in_some_shape(PrimParts& fn, arith::Expr symbol) {
   return false;
 }
 
-/// `-> T.int64`: what is returned.
+/// Reads the result's type, as in `-> T.int64`.
 Status read_result(PrimParts& fn, const ast::Expr* annotation) {
   if (is_none(annotation)) return Done{};
   std::string path = dotted_path(*annotation).value_or("");

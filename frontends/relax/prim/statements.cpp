@@ -41,7 +41,7 @@ bool is_return(const ast::Stmt& stmt) {
   return callee == "T.ret" || callee == "T.Return";
 }
 
-/// Whether all ways through a suite end with a return.
+/// Returns whether every path through a suite ends with a return.
 bool returns(const Body& body) {
   const Body* at = &body;
   while (!at->empty()) {
@@ -53,7 +53,7 @@ bool returns(const Body& body) {
   return false;
 }
 
-/// `if c: return a` and what follows it, as the `else` of the `if`.
+/// Returns the `if` with the statements that follow it appended to each branch that does not return.
 ast::Stmt with_rest(const ast::Stmt& branch, const Body& rest) {
   ast::Stmt joined = branch;
   for (Body* side : {&joined.body, &joined.orelse})
@@ -61,7 +61,7 @@ ast::Stmt with_rest(const ast::Stmt& branch, const Body& rest) {
   return joined;
 }
 
-/// Blocks and loops have suites of their own; everything else that a `with` opens is an opening of the suite below it.
+/// Blocks and loops have suites of their own. Everything else in a `with` opens something for the suite below it.
 Status with_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
   const ast::WithItem& item = stmt.with.front();
   std::string callee = callee_of(item.value);
@@ -112,7 +112,7 @@ Result<tir::Stmt> prim_suite(PrimParts& fn, const Body& body) {
       if (stmt->kind == StmtKind::kAssign) fn.names.poison(stmt->target);
     }
     fn.open.tail = tail;
-    if (is_return(*stmt)) break;  // nothing after it is reached
+    if (is_return(*stmt)) break;  // the rest is unreachable
   }
   if (!ok) return fn.diag().failed();
   return statements.finish();

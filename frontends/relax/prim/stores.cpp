@@ -61,7 +61,7 @@ Status store_statement(PrimParts& fn, const ast::Expr& target, const ast::Expr& 
     return fn.source.error(target.place, Kind::unsupported, "only an element of a buffer can be changed");
   Result<tir::BufferRef> buffer = fn.names.find_buffer(*target.items[0]);
   if (!buffer) {
-    (void)fn.scalars.read(value);  // its own errors have causes of their own
+    (void)fn.scalars.read(value);  // report errors of the value as well
     return diag.failed();
   }
   Lanes::Store lanes(fn.lanes, std::max(lanes_in(fn, target), lanes_in(fn, value)));
@@ -94,7 +94,7 @@ Status vector_store(PrimParts& fn, const ast::Expr& call, Suite& out) {
   Result<arith::Expr> test = arith::Expr();
   std::optional<ScalarReader::Choice> choice;
   if (!is_none(mask)) {
-    choice.emplace(fn.scalars);  // a lane that is left out may be outside
+    choice.emplace(fn.scalars);  // a masked-off lane may be out of bounds
     test = fn.scalars.condition(*mask);
   }
   Result<std::vector<arith::Expr>> indices = subscripts(fn, buffer, targets_of(at), at.place);

@@ -30,7 +30,7 @@ size_t Suite::find(tir::BufferRef view) const {
   return at;
 }
 
-/// Ends pieces until `left` are left.
+/// Closes pieces until `left` are left; each becomes a statement of the one around it.
 void Suite::close(size_t left) {
   for (; pieces_.size() > left; pieces_.pop_back(), --open_.scopes) {
     Piece& last = pieces_.back();

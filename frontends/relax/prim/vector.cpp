@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kMostLanes = 1024;
 
-/// The length of `begin : end : step`; 0 if it is not a constant. Errors in it are reported where it is read.
+/// Returns the length of `begin : end : step`; 0 if it is not constant. Errors are reported where the slice is read.
 int64_t slice_length(PrimParts& fn, const ast::Expr& e) {
   Result<arith::Expr> begin = fn.scalars.index(*e.items[0]), end = fn.scalars.index(*e.items[1]);
   if (!begin || !end) return 0;
@@ -42,7 +42,7 @@ int64_t dtype_lanes(std::string_view text) {
     lanes = lanes * 10 + (c - '0');
   }
   std::string_view element = text.substr(0, at);
-  return element == "uint1" || parse_dtype(element) ? lanes : 0;  // uint1 is what masks are of
+  return element == "uint1" || parse_dtype(element) ? lanes : 0;  // masks are of uint1
 }
 
 int64_t lanes_in(PrimParts& fn, const ast::Expr& root) {

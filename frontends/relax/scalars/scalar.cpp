@@ -10,7 +10,7 @@ namespace relaxc::frontend {
 using arith::ExprKind;
 using AstKind = ast::ExprKind;
 
-constexpr int64_t kMostFactors = 16;  ///< of a power of integers, which is written out
+constexpr int64_t kMostFactors = 16;  ///< maximum exponent of an integer power, which is expanded to products
 
 Result<Scalar> ScalarReader::read(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
@@ -98,8 +98,8 @@ Result<arith::Expr> ScalarReader::adapt(const Scalar& scalar, DType dtype, Place
       if (dtype.is_index() || dtype.is_integer()) return context_.imm(dtype, *e.constant());
       break;
     case Scalar::kTyped:
-      // A dim stored as an integer, or an integer used as a dim: the two are kept apart in the IR, not by those who
-      // write it.
+      // A dim stored as an integer, or an integer used as a dim: the IR distinguishes the two, but programs
+      // do not.
       if (dtype.is_index() && e.dtype().is_integer()) {
         use_as_index(e);
         return context_.cast(dtype, e);
@@ -131,7 +131,7 @@ Result<std::pair<Scalar, Scalar>> ScalarReader::unify(const Scalar& a, const Sca
     return x.expr.dtype().is_integer() && y.expr.dtype().is_index();
   };
   auto wider = [](DType x, DType y) { return x.code == y.code && x.is_integer() && x.bits < y.bits; };
-  // Printers write bare numbers beside an index only.
+  // Printers write an integer literal only beside an index, so an int64 beside it is one.
   for (auto [number, other] : {std::pair(&a, &b), {&b, &a}})
     if (number->literal == Scalar::kInteger && other->expr.dtype() == DType::i(64) && is_made_of_names(other->expr))
       use_as_index(other->expr);
@@ -156,7 +156,7 @@ Result<Scalar> ScalarReader::binary(std::string_view op, const Scalar& left, con
   auto [a, b] = pair;
   arith::Expr x = a.expr, y = b.expr;
   DType dtype = x.dtype();
-  // Two bare numbers stay bare; a comparison of anything is a bool.
+  // Two literals give a literal; a comparison always gives a bool.
   Scalar::Literal literal = a.literal;
   if (op == "==") return Scalar{arith::eq(x, y)};
   if (op == "!=") return Scalar{arith::ne(x, y)};
@@ -200,7 +200,7 @@ Result<Scalar> ScalarReader::bits(std::string_view op, arith::Expr x, arith::Exp
   if (dtype.is_integer()) return Scalar{arith::call(intrinsic, {x, y})};
   if (!dtype.is_index())
     return source_.error(place, Kind::dtype_mismatch, "'{}' is not defined for {}", op, to_string(dtype));
-  // An index has no width; it is one of 64 bits while its bits matter.
+  // An index has no fixed width; for operations on its bits it is a 64-bit integer.
   const int64_t* by = y.constant();
   if (by != nullptr && *by >= 0 && *by < 62 && op == "<<") return Scalar{x * (int64_t{1} << *by)};
   if (by != nullptr && *by >= 0 && *by < 62 && op == ">>") return Scalar{arith::floordiv(x, int64_t{1} << *by)};
@@ -209,7 +209,7 @@ Result<Scalar> ScalarReader::bits(std::string_view op, arith::Expr x, arith::Exp
   return Scalar{context_.cast(dtype, made)};
 }
 
-/// Floats by the function; integers to a small constant power, by products.
+/// Returns pow(x, y) for floats; for integers, a product, which needs a small constant exponent.
 Result<Scalar> ScalarReader::power(arith::Expr x, arith::Expr y, Place place) {
   if (x.dtype().is_float()) return Scalar{arith::call(arith::Intrinsic::k_pow, {x, y})};
   const int64_t* exponent = y.constant();
@@ -235,7 +235,7 @@ Result<Scalar> ScalarReader::unary(const ast::Expr& e) {
     return source_.error(e.place, Kind::dtype_mismatch, "'{}' is not defined for {}", e.text, to_string(dtype));
   if (e.text == "+") return operand;
   if (operand.literal == Scalar::kTyped) return Scalar{-operand.expr};
-  // A negative number is a number, and keeps the freedom of one.
+  // A negated literal is still a literal without a dtype.
   if (const auto* number = operand.expr.as<arith::FloatImm>())
     return Scalar{context_.imm_float(dtype, -number->value), operand.literal};
   if (dtype.is_float()) return Scalar{-operand.expr};

@@ -17,7 +17,7 @@ using AstKind = ast::ExprKind;
 
 namespace {
 
-/// Functions of two operands that are kinds of expression.
+/// Functions of two operands that are expression kinds.
 struct BinaryFunction {
   std::string_view name;
   ExprKind kind;
@@ -45,7 +45,7 @@ constexpr BinaryFunction kBinaryFunctions[] = {
     {"indexmod", ExprKind::kFloorMod, true},
 };
 
-/// Functions of two operands that are operators of Python.
+/// Functions of two operands that equal an operator of Python.
 struct OperatorFunction {
   std::string_view name, op;
 };
@@ -89,7 +89,7 @@ std::optional<Intrinsic> find_intrinsic(std::string_view name) {
 
 std::vector<std::string> known_functions() {
   std::vector<std::string> names = {"Cast", "Select", "if_then_else", "ceildiv", "And", "Or", "Not", "likely",
-                                    // What is where a value could, too: conversions, and openings of a suite.
+                                    // What could stand in its place: conversions, and openings of a suite.
                                     "float32", "float16", "float64", "int8", "int32", "int64", "uint8", "bool",
                                     "alloc_buffer", "sblock_alloc_buffer", "match_buffer", "decl_buffer", "allocate",
                                     "alloc_local", "allocate_const", "bind"};
@@ -106,7 +106,7 @@ bool rounds(Intrinsic intrinsic) {
          intrinsic == Intrinsic::k_round;
 }
 
-/// Bits are of integers, abs is of all numbers, everything else of floats.
+/// Returns whether an intrinsic is defined for a dtype: bit operations for integers, abs for all, others for floats.
 bool is_defined(Intrinsic intrinsic, DType dtype) {
   switch (intrinsic) {
     case Intrinsic::k_abs:
@@ -151,7 +151,7 @@ Result<Scalar> ScalarCalls::read(const ast::Expr& e) {
   return known ? std::move(made) : unknown_function(e, *path, name);
 }
 
-/// x.astype("float32")
+/// Reads x.astype("float32").
 Result<Scalar> ScalarCalls::astype(const ast::Expr& e) {
   RELAXC_DO(expect_arguments(e, 1, 1));
   RELAXC_TRY(DType dtype, reader_.element_dtype(*e.items[1]));
@@ -159,7 +159,7 @@ Result<Scalar> ScalarCalls::astype(const ast::Expr& e) {
   return Scalar{context_.cast(dtype, operand.expr)};
 }
 
-/// T.name(…); `known` becomes false for what is not a function of scalars.
+/// Reads T.name(…); sets `known` to false if that is not a function of scalars.
 Result<Scalar> ScalarCalls::function(const ast::Expr& e, const std::string& name, bool& known) {
   if (std::optional<DType> dtype = parse_dtype(name); dtype && *dtype != DType::handle()) return conversion(e, *dtype);
   if (name == "float") return conversion(e, DType::f(64));
@@ -214,8 +214,8 @@ Result<Scalar> ScalarCalls::ceil_division(const ast::Expr& e) {
   return Scalar{arith::ceildiv(*a, *b)};
 }
 
-/// T.Let(body, where={x: value, y: value}), each value seen by what follows, and T.let(x, value, body). A part is read
-/// as if it were where its name is, so it may be what a choice keeps from being reached.
+/// Reads T.Let(body, where={x: value, y: value}), where each value is visible to the next, or T.let(x, value, body). A
+/// part is checked where the body uses it, since a condition may keep it from being reached.
 Result<Scalar> ScalarCalls::let_value(const ast::Expr& e, const ast::Expr& body) {
   Diagnostics& diag = source_.diag();
   std::vector<std::pair<const ast::Expr*, const ast::Expr*>> bindings;
@@ -245,7 +245,7 @@ Result<Scalar> ScalarCalls::let_value(const ast::Expr& e, const ast::Expr& body)
   return out;
 }
 
-/// T.max(a, b), T.floordiv(a, b), T.EQ(a, b) and the like.
+/// Reads T.max(a, b), T.floordiv(a, b), T.EQ(a, b) and the like.
 Result<Scalar> ScalarCalls::binary_function(const ast::Expr& e, std::string_view name) {
   Diagnostics& diag = source_.diag();
   const auto* kind = find_named(kBinaryFunctions, name);
@@ -267,12 +267,12 @@ Result<Scalar> ScalarCalls::binary_function(const ast::Expr& e, std::string_view
   return Scalar{context_.binary(kind->kind, x.expr, y.expr)};
 }
 
-/// T.And(a, b), T.all(a, b, c) and the like.
+/// Reads T.And(a, b), T.all(a, b, c) and the like.
 Result<Scalar> ScalarCalls::junction(const ast::Expr& e, bool all) {
   Diagnostics& diag = source_.diag();
   RELAXC_DO(expect_arguments(e, 1, 64));
   arith::Expr out;
-  std::optional<ScalarReader::Choice> others;  // whether they are read depends on the first
+  std::optional<ScalarReader::Choice> others;  // the first operand decides whether the others are evaluated
   bool ok = true;
   for (size_t i = 1; i < e.items.size(); ++i) {
     if (e.items[i]->is_sequence()) return source_.error(e.items[i]->place, Kind::invalid_value, "expected a condition");
@@ -285,7 +285,7 @@ Result<Scalar> ScalarCalls::junction(const ast::Expr& e, bool all) {
   return Scalar{out};
 }
 
-/// T.Cast("float32", x), T.cast(x, "float32").
+/// Reads T.Cast("float32", x) or T.cast(x, "float32").
 Result<Scalar> ScalarCalls::cast(const ast::Expr& e) {
   RELAXC_DO(expect_arguments(e, 2, 2));
   const ast::Expr& first = *e.items[1];
@@ -294,7 +294,7 @@ Result<Scalar> ScalarCalls::cast(const ast::Expr& e) {
   RELAXC_TRY(Scalar operand, reader_.read(*e.items[dtype_first ? 2 : 1]));
   if (operand.literal == Scalar::kInteger && operand.expr.constant() != nullptr)
     operand.expr = context_.imm(DType::i(64), *operand.expr.constant());
-  // Only printers cast what has the dtype, and only where it is an index to them.
+  // Only printers cast an int64 to int64, and only where it is an index to them.
   if (dtype == DType::i(64) && operand.expr.dtype() == dtype) reader_.use_as_index(operand.expr);
   return Scalar{context_.cast(dtype, operand.expr)};
 }
@@ -359,7 +359,7 @@ Result<Scalar> ScalarCalls::limit(const ast::Expr& e, std::string_view name) {
   return Scalar{context_.imm(dtype, static_cast<int64_t>(name == "max_value" ? largest : smallest))};
 }
 
-/// T.reinterpret(dtype, x), or the other way round.
+/// Reads T.reinterpret(dtype, x) or T.reinterpret(x, dtype).
 Result<Scalar> ScalarCalls::reinterpret(const ast::Expr& e, std::string_view name) {
   RELAXC_DO(expect_arguments(e, 2, 2));
   bool dtype_first = e.items[1]->is(AstKind::kString) || !e.items[2]->is(AstKind::kString);
@@ -369,13 +369,13 @@ Result<Scalar> ScalarCalls::reinterpret(const ast::Expr& e, std::string_view nam
   if (bare || operand.expr.dtype().bits != dtype.bits)
     return source_.error(e.place, Kind::dtype_mismatch, "T.{} takes a value of {} bits", name,
                          static_cast<int>(dtype.bits));
-  // A constant above INT64_MAX has no other spelling.
+  // Only a bitcast can spell a constant above INT64_MAX.
   if (operand.expr.constant() != nullptr && dtype.is_uint())
     return Scalar{context_.imm(dtype, *operand.expr.constant())};
   return Scalar{context_.call(dtype, Intrinsic::k_bitcast, {operand.expr})};
 }
 
-/// Functions of reals want floats, functions of bits integers; the rest takes any number.
+/// Reports a wrong dtype: functions of reals take floats, functions of bits integers, all others any number.
 Status ScalarCalls::check_operand(const arith::Expr& operand, Intrinsic which, std::string_view name, Place place) {
   DType dtype = operand.dtype();
   bool real = arith::is_expandable(which) || which == Intrinsic::k_sqrt || which == Intrinsic::k_fma ||
@@ -429,7 +429,7 @@ Result<Scalar> ScalarCalls::intrinsic(const ast::Expr& e, std::string_view name,
     args.push_back(operand.expr);
   }
   DType dtype = args[0].dtype();
-  if (rounds(which) && (dtype.is_integer() || dtype.is_index())) return operands[0];  // already whole
+  if (rounds(which) && (dtype.is_integer() || dtype.is_index())) return operands[0];  // it is an integer already
   if (!is_defined(which, dtype))
     return source_.error(e.place, Kind::dtype_mismatch, "T.{} is not defined for {}", name, to_string(dtype));
   return Scalar{arith::call(which, std::move(args))};

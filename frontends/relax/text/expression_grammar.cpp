@@ -34,7 +34,7 @@ constexpr std::string_view kReserved[] = {"and",  "as",    "assert", "break",   
                                           "in",   "is",    "lambda", "not",     "or",     "pass",     "raise", "return",
                                           "try",  "while", "with",   "yield",   "global", "nonlocal"};
 
-/// Counts a level for as long as it lives.
+/// Increments a nesting depth while it lives.
 struct Level {
   explicit Level(int& depth) : depth(++depth) {}
   ~Level() { --depth; }
@@ -208,7 +208,7 @@ const Expr* ExpressionGrammar::postfix() {
   return nullptr;
 }
 
-/// `lambda i, j: (j, i)`: the only function of Python that is text, as the map of a T.index_map.
+/// Parses `lambda i, j: (j, i)`, which is the map of a T.index_map, and the only function of Python that is data.
 const Expr* ExpressionGrammar::lambda() {
   Token keyword = take();
   std::vector<const Expr*> items;
@@ -318,7 +318,7 @@ const Expr* ExpressionGrammar::atom() {
   return nullptr;
 }
 
-/// One line for what only Python can do.
+/// Reports syntax that only Python can evaluate.
 const Expr* ExpressionGrammar::python_only(Place place, std::string_view what) {
   (void)source_.error(place, Kind::unsupported, "{} computes while Python runs, which a module in text form cannot",
                       what);
@@ -340,7 +340,7 @@ const Expr* ExpressionGrammar::name_or_constant() {
   return make(AstKind::kName, name.place, {}, name.text);
 }
 
-/// Strings that are side by side are one.
+/// Parses adjacent strings, which are concatenated.
 const Expr* ExpressionGrammar::string_atom() {
   Token first = take();
   Place place = first.place;

@@ -47,8 +47,8 @@ class Grammar : ExpressionGrammar {
     out.push_back(made);
   }
 
-  /// Skips the rest of the line and the block that belongs to it; an `elif`, `else` or `except` that follows belongs to
-  /// it too.
+  /// Skips the rest of the line, its block, and an `elif`, `else` or `except` that follows, which belongs to the same
+  /// statement.
   void recover() {
     broken_ = true;
     do skip_line_and_block();
@@ -96,7 +96,7 @@ class Grammar : ExpressionGrammar {
     return nullptr;
   }
 
-  /// `: NEWLINE INDENT statements DEDENT`, or statements on the same line.
+  /// Parses `: NEWLINE INDENT statements DEDENT`, or statements on the same line.
   bool block(Body& out) {
     if (!expect(":", "the head of a block")) return false;
     if (peek().kind != TokenKind::kNewline) return same_line(out);
@@ -108,7 +108,7 @@ class Grammar : ExpressionGrammar {
     return true;
   }
 
-  /// Statements without blocks of their own, so that a line cannot nest.
+  /// Parses statements on the same line, which have no blocks, so that a line cannot nest.
   bool same_line(Body& out) {
     do {
       Stmt* stmt = simple();

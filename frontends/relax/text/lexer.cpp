@@ -69,7 +69,7 @@ class Lexer {
     add(TokenKind::kError, begin);
   }
 
-  /// Skips a line that holds nothing but space and comments.
+  /// Skips a line that has only whitespace and comments; returns whether it did.
   bool blank_line() {
     uint32_t at = at_;
     while (at < end_ && (text_[at] == ' ' || text_[at] == '\t' || text_[at] == '\r' || text_[at] == '\f')) ++at;
@@ -104,7 +104,7 @@ class Lexer {
     }
   }
 
-  /// A statement that begins inside brackets means that one of them was not closed.
+  /// Detects a statement that starts inside brackets, which means that a bracket was not closed.
   void stray_brackets() {
     uint32_t at = at_;
     while (at < end_ && (text_[at] == ' ' || text_[at] == '\t')) ++at;
@@ -128,7 +128,7 @@ class Lexer {
     add(TokenKind::kError, at_);
   }
 
-  /// One token or one stretch of space; true if a line ended.
+  /// Reads one token or one run of whitespace; returns whether a line ended.
   bool token() {
     uint32_t begin = at_;
     char c = peek();
@@ -215,7 +215,7 @@ class Lexer {
     fail(begin, "this string is never closed");
   }
 
-  /// f"…" and b"…": skipped as one string.
+  /// Skips f"…" or b"…" as one string.
   void computed(uint32_t begin) {
     size_t before = tokens_.size();
     string(at_, true);
@@ -225,7 +225,7 @@ class Lexer {
          text_[begin] == 'b' ? "a bytes string" : "an f-string");
   }
 
-  /// The character after a backslash; false if it was reported.
+  /// Reads the character after a backslash; returns false after an error.
   bool escape(std::string& value) {
     char c = peek();
     ++at_;
@@ -303,7 +303,7 @@ class Lexer {
     add(TokenKind::kPunctuation, begin, std::string(1, c));
   }
 
-  /// One message for a run of bytes that no token begins with.
+  /// Reports one error for a run of bytes that start no token.
   void unexpected(uint32_t begin) {
     auto foreign = [&](char c) { return !is_graphic(c) && c != '\n' && c != '\t' && c != '\r'; };
     if (foreign(peek())) {

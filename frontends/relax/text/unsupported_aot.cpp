@@ -24,7 +24,7 @@ constexpr std::string_view kLanes =
 constexpr std::string_view kThreads = "belongs to a GPU; this is compiled for a CPU";
 constexpr std::string_view kPython = "calls back into Python, and there is none when the object runs";
 
-/// `name` may end with a dot: everything below it.
+/// A `name` that ends with a dot covers everything below it.
 struct Row {
   std::string_view name, why;
 };

@@ -13,7 +13,7 @@ namespace relaxc::frontend {
 
 namespace {
 
-/// "data:x=1": how the text calls it, how rows do, and what it is where it is not given.
+/// A parameter "data:x=1": its name in the text, its name in relaxc's rows, and its default.
 struct Parameter {
   std::string written, asked;
   std::string_view fallback;
@@ -34,7 +34,7 @@ std::vector<Parameter> split_parameters(std::string_view params) {
   return list;
 }
 
-/// What a row says for an argument that is not given: an integer, a number, True, False or text.
+/// Returns a row's default as an expression: an integer, a float, True, False or a string.
 ast::Expr written_default(std::string_view text, Place place) {
   using AstKind = ast::ExprKind;
   bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -85,7 +85,7 @@ Status TvmCall::bind(std::string_view params) {
                             "{} takes {} arguments at most, found {}", spelled, known.size(), e_.items.size() - 1);
   for (size_t i = 1; i < e_.items.size(); ++i) ok &= bool(add(known[i - 1].asked, *e_.items[i]));
   for (const ast::Keyword& keyword : e_.keywords) {
-    // relaxc calls an operator's only tensor x.
+    // x is another name for an operator's first tensor.
     bool first = keyword.name == "x" && given_.count(known[0].asked) == 0;
     auto is = [&](const Parameter& parameter) { return parameter.written == keyword.name; };
     auto parameter = first ? known.begin() : std::find_if(known.begin(), known.end(), is);
@@ -163,7 +163,7 @@ std::optional<DType> TvmCall::expected_dtype() const {
   return parse_dtype(written->text);
 }
 
-/// A number that is written, or that a scalar value is known to be.
+/// Returns an argument that is a literal, or a scalar value that is known; else nullopt.
 std::optional<Scalar> TvmCall::scalar(std::string_view param) const {
   const Argument* argument = find(param);
   if (argument == nullptr) return std::nullopt;
@@ -306,7 +306,7 @@ Result<relax::Value*> TvmCall::shape(std::string_view param) {
   return build().shape(std::move(list));
 }
 
-/// The values of one operand: none where it is left out, any number of them for the last one of some operators.
+/// Returns the values of one operand: null if an optional one is absent, any number for a variadic one.
 Result<std::vector<relax::Value*>> TvmCall::own_operand(const relax::OperandDef& operand) {
   if (operand.arity == relax::OperandDef::kVariadic) return values(operand.name);
   if (!has(operand.name) && operand.arity == relax::OperandDef::kOptional) return std::vector<Value*>{nullptr};

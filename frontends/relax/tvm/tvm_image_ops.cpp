@@ -72,7 +72,7 @@ Result<Term> grid_sample(TvmCall& c) {
       c.op("grid_sample", {x, grid}, {{"mode", mode}, {"padding_mode", padding}, {"align_corners", corners}}));
 }
 
-/// `count` coordinates from -1 to 1: with `corners` the first and last are there, else all in the middle of their part.
+/// Returns `count` coordinates from -1 to 1: with `corners` including both ends, else the middles of equal parts.
 Result<Value*> coordinates(TvmCall& c, int64_t count, DType dtype, bool corners) {
   auto parts = static_cast<double>(corners ? std::max<int64_t>(count - 1, 1) : count);
   relax::GraphBuilder& b = c.build();
@@ -147,7 +147,7 @@ Result<Term> regions(TvmCall& c) {
   return c.term(c.permute(x, inverse(axes)));
 }
 
-/// One column of boxes [N, boxes, fields], as [N, boxes].
+/// Returns one column of boxes [N, boxes, fields] as [N, boxes].
 Result<Value*> column_of(TvmCall& c, Value* boxes, int64_t at) {
   relax::GraphBuilder& b = c.build();
   Value *begin = b.shape({c.context().index(at)}), *end = b.shape({c.context().index(at + 1)});
@@ -155,7 +155,7 @@ Result<Value*> column_of(TvmCall& c, Value* boxes, int64_t at) {
   return c.op("squeeze", {part}, {{"axis", Ints{2}}});
 }
 
-/// Which boxes count: those whose score is above the threshold and whose class, if there is one, is not negative.
+/// Returns which boxes are valid: their score exceeds the threshold, and their class, if any, is not negative.
 Result<Value*> valid_boxes(TvmCall& c, Value* boxes) {
   RELAXC_TRY(int64_t score_index, c.integer("score_index", 1));
   RELAXC_TRY(int64_t id_index, c.integer("id_index", 0));
@@ -185,7 +185,7 @@ Result<Term> valid_counts(TvmCall& c) {
   RELAXC_TRY(Value * counts, c.op("sum", {ones}, {{"axis", Ints{1}}}));
   RELAXC_TRY(Value * others, c.op("logical_not", {valid}));
   RELAXC_TRY(others, c.cast(others, DType::i(32)));
-  RELAXC_TRY(Value * order, c.op("argsort", {others}, {{"axis", int64_t{1}}}));  // equal ones keep their order
+  RELAXC_TRY(Value * order, c.op("argsort", {others}, {{"axis", int64_t{1}}}));  // argsort is stable
   Value *zero = b.scalar(DType::i(32), 0), *one = b.scalar(DType::i(32), 1);
   RELAXC_TRY(Value * places, c.op("range_of", {zero, one, b.shape({dims[1]})}));
   RELAXC_TRY(Value * limits, c.reshape(counts, {dims[0], c.context().index(1)}));

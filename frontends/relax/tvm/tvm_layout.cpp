@@ -5,13 +5,13 @@ namespace relaxc::frontend {
 
 namespace {
 
-/// One dim of a layout: 'C' of "NCHW16c", or its blocks, 16 of 'c'.
+/// One dim of a layout: 'C' in "NCHW16c", or the blocks of a dim, such as 16 of 'c'.
 struct LayoutDim {
   char name;
-  int64_t block = 0;  ///< 0: a whole dim
+  int64_t block = 0;  ///< size of the blocks; 0 for a whole dim
 };
 
-/// Nothing where the text is no layout.
+/// Returns the dims of a layout; empty if the text is no layout.
 std::vector<LayoutDim> layout_dims(const std::string& written) {
   std::vector<LayoutDim> dims;
   int64_t block = 0;
@@ -36,7 +36,7 @@ std::string without_blocks(const std::string& written) {
   return whole;
 }
 
-/// Where each whole dim lies and behind it its blocks, and how many of them belong together.
+/// Computes the order in which each whole dim is followed by its blocks, and the number of dims in each such group.
 void block_order(const std::vector<LayoutDim>& dims, TvmCall::Ints& order, std::vector<size_t>& counts) {
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i].block != 0) continue;

@@ -12,7 +12,7 @@ namespace {
 
 using namespace tvm_names;
 
-/// One number for each spatial dim.
+/// Returns one number per spatial dim.
 Result<Ints> spatial(TvmCall& c, std::string_view param, int64_t fallback) {
   size_t count = spatial_dims(c.name);
   RELAXC_TRY(Ints numbers, c.ints(param, {fallback}));
@@ -22,7 +22,7 @@ Result<Ints> spatial(TvmCall& c, std::string_view param, int64_t fallback) {
                  numbers.size(), count);
 }
 
-/// Padding: one number, one a dim, or all beginnings and then all ends.
+/// Returns the padding, written as one number, one per dim, or all starts and then all ends.
 Result<Ints> padding(TvmCall& c) {
   size_t count = spatial_dims(c.name);
   RELAXC_TRY(Ints numbers, c.ints("padding", {0}));
@@ -186,7 +186,7 @@ Result<Term> softplus(TvmCall& c) {
   return c.term(c.op("divide", {x, factor}));
 }
 
-/// The statistics of a batch_norm that trains: over all axes but one, and the moving ones with their share of them.
+/// Statistics of batch_norm in training: over all axes but one, and the moving ones after their update by these.
 struct Statistics {
   Value *mean, *variance, *moving_mean, *moving_variance;
 };
@@ -212,9 +212,9 @@ Result<Statistics> batch_statistics(TvmCall& c, Value* x, Value* mean, Value* va
   return made;
 }
 
-/// batch_norm(data, gamma, beta, moving_mean, moving_var, axis, epsilon, center, scale, momentum, training). TVM's
-/// gives the statistics too, and is what is meant where the call says anything that relaxc's operator does not know.
-/// With training=True the data's own statistics count, and the moving ones follow them.
+/// batch_norm(data, gamma, beta, moving_mean, moving_var, axis, epsilon, center, scale, momentum, training). TVM's form
+/// also returns the statistics; a call means it if it has an argument that relaxc's operator does not have. With
+/// training=True, the statistics of the data are used, and the moving ones are updated by them.
 Result<Term> batch_norm(TvmCall& c) {
   RELAXC_TRY(bool training, c.flag("training", false));
   RELAXC_TRY(Value * x, c.tensor("data"));
@@ -280,7 +280,7 @@ Result<Term> norm(TvmCall& c) {
   return c.term(c.op(c.own_name(), std::move(operands), std::move(attrs)));
 }
 
-/// dropout(data, rate); TVM's gives a mask too.
+/// dropout(data, rate); TVM's form also returns a mask.
 Result<Term> dropout(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(double rate, c.real("rate", 0.5));
@@ -296,7 +296,7 @@ Result<Term> batch_flatten(TvmCall& c) {
   return c.term(c.op("flatten", {x}, {{"start", int64_t{1}}}));
 }
 
-/// What a causal mask leaves of scores [batch, heads, queries, keys]: -inf where the key comes after the query.
+/// Returns scores [batch, heads, queries, keys] with -inf where the key comes after the query.
 Result<Value*> causal(TvmCall& c, Value* scores, const std::string& mask) {
   relax::GraphBuilder& b = c.build();
   const Exprs& shape = scores->shape();

@@ -146,7 +146,7 @@ Result<Term> slice_scatter(TvmCall& c) {
   return c.term(c.op("scatter_elements", {x, places, part}, {{"axis", axis}}));
 }
 
-/// Tensors of subscripts as one, with the subscripts of an element side by side.
+/// Returns index tensors as one tensor, with an element's subscripts along the last dim.
 Result<Value*> stacked_indices(TvmCall& c) {
   RELAXC_TRY(std::vector<Value*> indices, c.values("indices"));
   for (Value*& one : indices) {

@@ -212,8 +212,8 @@ Result<Term> collapse_sum(TvmCall& c) {
   return c.term(c.reshape(x, std::move(to)));
 }
 
-/// A zero point of another dtype than what is stored (int32, as TFLite's importer writes it): a constant that fits is
-/// one of the stored dtype.
+/// Returns the zero point in the stored dtype if it is a constant that fits; TFLite's importer in TVM writes int32.
+/// Any other zero point is returned unchanged.
 Value* narrow_zero_point(TvmCall& c, Value* zero, DType stored) {
   if (zero->dtype() == stored || !zero->dtype().is_integer()) return zero;
   bool constant = zero->op != nullptr && zero->op->kind == relax::OpKind::kConstant && zero->shape().empty();
@@ -223,7 +223,7 @@ Value* narrow_zero_point(TvmCall& c, Value* zero, DType stored) {
   return c.build().scalar(stored, static_cast<double>(number));
 }
 
-/// A vector along an axis of x, with ones for the other dims.
+/// Returns a vector reshaped to lie along an axis of x, with 1 for the other dims.
 Result<Value*> along_axis(TvmCall& c, Value* vector, Value* x, int64_t axis) {
   if (vector->shape().size() != 1) return vector;
   auto rank = static_cast<int64_t>(x->shape().size());
@@ -232,7 +232,7 @@ Result<Value*> along_axis(TvmCall& c, Value* vector, Value* x, int64_t axis) {
   return c.reshape(vector, std::move(dims));
 }
 
-/// quantize with a zero point that is wider than what is stored: round(x / scale) + zero_point, clipped.
+/// Quantizes with a zero point that is wider than the stored dtype: round(x / scale) + zero_point, clipped.
 Result<Value*> quantize_wide(TvmCall& c, Value* x, Value* scale, Value* zero, int64_t axis, DType stored) {
   RELAXC_TRY(zero, c.cast(zero, x->dtype()));
   RELAXC_TRY(scale, along_axis(c, scale, x, axis));
@@ -240,7 +240,7 @@ Result<Value*> quantize_wide(TvmCall& c, Value* x, Value* scale, Value* zero, in
   RELAXC_TRY(x, c.op("divide", {x, scale}));
   RELAXC_TRY(x, c.op("round", {x}));
   RELAXC_TRY(x, c.op("add", {x, zero}));
-  return c.cast(x, stored);  // which saturates
+  return c.cast(x, stored);  // the cast saturates
 }
 
 /// quantize(data, scale, zero_point, axis, out_dtype): of the zero point's dtype where neither the call nor its
@@ -277,7 +277,7 @@ Result<Term> dequantize(TvmCall& c) {
     RELAXC_TRY(Value * zero, c.element("zero_point", x->dtype()));
     zero = narrow_zero_point(c, zero, x->dtype());
     operands.push_back(zero);
-    if (zero->dtype() != x->dtype() && x->dtype().is_integer()) {  // a zero point that is wider than what is stored
+    if (zero->dtype() != x->dtype() && x->dtype().is_integer()) {  // the zero point has another dtype
       RELAXC_TRY(zero, along_axis(c, zero, x, axis));
       RELAXC_TRY(scale, along_axis(c, scale, x, axis));
       RELAXC_TRY(Value * wide, c.cast(x, zero->dtype()));
