@@ -77,7 +77,7 @@ AttributeProto::AttributeType type_of(const AttributeProto& attribute) {
   return filled.size() == 1 ? filled[0] : AttributeProto::UNDEFINED;
 }
 
-/// Returns whether only the field of `type` is filled, or none is, which means 0, "" or an empty list to some writers.
+/// Returns whether only the field of `type` is filled; or none is, if 0, "" or an empty list is a value of `type`.
 bool holds_only(const AttributeProto& attribute, AttributeProto::AttributeType type) {
   std::vector<AttributeProto::AttributeType> filled = filled_types(attribute);
   if (!filled.empty()) return filled.size() == 1 && filled[0] == type;

@@ -13,7 +13,7 @@ using relax::Value;
 
 namespace {
 
-/// Maximum number of bodies read at once: a call reads its callee's body for its results, but recursion must end.
+/// Maximum number of bodies read at once: a call reads its callee's body, but a chain of calls must not fill the stack.
 constexpr size_t kMostOpenBodies = 64;
 
 /// Checks the returned values against declared results; a value whose type is less precise is cast with a guard.
