@@ -14,8 +14,8 @@ does not know:
 - Loads before other instructions. A load takes two cycles on an M3 or M4, one of which the next load or store hides
   (DDI 0439, "load/store timings"); llvm-mca counts the second cycle where the next instruction reads what was
   loaded, so the others are added. An M33's pipeline has no such table; only what llvm-mca counts is counted.
-- Several registers. LDM, LDRD, PUSH and the like take a cycle for each word (DDI 0439, table 3-1), on cores with a bus of 64
-  bits for each two; llvm-mca counts one.
+- Several registers. LDM, LDRD, PUSH and the like take a cycle for each word, on cores with a bus of 64 bits for each two;
+  llvm-mca counts one. On an M3 or M4 they take one more, which no load or store beside them hides (DDI 0439, table 3-1).
 
 A vector instruction of 128 bits occupies its unit of an M55 for two cycles (101051, "beats"), and LLVM's model of it does so,
 too: loads and multiplications overlap. Memory is taken to answer at once: flash with wait states and misses of caches
@@ -153,8 +153,8 @@ def added(block, cpu):
     for one, after in zip(block, block[1:]):
         loaded = re.match(r"\w+", one.operands)
         stalls = loaded is not None and re.search(rf"\b{loaded[0]}\b", after.operands)
-        if LOADS.match(one.mnemonic) and not MEMORY.match(after.mnemonic) and not stalls:
-            cycles += 1
+        alone = LOADS.match(one.mnemonic) and not MEMORY.match(after.mnemonic) and not stalls
+        cycles += 1 if alone or one.registers() > 0 else 0
     return cycles
 
 

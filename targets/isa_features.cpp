@@ -65,6 +65,8 @@ bool has_shared_wasm_memory(const Target& target) {
 ByteTileForm byte_tile_form(const Target& target) {
   if (target.vector_bits != 0) return ByteTileForm::kNone;
   if (begins(target.triple, "thumbv6m") || begins(target.triple, "thumbv8m.base")) return ByteTileForm::kThumb;
+  const bool dsp = has_rounding_high_multiply(target);  // which is of the same extension
+  if (dsp && !uses_soft_float(target)) return ByteTileForm::kHalves;
   const bool riscv = begins(target.triple, "riscv32") && has_feature(target, "m") && !has_feature(target, "e");
   return riscv ? ByteTileForm::kRiscv : ByteTileForm::kNone;
 }

@@ -123,7 +123,8 @@ PassContext pass_context(const CompileOptions& options, const PassNumbers& numbe
   if (target.vector_bits == 0 && options.c_style.profile == codegen_c::Profile::kPlain) {
     if (options.opt == "z") context.options.try_emplace(std::string(kDeduplicateSizes.name), 16);
     const bool small = options.opt == "s" || options.opt == "z";
-    if (small && byte_tile_form(target) == ByteTileForm::kNone)  // its loops in assembly need constant extents
+    const ByteTileForm tiles = byte_tile_form(target);  // loops in assembly need constant extents
+    if (small && (tiles == ByteTileForm::kNone || tiles == ByteTileForm::kHalves))
       context.options.try_emplace(std::string(kDeduplicateScheduledSizes.name), 16);
   }
   context.pools = options.pools;

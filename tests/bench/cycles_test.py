@@ -86,6 +86,11 @@ class Estimating(unittest.TestCase):
             ("ldr\tr0, [r1]", "adds\tr2, r3, r4"), ("ldr\tr0, [r1]", "adds\tr2, r0, r4"), ("ldr\tr0, [r1]", "str\tr2, [r3]")))
         self.assertEqual((alone, used, pair), (1, 0, 0))
 
+    def test_several_words_take_a_cycle_each_and_one_more_that_nothing_hides(self):
+        block = [instruction(text) for text in ("ldm\tr0!, {r4, r5, r6}", "ldrd\tr0, r1, [r2]", "str\tr2, [r3]")]
+        self.assertEqual(cycles.added(block, "cortex-m4"), 3 + 2)
+        self.assertEqual(cycles.added(block, "cortex-m33"), 2 + 1)
+
     def test_the_plugin_counts_what_qemu_counts(self):
         boards = {cpu: Board(cpu, "") for cpu in ("cortex-m4", "cortex-m55")}
         if missing := [tool for board in boards.values() for tool in board.missing()] or (

@@ -28,7 +28,7 @@ INSTRUCTIONS = {  # of network8: sums of products, bytes that are widened for th
     "wasm32-simd": [r"i32x4\.dot_i16x8_s", r"f32x4\.nearest"],
 }
 RESCALING = {  # of integers that are scaled by integers: one product, or a rounded one, and nothing of 64 bits
-    "cortex-m4": ["smlad", "smmla", "smmulr"],
+    "cortex-m4": ["smlad", "smmla", "smmulr", r"ldm\w*\s+\w+!, \{r0, r1, r2, r3"],
     "cortex-m55": [r"vrmulh\.s32"],
 }
 WIDE = r"smull|smlal|adcs?\b|vmull\.s32"

@@ -1,7 +1,7 @@
 """A small network whose sums are scaled by integers, as the importer of TFLite writes it: times a mantissa of 31 bits,
 rounded, shifted and rounded again. The first convolution's results are cut at their zero point, those of the others have
 both signs; one has a shift for each channel, the other a common one. Results of two layers are added, in units of twice
-the larger scale."""
+the larger scale; a last layer is wide enough for tiles whose rows are widened first."""
 
 from programs import numbers
 from quantized_network import bytes_of
@@ -10,7 +10,7 @@ SHAPE = (1, 6, 6, 8)
 
 
 def program():
-    lines = ["@R.function", f'def main(x: R.Tensor({SHAPE}, "int8")) -> R.Tensor((1, 4, 4, 8), "int8"):', "    with R.dataflow():"]
+    lines = ["@R.function", f'def main(x: R.Tensor({SHAPE}, "int8")) -> R.Tensor((1, 4, 4, 24), "int8"):', "    with R.dataflow():"]
 
     def line(name, text):
         lines.append(f"        {name} = {text}")
@@ -40,4 +40,6 @@ def program():
         line(f"{name}_term32", f'R.astype(R.right_shift({name}_term64, R.const(31, "int64")), "int32")')
     line("d_y", "b_term32 + c_term32")
     scaled("d", "d_y", [17], -20, cut=False, mantissas=[1298017566])
-    return "\n".join([*lines, "        R.output(d)", "    return d", ""])
+    line("e_y", f'R.matmul(d, R.const({bytes_of((8, 24), 7)}, "int8"), out_dtype="int32")')
+    scaled("e", "e_y", 6, 5, cut=False, mantissas=[int((6 + number) * (1 << 28)) for number in numbers(24, 3)])
+    return "\n".join([*lines, "        R.output(e)", "    return e", ""])

@@ -215,7 +215,7 @@ bool has_sums_in_memory(ByteTileForm form) {
 
 bool ByteTiles::lower(const tir::For& s) {
   const ByteTileForm form = frame_.numeric().capabilities().byte_tiles;
-  if (form == ByteTileForm::kNone || lanes_.count() != 0) return false;
+  if ((form != ByteTileForm::kThumb && form != ByteTileForm::kRiscv) || lanes_.count() != 0) return false;
   const LoopChain loops = loops_from(s);
   Tile tile(loops);
   TileLoop loop;

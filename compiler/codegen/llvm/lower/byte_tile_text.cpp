@@ -283,6 +283,7 @@ std::optional<TileText> text_of(const TileLoop& loop, ByteTileForm form) {
     case ByteTileForm::kRiscv:
       return RiscvTile(loop).run();
     case ByteTileForm::kNone:
+    case ByteTileForm::kHalves:
       break;
   }
   return std::nullopt;

@@ -6,6 +6,7 @@
 
 #include "compiler/codegen/llvm/lower/byte_tile.h"
 #include "compiler/codegen/llvm/lower/expressions.h"
+#include "compiler/codegen/llvm/lower/halves_tile.h"
 #include "compiler/codegen/llvm/lower/loops.h"
 #include "compiler/codegen/llvm/lower/statements.h"
 
@@ -34,7 +35,9 @@ struct FunctionParts {
   Calls calls{frame, addresses, values, checks, failures, externals};
   Statements statements{frame, lanes, bindings, values, checks, failures, addresses, memory, interleaved, calls, loops};
   ByteTiles byte_tiles{frame, lanes, memory};
-  Loops loops{frame, lanes, bindings, values, checks, failures, addresses, interleaved, byte_tiles, statements};
+  HalvesTiles halves_tiles{frame, lanes, memory};
+  Loops loops{frame,     lanes,       bindings,   values,       checks,    failures,
+              addresses, interleaved, byte_tiles, halves_tiles, statements};
 };
 
 }  // namespace relaxc::codegen_llvm

@@ -4,6 +4,7 @@
 #include "compiler/arith/visit.h"
 #include "compiler/codegen/llvm/lower/byte_tile.h"
 #include "compiler/codegen/llvm/lower/checks.h"
+#include "compiler/codegen/llvm/lower/halves_tile.h"
 #include "compiler/codegen/llvm/lower/interleaved.h"
 #include "compiler/codegen/llvm/lower/statements.h"
 #include "compiler/codegen/llvm/lower/values.h"
@@ -62,7 +63,8 @@ void Loops::lower(const tir::For& s) {
   IndexTypes& types = lanes_.indices();
   if (lanes_.count() == 0 && !checks_.are_on() && tasks_.can_run(s))
     return tasks_.lower(s, types.resized(min, types.widest()), types.resized(extent, types.widest()));
-  if (s.loop_kind == tir::LoopKind::kSerial && !checks_.are_on() && byte_tiles_.lower(s)) return;
+  const bool plain = s.loop_kind == tir::LoopKind::kSerial && !checks_.are_on();
+  if (plain && (byte_tiles_.lower(s) || halves_tiles_.lower(s))) return;
   lower_serial(s, min, extent);
 }
 

@@ -10,6 +10,7 @@
 namespace relaxc::codegen_llvm {
 
 class ByteTiles;
+class HalvesTiles;
 class InterleavedStores;
 class OverflowChecks;
 class Statements;
@@ -19,7 +20,7 @@ class Loops {
  public:
   Loops(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Values& values, OverflowChecks& checks,
         Failures& failures, BufferAddresses& addresses, InterleavedStores& interleaved, ByteTiles& byte_tiles,
-        Statements& statements)
+        HalvesTiles& halves_tiles, Statements& statements)
       : frame_(frame),
         b_(frame.builder()),
         lanes_(lanes),
@@ -28,6 +29,7 @@ class Loops {
         checks_(checks),
         interleaved_(interleaved),
         byte_tiles_(byte_tiles),
+        halves_tiles_(halves_tiles),
         statements_(statements),
         tasks_(frame, bindings, addresses, failures) {}
 
@@ -67,6 +69,7 @@ class Loops {
   OverflowChecks& checks_;
   InterleavedStores& interleaved_;
   ByteTiles& byte_tiles_;
+  HalvesTiles& halves_tiles_;
   Statements& statements_;
   ParallelLoops tasks_;
   std::vector<Exits> around_;  ///< of the loops around the current code, outermost first

@@ -16,11 +16,13 @@
 #include "compiler/schedule/strategies/parts/reduction_view.h"
 #include "compiler/schedule/strategies/parts/tile_loops.h"
 #include "compiler/tir/dot_word.h"
+#include "targets/byte_tile.h"
 
 namespace relaxc::schedule {
 namespace {
 
 constexpr int64_t kMostRows = 5;  ///< maximum whose sums fit registers with two operands, two addresses and a counter
+constexpr int64_t kMostRowsOfRun = 6;    ///< the same of a loop in assembly (ByteTileForm::kHalves)
 constexpr double kWidenCycles = 2.75;    ///< of a byte: load, store, and a share of the loop
 constexpr double kNarrowProduct = 1.25;  ///< cycles of a product in 2x2 tiles that widen their input
 
@@ -30,10 +32,15 @@ double wide_product(int64_t rows) {
   return (3 * n + 3) / (4 * n);
 }
 
+/// Whether the sum is one run, whose rows are widened side by side: its loop is in assembly.
+bool sums_one_run(const Draft& draft) {
+  return byte_tile_form(*draft.target) == ByteTileForm::kHalves && draft.reduction.reduced.size() == 1;
+}
+
 /// The largest number of rows that the registers hold and that divides the extent; 0 if it is unknown.
-int64_t rows_of(const ReductionView& view, uint32_t loop) {
-  const int64_t* extent = view.extent(loop);
-  int64_t rows = extent != nullptr ? kMostRows : 0;
+int64_t rows_of(const Draft& draft, uint32_t loop) {
+  const int64_t* extent = ReductionView(draft).extent(loop);
+  int64_t rows = extent != nullptr ? (sums_one_run(draft) ? kMostRowsOfRun : kMostRows) : 0;
   while (rows > 0 && *extent % rows != 0) --rows;
   return rows;
 }
@@ -57,7 +64,7 @@ Legal<int64_t> tile_of_wide_rows(Draft& draft, uint32_t rows, uint32_t columns) 
   constexpr int64_t kWord = 4;
   const ReductionView view(draft);
   const BufferRef bytes = draft.reduction.words != nullptr ? bytes_of(draft) : nullptr;
-  const int64_t count = rows_of(view, rows);
+  const int64_t count = rows_of(draft, rows);
   if (bytes == nullptr || count < 2) return int64_t{0};
   const double products = view.terms() * static_cast<double>(kWord * count * *view.extent(columns));
   const Tree before = draft.tree;
