@@ -161,7 +161,6 @@ void tell_former_names(const ScheduleFile& file, const CompileOptions& options) 
 
 Status assign_schedules(const ScheduleFile& file, const CompileOptions& options, relax::Module& module,
                         PassContext& context) {
-  std::map<std::string, std::string> names;  // the model's kernels by key, or by name if they have no key
   std::vector<std::string> known;
   auto give = [&](const KernelSchedule& to, tir::PrimFunc& kernel) {
     if (to.choices.empty())

@@ -105,6 +105,10 @@ class Composites {
   Result<Sequence> of_rank(const Sequence& sequence, int64_t rank);
   Result<int64_t> rank_of(const Sequence& sequence);
   Result<std::vector<Expr>> shape_at(const Sequence& sequence, Expr position);
+  /// Returns for each dim the largest extent that an element has there.
+  Result<std::vector<Expr>> largest_extents(const Sequence& sequence);
+  /// Returns the sum of the elements' extents along their first dim.
+  Result<Expr> sum_of_first_extents(const Sequence& sequence);
   Result<Expr> offset(const Sequence& sequence, Expr position);
 
   GraphImporter& importer_;

@@ -98,6 +98,28 @@ Result<std::vector<Expr>> Composites::shape_at(const Sequence& sequence, Expr po
   return *shape->info->as<relax::ShapeInfo>()->dims;
 }
 
+Result<std::vector<Expr>> Composites::largest_extents(const Sequence& sequence) {
+  RELAXC_TRY(int64_t rank, rank_of(sequence));
+  if (rank == 0) return std::vector<Expr>{};
+  RELAXC_TRY(Value * first, part(sequence.shapes, index(0), index(1)));  // fails for a sequence without elements
+  Attrs down{{"axis", std::vector<int64_t>{0}}, {"keepdims", true}};
+  RELAXC_TRY(Value * largest, b().call("max", {sequence.shapes}, std::move(down)));
+  RELAXC_TRY(largest, b().call("maximum", {first, largest}));
+  RELAXC_TRY(largest, b().call("reshape", {largest, b().shape({index(rank)})}));
+  RELAXC_TRY(largest, b().call("tensor_to_shape", {largest}));
+  return *largest->info->as<relax::ShapeInfo>()->dims;
+}
+
+Result<Expr> Composites::sum_of_first_extents(const Sequence& sequence) {
+  Attrs columns{{"axis", int64_t{1}}};
+  RELAXC_TRY(Value * extents, b().call("slice_part", {sequence.shapes, b().shape({index(0)}), b().shape({index(1)})},
+                                       std::move(columns)));
+  Attrs all{{"axis", std::vector<int64_t>{0, 1}}, {"keepdims", false}};
+  RELAXC_TRY(extents, b().call("sum", {extents}, std::move(all)));
+  RELAXC_TRY(extents, b().call("tensor_to_shape", {extents}));
+  return (*extents->info->as<relax::ShapeInfo>()->dims)[0];
+}
+
 Result<Expr> Composites::offset(const Sequence& sequence, Expr position) {
   if (position.is_constant(0)) return position;
   if (arith::prove_equal(position, length(sequence), importer_.function().facts)) return sequence.elements->shape()[0];
@@ -194,12 +216,13 @@ Result<Value*> Composites::joined(const Sequence& sequence, int64_t axis, bool n
   if (axis < -result || axis >= result)
     return diag.error(b().location, Kind::invalid_attribute, "axis {} is outside {}..{}", axis, -result, result - 1);
   if (axis < 0) axis += result;
-  RELAXC_TRY(std::vector<Expr> dims, shape_at(sequence, index(0)));
+  // As many elements of the largest extents hold what the sequence holds only if all have those, so that the reshapes
+  // below fail at run time where a shape differs.
+  RELAXC_TRY(std::vector<Expr> dims, largest_extents(sequence));
   if (!new_axis && axis == 0) {  // extents along the axis may differ
-    dims[0] = index(-1);
+    RELAXC_TRY(dims[0], sum_of_first_extents(sequence));
     return b().call("reshape", {sequence.elements, b().shape(std::move(dims))});
   }
-  // The elements must have the first one's shape; if their total size differs from that, the reshape fails at run time.
   std::vector<Expr> stacked = dims;
   stacked.insert(stacked.begin(), length(sequence));
   RELAXC_TRY(Value * value, b().call("reshape", {sequence.elements, b().shape(std::move(stacked))}));

@@ -174,6 +174,35 @@ TEST_CASE("an empty sequence has no elements, and none of it can be joined") {
   CHECK_THAT(refusal(model), Contains("without elements"));
 }
 
+TEST_CASE("elements of a sequence are joined only if their shapes agree") {
+  // Which element is erased is known only when the model runs.
+  for (int64_t axis : {0, 1}) {
+    ModelWriter model(13);
+    model.input("x", {2, 13}).input("i", {}, TensorProto::INT64).output("y", {"rows", "columns"});
+    onnx::TensorProto& sizes = model.tensor("sizes", {4}, TensorProto::INT64);
+    for (int64_t size : {3, 3, 3, 4}) sizes.add_int64_data(size);
+    integer(model.node("SplitToSequence", {"x", "sizes"}, {"parts"}), "axis", 1);
+    model.node("SequenceErase", {"parts", "i"}, {"some"});
+    integer(model.node("ConcatFromSequence", {"some"}, {"y"}), "axis", axis);
+    std::vector<float> x(26);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+    std::vector<HostTensor> y = results(model, {floats({2, 13}, x), int64s({}, {3})});
+    CHECK(y[0].shape == (axis == 0 ? std::vector<int64_t>{6, 3} : std::vector<int64_t>{2, 9}));
+    CHECK(numbers_of<float>(y[0])[5] == (axis == 0 ? 15 : 5));
+    CHECK(std::holds_alternative<relax::RunFault>(run(model, {floats({2, 13}, x), int64s({}, {0})})));
+  }
+  // As many numbers as three elements of the first one's shape have.
+  ModelWriter model(13);
+  model.input("x", {2, 10}).input("i", {}, TensorProto::INT64).output("y", {"rows", "columns"});
+  onnx::TensorProto& sizes = model.tensor("sizes", {4}, TensorProto::INT64);
+  for (int64_t size : {3, 5, 1, 1}) sizes.add_int64_data(size);
+  integer(model.node("SplitToSequence", {"x", "sizes"}, {"parts"}), "axis", 1);
+  model.node("SequenceErase", {"parts", "i"}, {"some"});
+  integer(model.node("ConcatFromSequence", {"some"}, {"y"}), "axis", 1);
+  CHECK(
+      std::holds_alternative<relax::RunFault>(run(model, {floats({2, 10}, std::vector<float>(20)), int64s({}, {3})})));
+}
+
 TEST_CASE("an input without a rank is refused, one without sizes is not") {
   ModelWriter model;
   model.input("x", {2}).output("y", {2});
@@ -267,7 +296,7 @@ TEST_CASE("a declared shape says whether a squeeze without axes keeps an open di
 TEST_CASE("a slice by lists of which only the run says how long they are") {
   ModelWriter model;
   model.input("x", {3, 4}).input("s", {"k"}, TensorProto::INT64).input("e", {"k"}, TensorProto::INT64);
-  model.output("y", {"a", "b"});
+  model.output("y", {"rows", "columns"});
   model.node("Slice", {"x", "s", "e"}, {"y"});
   HostTensor x = floats({3, 4}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   CHECK(first(model, {x, int64s({1}, {1}), int64s({1}, {2})}) == Floats{4, 5, 6, 7});
