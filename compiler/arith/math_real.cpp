@@ -22,8 +22,8 @@ Expr Real::polynomial_in_pairs(Expr x, Expr x2, std::initializer_list<double> co
 }
 
 Expr Real::power_of_two(Expr n) const {
-  int64_t bias = is_double() ? 1023 : 127, mantissa = is_double() ? 52 : 23;
-  Expr exponent = cast(bits_dtype(), n) + bias;
+  int64_t mantissa = is_double() ? 52 : 23;
+  Expr exponent = cast(bits_dtype(), n) + bias();
   Expr bits = context_.call(bits_dtype(), Intrinsic::k_shift_left, {exponent, context_.imm(bits_dtype(), mantissa)});
   return context_.call(dtype_, Intrinsic::k_bitcast, {bits});
 }
@@ -33,13 +33,20 @@ Expr Real::scale(Expr x, Expr n) const {
   return x * power_of_two(half) * power_of_two(n - half);
 }
 
-Real::Nearest Real::nearest(Expr a, Expr b, int64_t shift) const {
-  double magic = (is_double() ? 0x1.8p52 : 0x1.8p23) + static_cast<double>(shift);
+Real::Nearest Real::nearest(Expr a, Expr b, int64_t base) const {
+  double magic = (is_double() ? 0x1.8p52 : 0x1.8p23) + static_cast<double>(base);
   Expr sum = fma(a, b, num(magic));
   return {sum - num(magic), context_.call(bits_dtype(), Intrinsic::k_bitcast, {sum})};
 }
 
-/// 2^n for an n in the low bits of `bits`: the shift into the exponent field drops the bits above.
+/// What is above the low bits is shifted out.
+Expr Real::power_of_two_of_exponent(Expr bits) const {
+  Expr width = context_.imm(bits_dtype(), is_double() ? 52 : 23);
+  Expr exponent = context_.call(bits_dtype(), Intrinsic::k_shift_left, {bits, width});
+  return context_.call(dtype_, Intrinsic::k_bitcast, {exponent});
+}
+
+/// The same.
 Expr Real::power_of_two_of_bits(Expr bits) const {
   Expr width = context_.imm(bits_dtype(), is_double() ? 52 : 23);
   Expr one = context_.imm(bits_dtype(), is_double() ? 0x3ff0000000000000 : 0x3f800000);

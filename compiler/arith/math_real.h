@@ -36,18 +36,22 @@ class Real {
   /// Returns x * 2^n for an integral float n with |n| <= 2 * the exponent's range; in two steps, so that subnormal
   /// results are rounded once.
   Expr scale(Expr x, Expr n) const;
-  /// `value`: a * b rounded to an integer, for |a * b| < 2^21; `bits`: that plus `shift` in an integer's low bits. NaN
-  /// stays NaN. Cheaper than round and a conversion: adding 1.5 * 2^23 leaves the integer in the low bits of the sum.
+  /// What is added to an exponent to store it.
+  int64_t bias() const { return is_double() ? 1023 : 127; }
+  /// a * b to the nearest integer, |a * b| < 2^21, and in the low bits of an integer the same plus `base`; NaN stays
+  /// NaN. Costs less than round and a conversion: adding 1.5 * 2^23 leaves the integer in the low bits of the sum.
   struct Nearest {
     Expr value, bits;
   };
-  Nearest nearest(Expr a, Expr b, int64_t shift = 0) const;
-  /// Returns (x + 1) * power for a power of two, rounded as x + 1 is; the result must not be subnormal.
+  Nearest nearest(Expr a, Expr b, int64_t base = 0) const;
+  /// (x + 1) * power, for a power of two and no result that is subnormal: rounded as x + 1 is.
   Expr one_more_by(Expr x, Expr power) const { return fused_ ? fma(x, power, power) : (x + num(1)) * power; }
   /// Returns (x + 1) * 2^n by `scale`, for an n that `nearest` returned.
   Expr scale_one_more(Expr x, Expr bits) const;
   /// Returns 2^n for the n in the low bits of the result of `nearest`, within the range of normal exponents.
   Expr power_of_two_of_bits(Expr bits) const;
+  /// The same for n + bias(): the bits are stored as an exponent as they are.
+  Expr power_of_two_of_exponent(Expr bits) const;
   /// x = mantissa * 2^exponent with mantissa in [sqrt(1/2), sqrt(2)); for positive finite x, subnormals included.
   struct Parts {
     Expr mantissa, exponent;
@@ -68,7 +72,6 @@ class Real {
 // math_trig.cpp: circular functions; math_error.cpp: erf; math_bits.cpp: functions of the parts of a
 // float.
 Expr math_exp(const Real& r, Expr x);
-Expr exp_of_small(const Real& r, Expr x);  ///< for float32 |x| <= 80, where no result is subnormal or overflows
 Expr math_exp2(const Real& r, Expr x);
 Expr math_exp10(const Real& r, Expr x);  ///< float64 only
 Expr math_expm1(const Real& r, Expr x);

@@ -257,6 +257,20 @@ TEST_CASE("functions of float32 are within 2 ULP") {
   for (const Function& f : kFunctions) check(f, DType::f(32), 2);
 }
 
+TEST_CASE("functions of float32 that networks call most take few steps") {
+  for (auto [intrinsic, most] :
+       {std::pair(Intrinsic::k_sigmoid, 20), std::pair(Intrinsic::k_tanh, 23), std::pair(Intrinsic::k_erf, 36)}) {
+    Context context;
+    int steps = 0;
+    for_each_node(expand_math(call(intrinsic, {context.var("x", DType::f(32))})), [&](Expr e) {
+      const auto* same = e.as<Call>();
+      steps += !operands(e).empty() && (same == nullptr || same->intrinsic != Intrinsic::k_bitcast);
+    });
+    INFO(intrinsic_name(intrinsic) << " takes " << steps << " steps");
+    CHECK(steps <= most);
+  }
+}
+
 TEST_CASE("functions of float64 are within 4 ULP") {
   for (const Function& f : kFunctions) check(f, DType::f(64), 4);
 }
