@@ -236,6 +236,22 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("tiles leave registers for the taps of a copy and for the broadcasts that they load ahead") {
+  arith::Context context;
+  Target target;
+  target.vector_bits = 256, target.vector_registers = 16, target.has_fma = true;
+  auto rows_of = [&](const testing::ConvShape& shape) {
+    tir::PrimFunc f = testing::conv(context, shape, true);
+    std::vector<schedule::PackedParam> packed;
+    REQUIRE(schedule::schedule_kernel(context, f, target, {f.params[1].buffer}, packed));
+    const std::string begin = "pack weight 0 ";
+    const size_t at = f.schedule.steps.find(begin);
+    REQUIRE(at != std::string::npos);
+    return std::stoi(f.schedule.steps.substr(at + begin.size()));
+  };
+  CHECK(rows_of({.c = 3, .out = 32, .stride = 2, .open_rows = true, .open_columns = true}) == 4);  // and not 11 by 1
+}
+
 /// Whether a store to the copy of a window happens in some lanes of a vector alone.
 bool stores_in_some_lanes(const tir::PrimFunc& f) {
   bool found = false;

@@ -32,7 +32,11 @@ namespace {
 constexpr double kFarCaches = 2;          ///< operands of this many times the second level come from beyond it
 constexpr int64_t kRegistersOfImage = 4;  ///< not available for sums if a whole image is in registers
 constexpr int64_t kRegistersOfTaps = 3;   ///< for early loads, if taps are unrolled
-constexpr size_t kMostTiles = 6;          ///< maximum number to choose from
+/// The same if each broadcast meets one vector: LLVM loads some ahead and reuses their registers for sums. With sums in
+/// 10 or 11 of 16 registers it keeps one or two in memory from tap to tap.
+constexpr int64_t kRegistersOfBroadcasts = 4;
+constexpr int64_t kLeastRowsOfVector = 8;  ///< tried all the same, as registers allow
+constexpr size_t kMostTiles = 6;           ///< maximum number to choose from
 
 // ---- the shape
 
@@ -87,13 +91,20 @@ bool is_strided(const Draft& draft) {
 std::vector<TileShape> tiles_for(const Draft& draft, Expr value) {
   const ReductionForm& form = draft.reduction;
   const ReductionView view(draft);
-  Target registers = *draft.target;  // taps of a copy are unrolled, and their loads start early
-  if (form.sliding.vector != 0) registers.vector_registers -= kRegistersOfTaps;
   const bool single = is_strided(draft) || form.sliding.rows != 0 || form.words_of.in_lanes;
   const bool has_rows = form.unrolled != 0;
-  return good_tiles(registers, has_rows ? draft.tree.loop(form.unrolled).extent : Expr(),
-                    draft.tree.loop(form.vector).extent, form.lanes, single ? 1 : kMostTileVectors,
-                    most_tile_rows(draft), view.terms(), has_rows ? work_of_vector(draft, value) : 0, kMostTiles);
+  TileLimits limits{.registers = draft.target->vector_registers,
+                    .vectors = single ? 1 : kMostTileVectors,
+                    .rows = most_tile_rows(draft),
+                    .rows_of_vector = kMostTileRows};
+  if (form.sliding.vector != 0) {  // taps of a copy are unrolled, and their loads begin early
+    limits.registers -= kRegistersOfTaps;
+    if (form.sliding.rows == 0)
+      limits.rows_of_vector = std::max(limits.registers - kRegistersOfBroadcasts, kLeastRowsOfVector);
+  }
+  return good_tiles(*draft.target, has_rows ? draft.tree.loop(form.unrolled).extent : Expr(),
+                    draft.tree.loop(form.vector).extent, form.lanes, limits,
+                    {.terms = view.terms(), .work = has_rows ? work_of_vector(draft, value) : 0}, kMostTiles);
 }
 
 /// Whether vectors come from channels whose maps do not fit the cache, each read once per row of tiles: there are more

@@ -27,10 +27,9 @@ constexpr double kBetter = 0.999;                      ///< maximum relative to 
 constexpr double kSamples[] = {1, 2, 3, 4, 8, 16, 32, 64, 128};
 
 /// \param fetch cycles to bring a vector into the first level of cache
-/// \param made operations to make a vector
-double cycles(const MachineModel& model, int64_t m, int64_t n, double fetch, double made) {
+double cycles(const MachineModel& model, const TileReads& reads, int64_t m, int64_t n, double fetch) {
   double loads = static_cast<double>(m + n), vectors = static_cast<double>(n);
-  double work = static_cast<double>(m * n) + made * vectors;
+  double work = static_cast<double>(m * n) + reads.work * vectors;
   double stalls = fetch > 0 ? model.far_stall_cycles * vectors : 0;
   return std::max({work / model.fma_per_cycle, loads / model.loads_per_cycle, fetch * vectors, model.fma_latency}) +
          model.load_overhead * loads + stalls;
@@ -81,19 +80,14 @@ Axis axis_of(Expr extent, int64_t unit, std::vector<int64_t> rest) {
 
 }  // namespace
 
-TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors,
-                    int64_t most_rows, double terms, double work) {
-  return good_tiles(target, unrolled, vectorized, lanes, most_vectors, most_rows, terms, work, 1).front();
-}
-
 std::vector<TileShape> good_tiles(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes,
-                                  int64_t most_vectors, int64_t most_rows, double terms, double work, size_t most) {
+                                  const TileLimits& limits, const TileReads& reads, size_t most) {
   Axis rows = axis_of(unrolled, 1, {4, 2, 1}), vectors = axis_of(vectorized, lanes, {1});
   /// The mean cycles of a step per row and vector, over the samples of the extents.
   auto mean_cycles = [&](const TileShape& shape) {
     double mean = 0;
     // A panel stays in a cache level if it leaves room for the rows, and in the second level for results, too.
-    double panel = terms * static_cast<double>(shape.vectors * target.vector_bits / 8);
+    double panel = reads.terms * static_cast<double>(shape.vectors * target.vector_bits / 8);
     double fetch = panel > static_cast<double>(target.l2_bytes) * kPanelOfL2   ? target.far_vector_cycles
                    : panel > static_cast<double>(target.l1_bytes) * kPanelOfL1 ? target.l2_vector_cycles
                                                                                : 0;
@@ -102,7 +96,7 @@ std::vector<TileShape> good_tiles(const Target& target, Expr unrolled, Expr vect
         double total = 0;
         for (auto [count, m] : rows.pieces(height, shape.unrolled))
           for (auto [groups, n] : vectors.pieces(width, shape.vectors))
-            if (count * groups > 0) total += count * groups * cycles(target, m, n, fetch, work);
+            if (count * groups > 0) total += count * groups * cycles(target, reads, m, n, fetch);
         mean += total / (height * width);
       }
     return mean;
@@ -110,9 +104,10 @@ std::vector<TileShape> good_tiles(const Target& target, Expr unrolled, Expr vect
   TileShape best;
   double best_cycles = 1e30;
   std::vector<std::pair<double, TileShape>> all;
-  for (int64_t n = 1; n <= most_vectors && vectors.holds(n); ++n)
-    for (int64_t m = 1; m <= most_rows && rows.holds(m); ++m) {
-      if (m * n + n + 1 > target.vector_registers) continue;
+  for (int64_t n = 1; n <= limits.vectors && vectors.holds(n); ++n)
+    for (int64_t m = 1; m <= (n == 1 ? std::min(limits.rows, limits.rows_of_vector) : limits.rows) && rows.holds(m);
+         ++m) {
+      if (m * n + n + 1 > limits.registers) continue;
       TileShape shape{rows.balanced(m), vectors.balanced(n)};
       double total = mean_cycles(shape);
       if (total < best_cycles * kBetter) best_cycles = total, best = shape;

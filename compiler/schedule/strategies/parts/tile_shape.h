@@ -15,17 +15,24 @@ struct TileShape {
   int64_t vectors = 1;   ///< vectors along the vectorized axis
 };
 
-/// The tile of the fewest estimated cycles among those whose accumulators fit in registers.
+struct TileLimits {
+  int64_t registers = 16;       ///< for sums, vectors and a broadcast
+  int64_t vectors = 1;          ///< along the vectorized loop
+  int64_t rows = 1;             ///< iterations of the unrolled loop
+  int64_t rows_of_vector = 16;  ///< the same in tiles of one vector
+};
+
+/// What a tile does besides its products.
+struct TileReads {
+  double terms = 1;  ///< of each sum, about: the length of the panel that a tile reads
+  double work = 0;   ///< operations between the load of a vector and its use, once for all rows
+};
+
+/// The tile of the fewest estimated cycles, then those with an estimate close to it, in ascending order; at most `most`
+/// in all.
 ///
 /// \param unrolled, vectorized  extents of the two loops; `unrolled` is null if there is no loop to unroll
-/// \param most_vectors          the most vectors along the vectorized loop
-/// \param most_rows             the most iterations of the unrolled loop
-/// \param terms                 estimated terms of each sum: the length of the panel that a tile reads
-/// \param work                  operations between the load of a vector and its use, once for all rows
-TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors,
-                    int64_t most_rows, double terms, double work);
-/// That tile, then those with an estimate close to it, in ascending order; at most `most` in all.
 std::vector<TileShape> good_tiles(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes,
-                                  int64_t most_vectors, int64_t most_rows, double terms, double work, size_t most);
+                                  const TileLimits& limits, const TileReads& reads, size_t most);
 
 }  // namespace relaxc::schedule
