@@ -50,7 +50,10 @@ bool has_high_multiply(const Target& target) {
 
 bool has_rounding_high_multiply(const Target& target) {
   if (has_multiply_accumulate_across_vector(target)) return true;
-  return is_arm(target) && target.lanes(32) <= 1 && (begins(target.triple, "thumbv7em") || has_feature(target, "dsp"));
+  // A CPU such as the Cortex-M33 has the extension without a word of it in its triple or its features.
+  const bool dsp =
+      target.dots.bits128 == DotProduct::kPairs || begins(target.triple, "thumbv7em") || has_feature(target, "dsp");
+  return is_arm(target) && target.lanes(32) <= 1 && dsp;
 }
 
 bool has_signed_byte_dot_product(const Target& target) {

@@ -83,8 +83,7 @@ TEST_CASE("a function of two bytes that leaves its line at one pair is said to h
   const auto line = pair_line_of(f);
   REQUIRE(line);
   CHECK(!line->exact);
-  const int count = differing(*line, f);
-  CHECK((count >= 1 && count < 20));
+  CHECK(differing(*line, f) >= 1);
 }
 
 TEST_CASE("a function of two bytes that is one number has a line, and one that is too steep has none") {

@@ -189,7 +189,7 @@ TEST_CASE("random expressions of every dtype read back") {
 }
 
 TEST_CASE_METHOD(Fixture, "a view at an address and a call of the runtime are read back") {
-  BufferRef words = b.buffer("words", DType::i(64), {b.index(2)}), heap = b.buffer("heap", DType::i(64), {b.index(59)});
+  BufferRef words = b.buffer("words", DType::i(64), {b.index(2)}), heap = b.buffer("heap", DType::i(64), {b.index(63)});
   BufferRef seen = b.buffer("seen", DType::f(32), {n}, Scope::kGlobal, 64);
   Invoke reserve;
   reserve.callee = "rlx_heap_reserve", reserve.external = reserve.runtime = true;
