@@ -76,7 +76,7 @@ class Manifest(ProgramTest):
         self.assertEqual(main["inputs"], [{"name": "x", "dtype": "float32", "dims": ["n", 8]}])
         self.assertEqual(main["outputs"], [{"name": "y", "dtype": "float32", "dims": ["n", 16]}])
         self.assertFalse(main["needs_allocator"])
-        self.assertEqual(told["flags"], ["-O3", "--dim=n=1..16", "--threads=4", "--max-recursion=1000"])
+        self.assertEqual(told["flags"], ["-O3", "--dim=n=1..16", "--threads=4", "--max-recursion=1000", "--max-data-nodes=100000"])
         self.assertIn(bytes.fromhex(told["hash"]), (self.path / "m.o").read_bytes())
 
     def test_the_work_of_nodes(self):
