@@ -5,7 +5,8 @@
 // what a CPU does much worse or better than those with the same instructions: schedules of all others hold for it, too.
 //
 // A name for several CPUs, such as x86-64-v3, has the number that suits the worst of them, if the others lose little:
-// parts of a vector take Haswell two or three cycles more than a store under a mask, and a Zen ten less.
+// parts of a vector are thought to take Haswell two or three cycles more than a store under a mask; a Zen 3 takes ten
+// less.
 #include <algorithm>
 #include <iterator>
 
@@ -23,9 +24,9 @@ struct CpuNumber {
 using M = MachineModel;
 
 // Stores under a mask are microcode where AMD has AVX without masks of AVX-512. Measured on a Zen 3 with four stores of
-// vmaskmovps in a loop: 14 to 17 cycles for 256 bits, 7 to 8 for 128; uops.info has Zen 1 and 2, Agner Fog's tables the
-// older ones. LLVM has a tuning of Zen 1 to 3, and of x86-64-v3 for their sake, that avoids these stores where it can
-// (llvm/llvm-project, pull request 214187). x86-64 and x86-64-v2 have AVX if --mattr says so.
+// vmaskmovps in a loop: 14 to 17 cycles for 256 bits, 7 to 8 for 128. The other rows have its number unmeasured; LLVM
+// avoids these stores on Zen 1 to 3, and on x86-64-v3 for their sake (llvm/llvm-project, pull request 214187). x86-64
+// and x86-64-v2 have AVX if --mattr says so.
 constexpr CpuNumber kNumbers[] = {
     {"x86-64", &M::masked_store_cycles, 14},    {"x86-64-v2", &M::masked_store_cycles, 14},
     {"x86-64-v3", &M::masked_store_cycles, 14}, {"znver1", &M::masked_store_cycles, 14},

@@ -72,7 +72,7 @@ constexpr ModelField kFields[] = {
      "tuned with 3x3 convolutions of 64 channels at 56 (docs/performance.md)"},
     {"masked_store_cycles", &M::masked_store_cycles, 0, kMostCycles, false,
      "cycles of a store under a mask of a vector of 32-bit or 64-bit elements",
-     "vmaskmovps on Haswell and Skylake (uops.info). CPUs of which it is microcode have their own (targets/cpus.cpp)"},
+     "assumed for Haswell and Skylake, not measured. CPUs of which it is microcode have their own (targets/cpus.cpp)"},
     {"winograd_data_cycles", &M::winograd_data_cycles, 0, kMostCycles, false,
      "cycles of a vector of data that Winograd's algorithm (the strategy winograd) makes for a point",
      "kept"},

@@ -130,8 +130,8 @@ class PlainStores {
 // a test, a branch and an element of the address besides.
 constexpr double kPartCycles = 1, kTestedPartCycles = 2;
 
-/// Whether the machine's store under a mask takes longer than so many cycles. Of elements that have no such store, LLVM
-/// makes single ones.
+/// Whether the machine's store under a mask takes longer than this many cycles. Of elements that have no such store,
+/// LLVM makes single ones.
 bool is_slower(const llvm::IntrinsicInst& store, double cycles, const Target& target) {
   const auto* vector = llvm::cast<llvm::FixedVectorType>(store.getArgOperand(0)->getType());
   const unsigned bits = vector->getScalarSizeInBits();

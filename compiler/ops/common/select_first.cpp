@@ -22,7 +22,7 @@
 namespace relaxc::ops {
 namespace {
 
-constexpr int64_t kSortedWhole = 32;    ///< rows of at most so many elements are sorted completely
+constexpr int64_t kSortedWhole = 32;    ///< rows of at most this many elements are sorted completely
 constexpr int64_t kKeysOfBlock = 64;    ///< elements of a block: a few vectors, which find the least key
 constexpr int64_t kBlocksOfFirst = 4;   ///< blocks for each of the k elements, from which on blocks pay
 constexpr int64_t kFewMore = 16;        ///< surplus elements that are accepted in addition to k / 8

@@ -17,7 +17,7 @@
 namespace relaxc::ops {
 namespace {
 
-constexpr int64_t kInserted = 32;  ///< at most so many keys are inserted; for more, counting bytes costs less
+constexpr int64_t kInserted = 32;  ///< at most this many keys are inserted; for more, counting bytes costs less
 constexpr int64_t kByteValues = 256;
 
 }  // namespace

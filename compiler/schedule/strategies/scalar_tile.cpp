@@ -39,7 +39,7 @@ namespace {
 constexpr int64_t kMostStraightTaps = 5;     ///< maximum that is unrolled
 constexpr int32_t kFewScalarRegisters = 12;  ///< fewer hold two sums with operands and addresses
 constexpr int32_t kManyRegisters = 24;       ///< this many hold sixteen sums
-constexpr int64_t kManySums = 16;            ///< tiles of so many sums compute results in a loop for small code
+constexpr int64_t kManySums = 16;            ///< tiles of this many sums compute results in a loop for small code
 
 /// The loops of the result whose iterations share an operand; 0 if there is none.
 struct TileAxes {
