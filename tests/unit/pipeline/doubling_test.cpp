@@ -163,7 +163,7 @@ TEST_CASE("the cost of chains of operators on one value twice is linear") {
       }
     }
   WARN(chained << " operators and dtypes");
-  CHECK(chained > testing::sample(150));
+  CHECK(chained > testing::sample(120));  // 156 of all; which a sample has depends on how many operators there are
 }
 
 TEST_CASE("the cost of chains of selects with values used on both sides is linear") {
