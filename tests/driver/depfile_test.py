@@ -9,7 +9,7 @@ import unittest
 
 import program
 import wire
-from program import RELAXC, ProgramTest
+from program import LONG, RELAXC, ProgramTest
 
 MAKEFILE = """m.o: model.onnx
 \t@echo made >> log
@@ -61,7 +61,9 @@ class Depfiles(ProgramTest):
             if byte == ord("/"):
                 continue
             c = bytes([byte])
-            for name, end in ((b"a" + c + b"b", False), (c + b"b", False), (b"a" + c, True), (b"a" + c + c + b"b", False)):
+            forms = [(b"a" + c + b"b", False), (c + b"b", False), (b"a" + c, True), (b"a" + c + c + b"b", False)]
+            # Bytes that make has no use for go by one form each.
+            for name, end in forms if LONG or not c.isalnum() else forms[byte % 4:][:1]:
                 with self.subTest(name=name):
                     try:
                         name.decode()

@@ -14,6 +14,7 @@ INCLUDE = Path(__file__).resolve().parents[2] / "runtime-lite/include"
 RELAXC, RUNTIME = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
 
 LINK_FLAGS = os.environ.get("RELAXC_LINK_FLAGS", "").split()
+LONG = os.environ.get("RELAXC_LONG_TESTS", "0") == "1"  # whole loops, from which the ordinary run takes a sample
 
 TEXT = """@R.function
 def main(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
