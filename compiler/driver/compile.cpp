@@ -8,6 +8,8 @@
 #include "compiler/api/choose_target.h"
 #include "compiler/api/compile.h"
 #include "compiler/api/install.h"
+#include "compiler/driver/certificate/certificate.h"
+#include "compiler/driver/certificate/check_certificate.h"
 #include "compiler/driver/messages.h"
 #include "compiler/driver/progress.h"
 #include "compiler/driver/report/bounds_note.h"
@@ -18,6 +20,7 @@
 #include "compiler/relax/print.h"
 #include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
+#include "compiler/support/termination.h"
 #include "targets/machine.h"
 
 namespace relaxc::driver {
@@ -38,6 +41,34 @@ Mode mode_of(const Options& options) {
   return prints ? Mode::kPrint : Mode::kWrite;
 }
 
+/// A folder for outputs, which goes again if they are not written.
+class NewFolder {
+ public:
+  NewFolder() = default;
+  NewFolder(const NewFolder&) = delete;
+  ~NewFolder() {
+    std::error_code error;
+    if (!path_.empty()) std::filesystem::remove(path_, error);  // not if it holds anything
+  }
+
+  /// Makes the folder unless it exists. Fails (io) if it cannot be made.
+  Status make(const std::string& path, Diagnostics& diag) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) return Done{};
+    if (!std::filesystem::create_directory(path, error))
+      return diag.error(nullptr, Kind::io, "cannot make the folder {}: {}", path,
+                        error ? error.message() : "a file has this name");
+    path_ = path;
+    removal_.emplace(path);
+    return Done{};
+  }
+  void keep() { path_.clear(), removal_.reset(); }
+
+ private:
+  std::string path_;
+  std::optional<RemoveOnTermination> removal_;
+};
+
 class Run {
  public:
   explicit Run(const Options& options) : options_(options), mode_(mode_of(options)), outputs_(diag_) {}
@@ -55,13 +86,16 @@ class Run {
   Status all_steps() {
     Diagnostics& diag = diag_;
     Goal goal = mode_ == Mode::kWrite ? goal_of(options_) : Goal::kModule;
+    RELAXC_DO(check_certifiable(goal));
     RELAXC_TRY(std::unique_ptr<Artifact> made, api::compile(options_, goal, outputs_, diag, watch()));
     progress_.clear();
     if (mode_ == Mode::kInspect && !options_.tool.explain.empty()) RELAXC_DO(print_explanations(options_, *made, diag));
     if (mode_ == Mode::kInspect && options_.passes.stop_after.empty()) answer_proofs_and_safety(*made);
     if (goal == Goal::kModule) return Done{};
     if (options_.warnings_are_errors && !diag.all().empty()) return Done{};
+    if (!options_.certificate.empty()) RELAXC_DO(add_certificate(*made));
     RELAXC_DO(commit(*made, outputs_, diag));
+    certificate_folder_.keep();
     for (const std::string& path : outputs_.paths()) say("wrote {} ({} bytes)", path, size_of(path));
     return Done{};
   }
@@ -81,6 +115,38 @@ class Run {
     fmt::print("{}", safety == "json" ? safety_json(requirements, made, found) : safety_text(requirements));
   }
 
+  /// Fails (usage) if a certificate is wanted of what has none.
+  Status check_certifiable(Goal goal) {
+    Diagnostics& diag = diag_;
+    if (options_.certificate.empty()) return Done{};
+    if (goal == Goal::kObject) {
+      RELAXC_TRY(const OutputPlan plan, plan_outputs(options_, diag));
+      if (plan.emit == Emit::kObject || plan.emit == Emit::kSharedLibrary || plan.emit == Emit::kC) return Done{};
+    }
+    return diag.error(nullptr, Kind::usage,
+                      "--certificate is about an object, a shared library or C that is written: give such an output");
+  }
+
+  /// Proves what can be proved of the object, and adds the certificate to the outputs.
+  Status add_certificate(const Artifact& made) {
+    Diagnostics& diag = diag_;
+    progress_.at("proving memory and schedules");
+    const Proofs proofs = prove(made, "all", [](const std::string&) {});
+    progress_.clear();
+    if (proofs.refuted())
+      return diag.error(nullptr, Kind::ill_formed,
+                        "the code is not certified: a claim about it is refuted, which `relaxc inspect --prove` shows");
+    Certified subject{options_, made, findings_, proofs, {}};
+    RELAXC_TRY(const std::vector<relax::FileRef> contents, outputs_.contents());
+    const std::vector<std::string> paths = outputs_.paths();
+    for (size_t i = 0; i < paths.size(); ++i)
+      subject.written.push_back({std::filesystem::path(paths[i]).filename().string(), contents[i]});
+    RELAXC_TRY(const Certificate certificate, make_certificate(subject, diag));
+    RELAXC_DO(certificate_folder_.make(options_.certificate, diag));
+    RELAXC_DO(outputs_.write(options_.certificate + "/" + kCertificateFile, certificate.json));
+    return outputs_.write(options_.certificate + "/" + kCertificatePage, certificate.page);
+  }
+
   Watch watch() {
     Watch watch;
     watch.findings = &findings_;
@@ -88,7 +154,7 @@ class Run {
     watch.generated = [this](size_t begun, size_t all) {
       progress_.at(fmt::format("generating code, function {} of {}", begun, all));
     };
-    watch.observe = mode_ == Mode::kInspect;
+    watch.observe = mode_ == Mode::kInspect || !options_.certificate.empty();
     watch.read = [this](const Artifact& made) {
       for (const relax::FileRef& file : made.files) say("read {} ({} bytes)", file->path(), file->bytes().size());
     };
@@ -134,6 +200,7 @@ class Run {
   const Options& options_;
   Mode mode_;
   Diagnostics diag_;
+  NewFolder certificate_folder_;  ///< outlives the files that are staged in it
   Outputs outputs_;
   frontend::Findings findings_;
   std::vector<StateProposal> proposals_;
@@ -156,6 +223,16 @@ int print_cmake_dir() {
   return folder.empty() ? 1 : 0;
 }
 
+/// Holds the files that the options name against a certificate.
+int check_files(const Options& options) {
+  Diagnostics diag;
+  std::vector<std::string> files = options.more_inputs;
+  if (!options.input.empty()) files.push_back(options.input);
+  if (Result<std::string> agreed = check_certificate(options.check_certificate, files, diag)) fmt::print("{}", *agreed);
+  print_diagnostics(diag, options, {});
+  return exit_code(diag, options);
+}
+
 /// Prints the machine that the flags select, as complete flags that select it again.
 int print_target(const Options& options) {
   Diagnostics diag;
@@ -170,6 +247,7 @@ int compile(const Options& options) {
   if (options.print_targets) return print_targets();
   if (options.print_cmake_dir) return print_cmake_dir();
   if (options.print_target) return print_target(options);
+  if (!options.check_certificate.empty()) return check_files(options);
   return Run(options).run();
 }
 

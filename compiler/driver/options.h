@@ -38,8 +38,10 @@ struct Options : CompileOptions {
   bool print_targets = false, print_target = false, print_cmake_dir = false;
   bool verbose = false;
   CheckFormat check = CheckFormat::kNone;
-  double time_limit = 0;      ///< seconds; 0: none
-  uint64_t memory_limit = 0;  ///< bytes; 0: none
+  double time_limit = 0;          ///< seconds; 0: none
+  uint64_t memory_limit = 0;      ///< bytes; 0: none
+  std::string certificate;        ///< a folder for the certificate of what is written; empty: none
+  std::string check_certificate;  ///< the folder of a certificate to hold against files; empty: none
 
   /// The limits that `--untrusted` sets if none are given.
   static constexpr double kUntrustedSeconds = 300;

@@ -64,6 +64,13 @@ int ulps_of(const std::string& function) {
   return function.starts_with("pow ") ? 6 : 4;
 }
 
+/// Returns the test that compares a function with one of more digits.
+std::string test_of(const std::string& function) {
+  if (function.starts_with("pow ")) return "unit_arith:pow is within its bounds, special cases included";
+  if (function.find("(float64)") != std::string::npos) return "unit_arith:functions of float64 are within 4 ULP";
+  return "unit_arith:functions of float32 are within 2 ULP";
+}
+
 }  // namespace
 
 KernelArithmetic arithmetic_of(const tir::PrimFunc& definition) {
@@ -75,20 +82,22 @@ KernelArithmetic arithmetic_of(const tir::PrimFunc& definition) {
   return found;
 }
 
-std::vector<std::string> error_bounds(const KernelArithmetic& arithmetic, const std::string& steps) {
-  if (arithmetic.floats.empty()) return {"exact: no operation rounds"};
-  std::vector<std::string> bounds{
-      fmt::format("each operation on {} rounds to nearest: 0.5 ULP", fmt::join(arithmetic.floats, ", "))};
+std::vector<ErrorBound> error_bounds(const KernelArithmetic& arithmetic, const std::string& steps) {
+  if (arithmetic.floats.empty()) return {{"exact: no operation rounds", "onnx_numerics"}};
+  std::vector<ErrorBound> bounds{
+      {fmt::format("each operation on {} rounds to nearest: 0.5 ULP", fmt::join(arithmetic.floats, ", ")),
+       "onnx_numerics"}};
   for (const std::string& terms : arithmetic.sums)
-    bounds.push_back(
-        fmt::format("a sum of {} terms: in any order within (k + 1) u / (1 - (k + 1) u) of the sum of "
-                    "their magnitudes, for k = {} and u half a ULP of 1",
-                    terms, terms));
+    bounds.push_back({fmt::format("a sum of {} terms: in any order within (k + 1) u / (1 - (k + 1) u) of the sum of "
+                                  "their magnitudes, for k = {} and u half a ULP of 1",
+                                  terms, terms),
+                      "driver:certificate"});
   for (const std::string& function : arithmetic.functions)
-    bounds.push_back(fmt::format("{}: {} ULP", function, ulps_of(function)));
+    bounds.push_back({fmt::format("{}: {} ULP", function, ulps_of(function)), test_of(function)});
   if (steps.find("winograd") != std::string::npos)
-    bounds.emplace_back(
-        "Winograd's transforms, for k channels: within (22/3)^2 9 k (k + 32) u max |w| max |x|, in place of the sum's");
+    bounds.push_back(
+        {"Winograd's transforms, for k channels: within (22/3)^2 9 k (k + 32) u max |w| max |x|, in place of the sum's",
+         "unit_schedule:convolutions by Winograd's algorithm stay within the bound"});
   return bounds;
 }
 

@@ -19,8 +19,14 @@ struct KernelArithmetic {
 /// Returns what `definition` computes; it holds functions such as exp as such, not as polynomials.
 KernelArithmetic arithmetic_of(const tir::PrimFunc& definition);
 
-/// Returns the bounds of docs/numerics.md for this arithmetic as one sentence for each cause of rounding. `steps` is
-/// the schedule: Winograd's convolutions have a bound of their own.
-std::vector<std::string> error_bounds(const KernelArithmetic& arithmetic, const std::string& steps);
+/// The largest error that one cause of rounding has.
+struct ErrorBound {
+  std::string text;  ///< as a sentence, in units in the last place or by a formula
+  std::string test;  ///< the name in CTest of the test that holds it
+};
+
+/// Returns the bounds of docs/numerics.md for this arithmetic, one for each cause of rounding. `steps` is the schedule:
+/// Winograd's convolutions have a bound of their own.
+std::vector<ErrorBound> error_bounds(const KernelArithmetic& arithmetic, const std::string& steps);
 
 }  // namespace relaxc::api

@@ -3,6 +3,7 @@
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/ADT/StringRef.h>
+#include <llvm/Config/llvm-config.h>
 #include <llvm/Support/SHA256.h>
 
 namespace relaxc::codegen_llvm {
@@ -21,7 +22,27 @@ void add_parts(llvm::SHA256& sha, const std::vector<std::string>& parts) {
   }
 }
 
+/// Adds the bytes of a file and returns their number.
+uint64_t add_file(llvm::SHA256& sha, const FileContent& file) {
+  uint64_t length = 0;
+  file([&](std::span<const std::byte> piece) {
+    sha.update(llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t*>(piece.data()), piece.size()));
+    length += piece.size();
+  });
+  return length;
+}
+
 }  // namespace
+
+Hash sha256_of(const FileContent& file) {
+  llvm::SHA256 sha;
+  add_file(sha, file);
+  return sha.final();
+}
+
+std::string llvm_version() {
+  return LLVM_VERSION_STRING;
+}
 
 Hash hash_of(const std::vector<std::string>& parts) {
   llvm::SHA256 sha;
@@ -31,14 +52,7 @@ Hash hash_of(const std::vector<std::string>& parts) {
 
 Hash hash_of_files(const std::vector<FileContent>& files, const std::vector<std::string>& parts) {
   llvm::SHA256 sha;
-  for (const FileContent& file : files) {
-    uint64_t length = 0;
-    file([&](std::span<const std::byte> piece) {
-      sha.update(llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t*>(piece.data()), piece.size()));
-      length += piece.size();
-    });
-    add_length(sha, length);
-  }
+  for (const FileContent& file : files) add_length(sha, add_file(sha, file));
   add_parts(sha, parts);
   return sha.final();
 }

@@ -21,4 +21,10 @@ using FileContent = std::function<void(const std::function<void(std::span<const 
 /// Returns the hash of the files in order, each with its length, and then of the parts. Does not keep pieces.
 Hash hash_of_files(const std::vector<FileContent>& files, const std::vector<std::string>& parts);
 
+/// Returns the SHA-256 of the content alone, which other tools (`sha256sum`) give as well.
+Hash sha256_of(const FileContent& file);
+
+/// Returns the version of LLVM that makes code: "22.1.0".
+std::string llvm_version();
+
 }  // namespace relaxc::codegen_llvm

@@ -95,15 +95,30 @@ class Inspection {
     if ((*flags & SymbolRef::SF_Undefined) != 0)
       undefined_.insert(name);
     else if ((*flags & SymbolRef::SF_Global) != 0)
-      out_.globals.push_back({name, size, is_code});
+      out_.globals.push_back(placed({name, size, is_code, {}, 0}, symbol));
     else if (is_code)
-      out_.locals.push_back({name, size, true});
+      out_.locals.push_back(placed({name, size, true, {}, 0}, symbol));
+  }
+
+  /// Adds where the symbol is.
+  ObjectSymbol placed(ObjectSymbol found, const SymbolRef& symbol) const {
+    llvm::Expected<llvm::object::section_iterator> section = symbol.getSection();
+    llvm::Expected<uint64_t> address = symbol.getAddress();
+    if (!section || !address) {
+      if (!section) llvm::consumeError(section.takeError());
+      if (!address) llvm::consumeError(address.takeError());
+      return found;
+    }
+    if (*section == file_.section_end()) return found;
+    found.section = name_of(file_, **section);
+    found.offset = file_.isRelocatableObject() ? *address - (*section)->getAddress() : *address;
+    return found;
   }
 
   /// Takes the exports and imports of a linked WebAssembly module, which has no symbol table.
   void take_exports(const WasmObjectFile& file) {
     for (const llvm::wasm::WasmExport& entry : file.exports())
-      out_.globals.push_back({entry.Name.str(), 0, entry.Kind == llvm::wasm::WASM_EXTERNAL_FUNCTION});
+      out_.globals.push_back({entry.Name.str(), 0, entry.Kind == llvm::wasm::WASM_EXTERNAL_FUNCTION, {}, 0});
     for (const llvm::wasm::WasmImport& entry : file.imports()) undefined_.insert(entry.Field.str());
   }
 
@@ -112,7 +127,7 @@ class Inspection {
     for (const llvm::object::ExportDirectoryEntryRef& entry : file.export_directories()) {
       llvm::StringRef name;
       if (llvm::Error error = entry.getSymbolName(name)) return llvm::consumeError(std::move(error));
-      if (!name.empty()) out_.globals.push_back({name.str(), 0, false});
+      if (!name.empty()) out_.globals.push_back({name.str(), 0, false, {}, 0});
     }
   }
 

@@ -19,6 +19,8 @@ struct ObjectSymbol {
   std::string name;
   uint64_t bytes = 0;
   bool code = false;
+  std::string section;  ///< empty if it is in none
+  uint64_t offset = 0;  ///< from the start of its section in an object, else its address
 };
 
 /// The contents of an object or shared library (ELF, COFF, Mach-O or WebAssembly), with names as the format has them,

@@ -86,9 +86,8 @@ CommandLine read_command_line(int argc, char** argv) {
     fmt::print("{}", man ? man_page(app) : completion(app, shell));
     line.exit = std::fflush(stdout) == 0 ? 0 : 1;
   }
-  if (!line.exit && !o.print_targets && !o.print_target && !o.print_cmake_dir && !o.tool.machine && o.input.empty()) {
-    line.exit = refuse("INPUT is required");
-  }
+  const bool answers = o.print_targets || o.print_target || o.print_cmake_dir || !o.check_certificate.empty();
+  if (!line.exit && !answers && !o.tool.machine && o.input.empty()) line.exit = refuse("INPUT is required");
   return line;
 }
 

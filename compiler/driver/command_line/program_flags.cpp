@@ -21,6 +21,16 @@ void add_answers(CLI::App& app, Options& o) {
       ->check(one_of({"text", "json"}))
       ->type_name("[=json]")
       ->group(kInputFlags);
+  app.add_option("--certificate", o.certificate,
+                 "also write what a safety case needs of the output to this folder: certificate.json and "
+                 "certificate.md")
+      ->type_name("DIR")
+      ->group(kOutputFlags);
+  app.add_option("--check-certificate", o.check_certificate,
+                 "check that the INPUTs, or the files beside this folder, are those that its certificate is about, and "
+                 "exit")
+      ->type_name("DIR")
+      ->group(kOutputFlags);
   app.add_flag("--print-target", o.print_target, "print the flags that select the chosen machine, and exit")
       ->group(kTargetFlags);
   app.add_flag("--print-targets", o.print_targets, "list the named machines, and exit")->group(kTargetFlags);

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "compiler/api/observe/kernel_arithmetic.h"
 #include "compiler/api/report/write_reports.h"
 #include "compiler/api/version.h"
 #include "compiler/support/quote.h"
@@ -144,7 +143,8 @@ void exact_parameters(const Subject& subject, SafetyRequirement& found) {
   for (const std::string& text : narrowed) deviate(found, text);
 }
 
-/// Returns the kernels of all entries by name, each with the nodes of the model that it computes.
+}  // namespace
+
 std::map<std::string, std::set<std::string>> kernels_of(const Artifact& artifact) {
   std::map<std::string, std::set<std::string>> kernels;
   for (const interface::Entry& entry : artifact.object.entries)
@@ -154,17 +154,24 @@ std::map<std::string, std::set<std::string>> kernels_of(const Artifact& artifact
   return kernels;
 }
 
-/// Returns the error bounds of a kernel's results; none if its definition was not observed.
-std::vector<std::string> bounds_of(const Artifact& artifact, const std::string& kernel) {
+std::vector<ErrorBound> bounds_of(const Artifact& artifact, const std::string& kernel) {
   const auto definition = artifact.observed.definitions.find(kernel);
   if (definition == artifact.observed.definitions.end()) return {};
   const tir::PrimFunc* now = artifact.module.find_prim_func(kernel);
   return error_bounds(arithmetic_of(definition->second), now == nullptr ? "" : now->schedule.steps);
 }
 
+namespace {
+
+std::vector<std::string> texts_of(const std::vector<ErrorBound>& bounds) {
+  std::vector<std::string> texts;
+  for (const ErrorBound& bound : bounds) texts.push_back(bound.text);
+  return texts;
+}
+
 void known_errors(const Subject& subject, SafetyRequirement& found) {
   for (const auto& [kernel, sources] : kernels_of(subject.artifact)) {
-    const std::vector<std::string> bounds = bounds_of(subject.artifact, kernel);
+    const std::vector<std::string> bounds = texts_of(bounds_of(subject.artifact, kernel));
     if (bounds.empty())
       deviate(found, kernel + ": no bound is known");
     else
@@ -197,7 +204,7 @@ void traceable(const Subject& subject, SafetyRequirement& found) {
 void validated(const Subject& subject, SafetyRequirement& found) {
   const Proofs* proofs = subject.proofs;
   if (proofs == nullptr || !proofs->memory || !proofs->kernels)
-    return deviate(found, "nothing was proved: --prove does that");
+    return deviate(found, "nothing was proved: --prove and --certificate do that");
   for (const proof::Claims& claims : *proofs->memory) {
     found.facts.push_back(fmt::format("memory of {}: {} claims proved", claims.function, claims.proved));
     for (const std::string& claim : claims.refuted) deviate(found, "refuted: " + claim);
@@ -234,6 +241,10 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
+std::string_view name_of(SafetyAnswer answer) {
+  return kStandings[static_cast<size_t>(answer)];
+}
+
 std::vector<SafetyRequirement> safety_requirements(const Artifact& artifact, const frontend::Findings& findings,
                                                    const Proofs* proofs) {
   std::vector<SafetyRequirement> all;
@@ -250,7 +261,7 @@ std::string safety_text(const std::vector<SafetyRequirement>& requirements) {
   for (const SafetyRequirement& one : requirements) {
     const auto answer = static_cast<size_t>(one.answer);
     ++counts[answer];
-    text += fmt::format("safety   {}: {} ({})\n", one.id, kStandings[answer], one.title);
+    text += fmt::format("safety   {}: {} ({})\n", one.id, name_of(one.answer), one.title);
     for (const std::string& fact : one.facts) text += fmt::format("         {}\n", printable(fact));
   }
   return text + fmt::format("safety   {} requirements: {} met, {} deviations, {} not applicable\n", requirements.size(),
@@ -261,12 +272,9 @@ std::string safety_json(const std::vector<SafetyRequirement>& requirements, cons
                         const Proofs* proofs) {
   Json list = Json::array(), kernels = Json::array(), verdicts = Json::array();
   for (const SafetyRequirement& one : requirements)
-    list.push_back({{"id", one.id},
-                    {"requirement", one.title},
-                    {"answer", kStandings[static_cast<size_t>(one.answer)]},
-                    {"facts", one.facts}});
+    list.push_back({{"id", one.id}, {"requirement", one.title}, {"answer", name_of(one.answer)}, {"facts", one.facts}});
   for (const auto& [kernel, sources] : kernels_of(artifact))
-    kernels.push_back({{"name", kernel}, {"nodes", sources}, {"error", bounds_of(artifact, kernel)}});
+    kernels.push_back({{"name", kernel}, {"nodes", sources}, {"error", texts_of(bounds_of(artifact, kernel))}});
   if (proofs != nullptr && proofs->kernels)
     for (const proof::KernelVerdict& found : *proofs->kernels)
       verdicts.push_back({{"kernel", found.kernel}, {"answer", name_of(found.answer)}, {"text", found.text}});

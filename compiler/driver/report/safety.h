@@ -5,10 +5,13 @@
 // implementation whose preconditions, errors, memory and order are known and can be traced to it.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "compiler/api/compile.h"
+#include "compiler/api/observe/kernel_arithmetic.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/report/proofs.h"
 #include "frontends/onnx/findings.h"
@@ -17,6 +20,9 @@ namespace relaxc::driver {
 
 /// Whether a requirement is met. A deviation is for a person to judge: it says what and where.
 enum class SafetyAnswer : uint8_t { kMet, kDeviation, kNotApplicable };
+
+/// "met", "deviation", "not applicable".
+std::string_view name_of(SafetyAnswer answer);
 
 struct SafetyRequirement {
   std::string_view id;     ///< "explicit-attributes", stable
@@ -29,6 +35,12 @@ struct SafetyRequirement {
 /// was observed. `proofs` may be null: then the requirement that needs them is a deviation that says how to get them.
 std::vector<SafetyRequirement> safety_requirements(const Artifact& artifact, const frontend::Findings& findings,
                                                    const Proofs* proofs);
+
+/// Returns the kernels of all entries by name, each with the nodes of the model that it computes.
+std::map<std::string, std::set<std::string>> kernels_of(const Artifact& artifact);
+
+/// Returns the error bounds of a kernel's results; none if its definition was not observed.
+std::vector<ErrorBound> bounds_of(const Artifact& artifact, const std::string& kernel);
 
 /// The list as text, deviations with all of their facts; or as JSON with the identity of the model and its kernels.
 std::string safety_text(const std::vector<SafetyRequirement>& requirements);
