@@ -176,8 +176,8 @@ Result<PassNumbers> check_pass_flags(const CompileOptions& options, Diagnostics&
   PassNumbers numbers;
   if (!options.mixed_precision.empty())
     numbers[std::string(kMixedPrecisionDType.name)] = options.mixed_precision == "float16" ? 1 : 2;
-  if (options.opt == "s" || options.opt == "z")  // Winograd weights and the blocks of tiles take more memory
-    numbers[std::string(kScheduleWinograd.name)] = 0,
+  if (options.opt == "s" || options.opt == "z")  // Winograd weights, the blocks of tiles and two forms take more memory
+    numbers[std::string(kScheduleWinograd.name)] = 0, numbers[std::string(kFixedPointByChannel.name)] = 0,
     numbers[std::string(kScheduleSmall.name)] = options.opt == "z" ? 2 : 1;
   if (options.quantized_io) numbers[std::string(kQuantizedIo.name)] = 1;
   for (const std::string& text : options.pass_options) RELAXC_DO(read_pass_option(options, text, numbers, diag));

@@ -37,7 +37,10 @@ inline constexpr PassOption kHorizontalFusionOptions[] = {kHorizontalFusionTenso
 inline constexpr PassOption kFixedPointEverywhere{
     "fixed_point_quantization.everywhere", 0, 0,
     "1: on every target without vectors also where results next to a tie may differ from those of float32"};
-inline constexpr PassOption kFixedPointQuantizationOptions[] = {kFixedPointEverywhere};
+inline constexpr PassOption kFixedPointByChannel{
+    "fixed_point_quantization.by_channel", 1, 0,
+    "0: no kernel has both forms, for the channels where integers give the results of float32 and for the others"};
+inline constexpr PassOption kFixedPointQuantizationOptions[] = {kFixedPointEverywhere, kFixedPointByChannel};
 
 // graph/: passes on Relax functions. Passes may leave ops that nothing uses any more; the rows of the pipeline name the
 // clean-ups that run after them.

@@ -8,8 +8,8 @@
 // The method: the values that the sum can have are known from the weights, so either a multiplier, an addend and a
 // shift are found that give the same results for all of them, or there are provably none (multiply_shift.h). Without a
 // floating-point unit the nearest ones are taken then, which differ where float32 has rounded across a tie. With one,
-// float32 stays, unless the option `everywhere` asks for integers. Targets with vectors keep float32, which they
-// compute for all lanes.
+// float32 stays, unless the option `everywhere` asks for integers: for the few channels of a layer without such numbers
+// if code need not be small, else for the layer. Targets with vectors keep float32, which they compute for all lanes.
 //
 // Models of TFLite say by which integers they are scaled. These rules keep every bit of that: sums of two tensors of
 // bytes become two products and one shift on all targets (rescaled_pair.cpp), scaled sums of products one product and
@@ -46,6 +46,7 @@ FixedPointRules rules_for(const PassContext& context) {
   FixedPointRules rules;
   const bool everywhere = context.option(kFixedPointEverywhere) != 0 || uses_soft_float(context.target);
   rules.floats = everywhere ? FloatCost::kExpensive : FloatCost::kCheap;
+  rules.by_channel = context.option(kFixedPointByChannel) != 0;
   rules.multiplication = has_multiply_accumulate_across_vector(context.target) ? Multiplication::kRoundedHigh
                          : has_high_multiply(context.target)                   ? Multiplication::kHigh
                                                                                : Multiplication::kParts;

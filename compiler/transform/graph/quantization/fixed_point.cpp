@@ -7,6 +7,7 @@
 #include "compiler/transform/graph/quantization/fixed_point.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "compiler/relax/op_def.h"
@@ -75,8 +76,40 @@ Shifted without_addend(Value* x) {
   return {x, {{0}, 0}};
 }
 
+/// Returns the requantization of an int32 tensor with a line for the channels where that is exact, and the bits of
+/// float32 for the others (ops/requantize.cpp); null if that would be more than a few channels.
+Result<Value*> in_fixed_point_by_channel(GraphBuilder& b, const Op& op, const std::vector<Staircase>& channels,
+                                         size_t from_end) {
+  constexpr int64_t kLeastExact = 4;      // for each other one, which takes a branch
+  constexpr int64_t kMostEven = 1 << 30;  // doubled, a multiplier is still an int32
+  const Storing storing = storing_of(op);
+  auto found = multiply_shift_of(channels, storing.low, storing.high, Multiplication::kHigh, Shifts::kCommon);
+  if (!found || found->ties != Ties::kAnywhere) return nullptr;
+  MultiplyShift& form = *found;
+  const int64_t exact = std::count(form.exact_channels.begin(), form.exact_channels.end(), true);
+  const auto others = static_cast<int64_t>(form.exact_channels.size()) - exact;
+  const int64_t left = 32 - form.product_shift;
+  if (exact < kLeastExact * others || form.product_half != 0 || left < 1 || left > 31) return nullptr;
+  const auto multiplier = channel_numbers(op.operand(1)), addend = channel_numbers(op.operand(2));
+  const auto bits = [](double number) { return std::bit_cast<int32_t>(static_cast<float>(number)); };
+  for (size_t c = 0; c < form.exact_channels.size(); ++c) {
+    if (form.multipliers[c] >= kMostEven || multiplier->at(c) >= 2) return nullptr;
+    form.multipliers[c] = 2 * (form.exact_channels[c] ? form.multipliers[c] : bits(multiplier->at(c)));
+    if (form.exact_channels[c]) continue;
+    form.multipliers[c] += 1;
+    form.addends[c] = bits(addend->at(c));
+  }
+  Attrs attrs = op.attrs;
+  attrs.set("left", left - 1);
+  attrs.set("right", int64_t{form.right});
+  const IntegerSteps steps(b);
+  Value *multipliers = steps.numbers(form.multipliers, from_end), *addends = steps.numbers(form.addends, from_end);
+  return b.call("requantize", {op.operand(0), multipliers, addends}, std::move(attrs));
+}
+
 /// Returns a requantization of an int32 tensor in fixed point; null if there is no such form.
 Result<Value*> sum_in_fixed_point(GraphBuilder& b, const Op& op, const FixedPointRules& rules) {
+  if (op.attrs.integer("right") > 0) return nullptr;
   const auto multiplier = channel_numbers(op.operand(1)), addend = channel_numbers(op.operand(2));
   if (!multiplier || !addend) return nullptr;
   const Shifted shifted = without_addend(op.operand(0));
@@ -102,7 +135,11 @@ Result<Value*> sum_in_fixed_point(GraphBuilder& b, const Op& op, const FixedPoin
     channels.push_back(std::move(f));
   }
   const auto form = multiply_shift_of(channels, storing.low, storing.high, rules.multiplication);
-  if (!form || (!form->exact && rules.floats == FloatCost::kCheap)) return nullptr;
+  if (!form) return nullptr;
+  if (!form->exact && rules.floats == FloatCost::kCheap) {
+    const bool may = rules.by_channel && rules.multiplication == Multiplication::kHigh && shifted.x == op.operand(0);
+    return may ? in_fixed_point_by_channel(b, op, channels, axis.from_end()) : nullptr;
+  }
   const IntegerSteps steps(b);
   Value* y = steps.apply(*form, shifted.x, bits_of(channels), axis.from_end(), rules.multiplication);
   return steps.stored(y, storing.low, storing.high, storing.dtype);

@@ -14,6 +14,7 @@ enum class FloatCost : uint8_t { kCheap, kExpensive };
 struct FixedPointRules {
   Multiplication multiplication = Multiplication::kHigh;
   FloatCost floats = FloatCost::kCheap;
+  bool by_channel = false;  ///< whether one kernel may have integers for some channels and floats for others
 };
 
 /// Returns a value, computed from integers alone, that replaces the result of `op`, a `requantize` or `quantize`; null

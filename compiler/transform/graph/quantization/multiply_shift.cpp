@@ -28,6 +28,8 @@ namespace {
 constexpr int64_t kMostMultiplier = INT32_MAX - 1;
 constexpr int kLeastFraction = 10;   // least number of fraction bits of the sum
 constexpr int kLeastDigits = 16;     // least number of bits of the largest multiplier
+constexpr int kCommonBits = 20;      // of x, if layers are to have the same shifts
+constexpr int kCommonFraction = 16;  // bits of the sum: as many channels are exact as with more
 constexpr int64_t kMostSteps = 512;  // thresholds that are checked; if there are more, as for 16 bits, only some
 
 int bit_length(double size) {
@@ -116,17 +118,20 @@ class ChannelSearch {
 
 /// Returns the shifts that keep the most digits of multipliers and sums in 32 bits; nothing if these are too few.
 std::optional<MultiplyShift> shifts_of(const std::vector<Staircase>& channels, int64_t low, int64_t high,
-                                       Multiplication how) {
+                                       Multiplication how, Shifts shifts) {
   double most_sum = static_cast<double>(std::max(std::abs(low), std::abs(high))) + 1, most_slope = 0;
   for (const Staircase& f : channels) {
     const double x = static_cast<double>(std::max(std::abs(f.x_low), std::abs(f.x_high)));
     most_sum = std::max(most_sum, f.slope * x + std::abs(f.intercept) + 1);
     most_slope = std::max(most_slope, f.slope);
   }
-  const int bits = bits_of(channels), sum_bits = bit_length(most_sum);
+  int bits = bits_of(channels);
+  if (shifts == Shifts::kCommon) bits = std::max(bits, kCommonBits);
+  const int sum_bits = bit_length(most_sum);
   if (bits > 30 || sum_bits > 30 - kLeastFraction || !(most_slope > 0)) return {};
   MultiplyShift form;
   form.right = 30 - sum_bits;
+  if (shifts == Shifts::kCommon) form.right = std::min(form.right, kCommonFraction);
   // Two parts, each with as many bits as a product with x leaves; three if two would be too few.
   const int part = 31 - bits;
   form.product_shift = how == Multiplication::kParts ? part : 32 - part;
@@ -172,21 +177,22 @@ int64_t MultiplyShift::at(size_t channel, int64_t x, int64_t low, int64_t high) 
 }
 
 std::optional<MultiplyShift> multiply_shift_of(const std::vector<Staircase>& channels, int64_t low, int64_t high,
-                                               Multiplication how) {
-  auto form = shifts_of(channels, low, high, how);
+                                               Multiplication how, Shifts shifts) {
+  auto form = shifts_of(channels, low, high, how, shifts);
   if (!form) return {};
   std::vector<std::vector<Threshold>> thresholds;
-  form->exact = high - low <= kMostSteps;
+  const bool all_steps = high - low <= kMostSteps;
+  form->exact = all_steps;
   for (const Staircase& f : channels) {
     const auto& own = thresholds.emplace_back(thresholds_of(f, low, high));
     const auto [multiplier, addends] = ChannelSearch(f, own, *form).run();
-    form->exact &= addends.room() >= 0;
+    form->exact_channels.push_back(all_steps && addends.room() >= 0);
+    form->exact &= form->exact_channels.back();
     form->multipliers.push_back(multiplier);
     form->addends.push_back(std::clamp<int64_t>(addends.middle(), INT32_MIN, INT32_MAX));
   }
   for (Ties ties : {Ties::kToEven, Ties::kToOdd})
-    if (!form->exact && high - low <= kMostSteps)
-      form->exact = keeps_ties(*form, ties, channels, thresholds, low, high);
+    if (!form->exact && all_steps) form->exact = keeps_ties(*form, ties, channels, thresholds, low, high);
   return form;
 }
 

@@ -28,7 +28,8 @@ struct MultiplyShift {
   int product_shift = 0, right = 0;
   int64_t product_half = 0;  ///< half of 2^product_shift if the product is rounded, else 0
   Ties ties = Ties::kAnywhere;
-  bool exact = false;  ///< gives the staircases' results for every x
+  bool exact = false;                ///< gives the staircases' results for every x
+  std::vector<bool> exact_channels;  ///< by channel: the same of its staircase, by a line without a rule for ties
 
   int64_t at(size_t channel, int64_t x, int64_t low, int64_t high) const;
   int64_t product(int64_t x, int64_t multiplier) const { return (x * multiplier + product_half) >> product_shift; }
@@ -43,10 +44,14 @@ enum class Multiplication : uint8_t {
   kParts,        ///< products of 32 bits alone: the multiplier is split into two or three numbers
 };
 
+/// Which shifts a form has: those that keep the most digits, or those that most layers can have, which can then be one
+/// kernel.
+enum class Shifts : uint8_t { kFinest, kCommon };
+
 /// Returns the form that agrees with the staircases for the most x, for every x if possible. Nothing if slopes differ
 /// too much, or numbers are too large, for as many digits as float32 has.
 std::optional<MultiplyShift> multiply_shift_of(const std::vector<Staircase>& channels, int64_t low, int64_t high,
-                                               Multiplication how);
+                                               Multiplication how, Shifts shifts = Shifts::kFinest);
 
 /// Returns the least number of bits with which every x is within -2^bits..2^bits - 1.
 int bits_of(const std::vector<Staircase>& channels);
