@@ -102,11 +102,13 @@ class ConstantReader {
     return Done{};
   }
 
-  /// Returns the value of float("inf"), float("nan") or float("-inf"); nullopt for anything else.
+  /// Returns the value of float("inf"), float("nan"), float("-inf") or of the text alone, as TVM prints it; nullopt for
+  /// anything else.
   static std::optional<double> special(const ast::Expr& e) {
-    if (!e.is(AstKind::kCall) || e.items.size() != 2 || !e.items[1]->is(AstKind::kString)) return std::nullopt;
-    if (dotted_path(*e.items[0]) != "float") return std::nullopt;
-    const std::string& text = e.items[1]->text;
+    const bool call = e.is(AstKind::kCall) && e.items.size() == 2 && dotted_path(*e.items[0]) == "float";
+    const ast::Expr& written = call ? *e.items[1] : e;
+    if (!written.is(AstKind::kString)) return std::nullopt;
+    const std::string& text = written.text;
     if (text == "inf") return std::numeric_limits<double>::infinity();
     if (text == "-inf") return -std::numeric_limits<double>::infinity();
     if (text == "nan") return std::numeric_limits<double>::quiet_NaN();

@@ -33,7 +33,7 @@ const ast::Expr* argument(const ast::Expr& e, size_t position, std::initializer_
 }
 
 const ast::Keyword* result_types(const ast::Expr& call) {
-  for (std::string_view name : {"out_ty", "ty_args", "out_sinfo", "sinfo_args"})
+  for (std::string_view name : {"out_ty", "ty_args", "out_sinfo", "sinfo_args", "type_args"})
     if (const ast::Keyword* keyword = call.keyword(name)) return keyword;
   return nullptr;
 }

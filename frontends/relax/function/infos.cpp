@@ -90,8 +90,8 @@ Result<relax::Info> read_info(FunctionParts& fn, const ast::Expr& e) {
   if (path == "R.Shape" || path == "Shape") return read_shape_info(fn, e);
   if (path == "R.Prim" || path == "R.PrimValue") return read_prim_info(fn, e);
   if (path == "R.Tuple" || path == "Tuple") return read_tuple_info(fn, e);
-  if (path == "R.Callable") return read_callable_info(fn, e);
-  if (path == "R.Object" || path == "R.Any") return relax::object_info(fn.context());
+  if (path == "R.Callable" || path == "Callable") return read_callable_info(fn, e);
+  if (path == "R.Object" || path == "Object" || path == "R.Any") return relax::object_info(fn.context());
   if (std::optional<DType> scalar = path.rfind("T.", 0) == 0 ? parse_dtype(path.substr(2)) : std::nullopt;
       scalar && e.is(AstKind::kAttribute))  // T.int64, as TVM 0.27 prints R.Prim("int64")
     return relax::prim_info(fn.context(), *scalar == DType::i(64) ? DType::index() : *scalar);

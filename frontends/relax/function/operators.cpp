@@ -73,8 +73,8 @@ Result<std::vector<relax::Value*>> operand_values(FunctionParts& fn, const relax
     bool literal = term.kind == Term::kScalar && term.scalar.expr.dtype() != DType::boolean() &&
                    (term.scalar.literal == Scalar::kInteger || term.scalar.literal == Scalar::kReal ||
                     term.scalar.expr.as<arith::FloatImm>() != nullptr);
+    const bool index = i < def.operands.size() && def.operands[i].name == "indices";
     if (literal && dtype) {
-      bool index = i < def.operands.size() && def.operands[i].name == "indices";
       RELAXC_TRY(Value * value, number(fn, term.scalar, index ? DType::i(64) : *dtype, operand.place));
       values.push_back(value);
       continue;
@@ -83,8 +83,8 @@ Result<std::vector<relax::Value*>> operand_values(FunctionParts& fn, const relax
     if (value != nullptr) pin(fn, *value);
     const auto* prim = value == nullptr ? nullptr : value->info->as<relax::PrimInfo>();
     // A scalar becomes a tensor of rank 0 if there are tensors beside it; a dim also takes their dtype.
-    if (prim != nullptr && prim->value && prim->dtype.is_index() && dtype && elementwise) {
-      RELAXC_TRY(value, scalar_tensor(fn, prim->value, *dtype, operand.place));
+    if (prim != nullptr && prim->value && prim->dtype.is_index() && dtype && (elementwise || index)) {
+      RELAXC_TRY(value, scalar_tensor(fn, prim->value, index ? DType::i(64) : *dtype, operand.place));
     } else if (prim != nullptr && prim->value && !prim->dtype.is_index() && dtype) {
       RELAXC_TRY(value, fn.graph.at(operand.place).call("prim_to_tensor", {value}));
     }

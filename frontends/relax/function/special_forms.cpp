@@ -49,6 +49,11 @@ Result<Term> tuple_form(FunctionParts& fn, const ast::Expr& e) {
   return Term::sequence(std::move(items));
 }
 
+/// Reads relax.Tuple((x, y)), as a value of 2022.
+Result<Term> fields_form(FunctionParts& fn, const ast::Expr& e) {
+  return eval(fn, *e.items[1]);
+}
+
 Result<Term> tuple_get_item_form(FunctionParts& fn, const ast::Expr& e) {
   const ast::Keyword* which = e.keyword("index");
   RELAXC_TRY(Term tuple, eval(fn, *e.items[1]));
@@ -128,6 +133,7 @@ constexpr Form kForms[] = {
     {"R.shape", shape_form, 1, 1},
     {"R.prim_value", prim_value_form, 1, 1},
     {"R.tuple", tuple_form},
+    {"R.Tuple", fields_form, 1, 1},
     {"R.TupleGetItem", tuple_get_item_form, 1, 2},
     {"R.shape_of", shape_of_form, 1, 1},
 };
@@ -187,6 +193,7 @@ Result<Term> special_form(FunctionParts& fn, const std::string& path, const ast:
   size_t arguments = e.items.size() - 1;
   for (const Form& form : kForms) {
     if (form.path != path || arguments < form.least || arguments > form.most) continue;
+    if (path == "R.Tuple" && !e.items[1]->is_sequence()) continue;  // a type
     if (path == "R.TupleGetItem" && arguments == 1 && e.keyword("index") == nullptr) continue;
     known = true;
     return form.read(fn, e);

@@ -128,6 +128,31 @@ Result<Term> arg_extremum(TvmCall& c) {
   return c.term(keepdims ? c.reshape(x, Exprs(rank, c.context().index(1))) : Result<Value*>(x));
 }
 
+/// squeeze(x, axis): a dim that is known not to be 1 stays, as in PyTorch.
+Result<Term> squeeze(TvmCall& c) {
+  RELAXC_TRY(Value * x, c.tensor("x"));
+  if (!c.has("axis")) return c.own();
+  RELAXC_TRY(Ints axes, c.ints("axis", {}));
+  auto rank = static_cast<int64_t>(x->shape().size());
+  auto stays = [&](int64_t axis) {
+    const int64_t at = axis < 0 ? axis + rank : axis;
+    const int64_t* dim = at >= 0 && at < rank ? x->shape()[static_cast<size_t>(at)].constant() : nullptr;
+    return dim != nullptr && *dim != 1;
+  };
+  std::erase_if(axes, stays);
+  if (axes.empty()) return Term::of(x);
+  return c.term(c.op("squeeze", {x}, {{"axis", axes}}));
+}
+
+/// prod(x, axis, keepdims): of bools, whether all are true.
+Result<Term> product(TvmCall& c) {
+  RELAXC_TRY(Value * x, c.tensor("x"));
+  if (!x->dtype().is_bool()) return c.own();
+  RELAXC_TRY(Ints axes, c.ints("axis", {}));
+  RELAXC_TRY(bool keepdims, c.flag("keepdims", false));
+  return c.term(c.op("all", {x}, {{"axis", axes}, {"keepdims", keepdims}}));
+}
+
 /// cumsum(data, axis, dtype, exclusive), cumprod: of all elements where there is no axis.
 Result<Term> cumulate(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
@@ -304,6 +329,8 @@ constexpr TvmOperator kTensorRows[] = {
     {"triu", "x, k", triangle},
     {"argmax", "x, axis, keepdims, select_last", arg_extremum},
     {"argmin", "x, axis, keepdims, select_last", arg_extremum},
+    {"squeeze", "x, axis", squeeze},
+    {"prod", "x, axis, keepdims", product},
     {"cumsum", "data, axis, dtype, exclusive, reverse", cumulate},
     {"cumprod", "data, axis, dtype, exclusive, reverse", cumulate},
     {"linear", "data, weight, bias, out_dtype", linear},
