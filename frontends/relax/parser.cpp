@@ -82,6 +82,7 @@ class ModuleReader {
           scope_.externals[stmt.target->text] = stmt.value->items[1]->text;
           return true;
         }
+        if (in_class && is_absent_metadata(stmt)) return true;
         (void)source_.error(stmt.place, Kind::unsupported,
                             "a module holds functions only; a value that Python computes is written where it is used");
         return false;
@@ -95,6 +96,12 @@ class ModuleReader {
   static bool is_metadata(const ast::Stmt& stmt) {
     return stmt.target != nullptr && stmt.target->is(AstKind::kName) && stmt.target->text == "metadata" &&
            stmt.value != nullptr;
+  }
+
+  /// Returns whether a statement is `__tvm_meta__ = None`, as TVM 0.8 prints it into a module without metadata.
+  static bool is_absent_metadata(const ast::Stmt& stmt) {
+    return stmt.target != nullptr && stmt.target->is(AstKind::kName) && stmt.target->text == "__tvm_meta__" &&
+           stmt.value != nullptr && stmt.value->is(AstKind::kNone);
   }
 
   /// Returns whether a statement is `f = R.ExternFunc("symbol")`; a type after the symbol is ignored, as calls give it.

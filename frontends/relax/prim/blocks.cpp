@@ -1,6 +1,7 @@
 // blocks.cpp: see blocks.h.
 #include "frontends/relax/prim/blocks.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/arith/visit.h"
@@ -12,6 +13,7 @@ void Blocks::note_store(tir::BufferRef buffer, arith::Expr value, bool certain) 
     note_written(buffer);
     return;
   }
+  const bool first = std::find(state_.stored.begin(), state_.stored.end(), buffer) == state_.stored.end();
   state_.stored.push_back(buffer);
   if (!value) return;
   bool reads = false;
@@ -19,12 +21,12 @@ void Blocks::note_store(tir::BufferRef buffer, arith::Expr value, bool certain) 
     const auto* load = node.as<arith::Load>();
     reads |= load != nullptr && load->buffer == buffer;
   });
-  if (reads && certain) state_.combined.push_back(buffer);
+  if (reads && certain && first) state_.combined.push_back(buffer);
 }
 
 Blocks::Inside::Inside(Blocks& blocks, tir::Block& block, Place place, std::vector<arith::Expr> loops)
     : blocks_(blocks),
-      outer_(std::exchange(blocks.state_, BlockState{&block, place, std::move(loops), {}, {}, {}})),
+      outer_(std::exchange(blocks.state_, BlockState{&block, place, std::move(loops), blocks.state_.read, {}, {}})),
       with_axes_(blocks.with_axes_) {}
 
 Blocks::Inside::~Inside() {

@@ -15,9 +15,9 @@ struct BlockState {
   tir::Block* block = nullptr;
   Place place;
   std::vector<arith::Expr> loops;        ///< the variables of the enclosing loops, up to the next block
-  std::vector<tir::BufferRef> read;      ///< in T.reads
+  std::vector<tir::BufferRef> read;      ///< in T.reads, also of the enclosing blocks
   std::vector<tir::BufferRef> stored;    ///< by its statements
-  std::vector<tir::BufferRef> combined;  ///< stored with a value that reads them
+  std::vector<tir::BufferRef> combined;  ///< stored with a value that reads them, and not before in the block
 };
 
 class Blocks {

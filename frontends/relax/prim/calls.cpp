@@ -4,8 +4,13 @@
 // schedules itself.
 #include "frontends/relax/prim/statements.h"
 
+#include <algorithm>
+
+#include "frontends/relax/prim/buffers.h"
 #include "frontends/relax/prim/signature.h"
 #include "frontends/relax/prim/subscripts.h"
+#include "frontends/relax/prim/vector.h"
+#include "frontends/relax/scalars/scalar_calls.h"
 #include "frontends/relax/text/call_text.h"
 #include "frontends/relax/text/literals.h"
 #include "frontends/relax/text/unsupported_aot.h"
@@ -44,10 +49,25 @@ Status old_store(PrimParts& fn, const ast::Expr& call, Suite& out) {
   if (call.items.size() < 4)
     return fn.source.error(call.place, Kind::wrong_arity, "expected a buffer, subscripts and a value");
   const ast::Expr &at = *call.items[newer ? 3 : 2], &value = *call.items[newer ? 2 : 3];
-  RELAXC_TRY(tir::BufferRef buffer, fn.names.find_buffer(*call.items[1]));
-  RELAXC_TRY(std::vector<arith::Expr> indices, subscripts(fn, buffer, targets_of(at), at.place));
+  Lanes::Store lanes(fn.lanes, std::max(lanes_in(fn, at), lanes_in(fn, value)));
+  RELAXC_TRY(Element element, element_of(fn, *call.items[1], targets_of(at), at.place));
   RELAXC_TRY(Scalar scalar, fn.scalars.read(value));
-  return store_element(fn, buffer, std::move(indices), scalar, value.place, out);
+  return store_element(fn, element.buffer, std::move(element.indices), scalar, value.place, out);
+}
+
+/// T.preflattened_buffer(A, (4, 8)): how callers shape a parameter whose elements TVM 0.9 and 0.10 count from the first
+/// one. The memory is the same.
+Status preflattened(PrimParts& fn, const ast::Expr& call) {
+  if (call.items.size() < 3)
+    return fn.source.error(call.place, Kind::wrong_arity, "T.preflattened_buffer takes a buffer and a shape");
+  RELAXC_TRY(tir::BufferRef buffer, fn.names.find_buffer(*call.items[1]));
+  RELAXC_TRY(std::vector<arith::Expr> dims, buffer_shape(fn, *call.items[2]));
+  arith::Expr count = fn.context().index(1), own = fn.context().index(1);
+  for (arith::Expr dim : dims) count = count * dim;
+  for (arith::Expr dim : buffer->shape) own = own * dim;
+  if (arith::prove_equal(count, own)) return Done{};
+  return fn.source.error(call.place, Kind::shape_mismatch, "'{}' has {} elements, found a shape of {}", buffer->name,
+                         arith::to_string(arith::simplify(own)), arith::to_string(arith::simplify(count)));
 }
 
 /// Reads T.guard(condition, code=7, tensor=1, axis=0, symbol=2, node=3, expected=n, actual=m, message="…").
@@ -96,7 +116,7 @@ Status let_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Suite&
   return bind_scalar(fn, *target, typed, stmt, out);
 }
 
-/// Reads a call for its effect; T.evaluate may also hold a value, which is checked and dropped.
+/// Reads a call for its effect; T.evaluate, and a statement alone, may also hold a value, which is checked and dropped.
 Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Suite& out) {
   std::string callee = callee_of(&e);
   if (callee == "T.guard") return guard_call(fn, e, out);
@@ -128,7 +148,10 @@ Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Sui
     return fn.source.error(e.place, Kind::unsupported, "{} belongs to a GPU; this is compiled for a CPU", callee);
   if (std::string_view why = why_unsupported_aot(callee); !why.empty())
     return fn.source.error(e.place, Kind::unsupported, "'{}' {}", callee, why);
-  if (stmt.value != &e) {  // inside T.evaluate
+  if (callee == "T.preflattened_buffer") return preflattened(fn, e);
+  if (is_pointer(fn, e) && callee != "T.reinterpret") return read_pointer(fn, e) ? Status(Done{}) : fn.diag().failed();
+  if (callee == "T.prefetch") return Done{};  // a hint, which the processor gives itself
+  if (stmt.value != &e || (callee.rfind("T.", 0) == 0 && ScalarCalls::is_function(callee.substr(2)))) {
     RELAXC_TRY(Scalar ignored, fn.scalars.read(e));
     static_cast<void>(ignored);
     return Done{};

@@ -38,7 +38,9 @@ Status read_given(PrimParts& fn, const ast::Expr& call, size_t first, const std:
     return fn.source.error(call.place, Kind::wrong_arity, "a buffer takes at most {} arguments", names.size());
   for (size_t i = first; i < call.items.size(); ++i) given[names[i - first]] = call.items[i];
   for (const ast::Keyword& keyword : call.keywords) {
-    auto known = std::find(names.begin(), names.end(), keyword.name == "extents" ? "shape" : keyword.name);
+    if (keyword.name == "name") continue;  // the name that it is bound to is the one in use
+    std::string_view name = keyword.name == "extents" ? "shape" : keyword.name == "type" ? "buffer_type" : keyword.name;
+    auto known = std::find(names.begin(), names.end(), name);
     if (known == names.end()) {
       Failure failure =
           fn.source.error(keyword.place, Kind::invalid_attribute, "a buffer has no argument '{}'", keyword.name);

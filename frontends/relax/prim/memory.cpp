@@ -63,6 +63,7 @@ Status open_allocation(PrimParts& fn, const std::string& callee, const ast::Stmt
   }
   RELAXC_DO(out.check_room(fn.source, stmt.place));
   fn.names.bind_buffer(*stmt.target, opened);
+  if (callee == "T.allocate") fn.names.note_allocated(opened);
   out.open([&fn, opened](tir::Stmt body) { return fn.builder.alloc(opened, body); });
   return Done{};
 }

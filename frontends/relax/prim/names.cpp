@@ -19,6 +19,13 @@ Result<tir::BufferRef> PrimNames::find_buffer(const ast::Expr& e) {
   return source_.error(e.place, Kind::invalid_value, "'{}' is not a buffer", e.text);
 }
 
+tir::BufferRef PrimNames::pointed_to(const ast::Expr& e) {
+  if (tir::BufferRef buffer = described(e, "data")) return buffer;
+  Binding* known = e.is(AstKind::kName) ? find(e.text) : nullptr;
+  bool buffer = known != nullptr && known->value.kind == PrimName::kBuffer;
+  return buffer && allocated_.count(known->value.buffer) > 0 ? known->value.buffer : nullptr;
+}
+
 tir::BufferRef PrimNames::described(const ast::Expr& e, std::string_view what) {
   const ast::Expr& path = e.is(AstKind::kStarred) ? *e.items[0] : e;
   if (!path.is(AstKind::kAttribute) || path.text != what || !path.items[0]->is(AstKind::kName)) return nullptr;

@@ -3,6 +3,8 @@
 // Has the scopes of the function and the symbols that it declares.
 #pragma once
 
+#include <set>
+
 #include "compiler/support/result.h"
 #include "compiler/tir/builder.h"
 #include "frontends/relax/shared/save_and_restore.h"
@@ -37,6 +39,11 @@ class PrimNames {
   Binding* find(std::string_view name) { return scopes_.find(name); }
   /// Returns the buffer of that name; reports anything else.
   Result<tir::BufferRef> find_buffer(const ast::Expr& e);
+  /// Returns the buffer of `A.data`, or of the name of allocated memory; null for anything else. Lowered code counts
+  /// the elements of such a pointer from the first one, whatever its dims.
+  tir::BufferRef pointed_to(const ast::Expr& e);
+  /// Says that a buffer is what T.allocate gave, which TVM before 0.10 uses as a pointer.
+  void note_allocated(tir::BufferRef buffer) { allocated_.insert(buffer); }
   /// Returns A for `A.shape`, `*A.shape` and `A.dtype` (`what` is the name after the dot); null for other expressions.
   tir::BufferRef described(const ast::Expr& e, std::string_view what);
 
@@ -75,6 +82,7 @@ class PrimNames {
   SourceText& source_;
   Scope<PrimName> scopes_;
   std::vector<Symbol> symbols_;
+  std::set<tir::BufferRef> allocated_;
   bool declaring_ = false;
 };
 

@@ -14,9 +14,9 @@ Result<Pointer> element_pointer(PrimParts& fn, const ast::Expr& e) {
   if (e.items.size() != 2 || !e.items[1]->is(AstKind::kSubscript))
     return fn.source.error(e.place, Kind::ill_formed, "expected the address of an element: T.address_of(A[i])");
   const ast::Expr& element = *e.items[1];
-  RELAXC_TRY(tir::BufferRef buffer, fn.names.find_buffer(*element.items[0]));
-  RELAXC_TRY(std::vector<arith::Expr> indices,
-             subscripts(fn, buffer, {element.items.begin() + 1, element.items.end()}, element.place));
+  RELAXC_TRY(Element found,
+             element_of(fn, *element.items[0], {element.items.begin() + 1, element.items.end()}, element.place));
+  auto& [buffer, indices] = found;
   arith::Expr offset = indices.empty() ? fn.context().index(0) : tir::element_offset(fn.context(), *buffer, indices);
   return Pointer{buffer, offset * buffer->dtype.bytes()};
 }

@@ -37,7 +37,7 @@ Status read_attribute(PrimParts& fn, const ast::Expr& key, const ast::Expr& writ
   }
   // Ignore what TVM keeps for its own passes: the target it compiled for, layouts, options.
   bool foreign = callee_of(&value) == "T.target" || value.is(AstKind::kDict) || value.is_sequence() ||
-                 value.is(AstKind::kNone) || value.is(AstKind::kFloat);
+                 value.is(AstKind::kNone) || value.is(AstKind::kFloat) || value.is(AstKind::kSubscript);
   if (foreign) return Done{};
   bool text = value.is(AstKind::kString) || value.is(AstKind::kInt);
   if (!text && !flag && !value.is(AstKind::kFalse))

@@ -9,11 +9,16 @@ void Ranges::note_loop(arith::Var var, arith::Expr min, arith::Expr extent) {
   const int64_t *first = min.constant(), *count = extent.constant();
   int64_t last = 0;
   bool exact = first != nullptr && count != nullptr && *count > 0 && !__builtin_add_overflow(*first, *count - 1, &last);
-  if (exact) attained_[var->id] = {*first, last};
+  if (exact) note(var, {*first, last});
+}
+
+void Ranges::note(arith::Var var, arith::Range range) {
+  attained_[var->id] = range;
+  facts_.bound(var, range);
 }
 
 void Ranges::note_value(arith::Var var, arith::Expr value) {
-  if (std::optional<arith::Range> range = attained(value)) attained_[var->id] = *range;
+  if (std::optional<arith::Range> range = attained(value)) note(var, *range);
 }
 
 /// Returns the range of `e` if the expression certainly reaches both of its ends; else nullopt.

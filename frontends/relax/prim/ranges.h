@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "compiler/arith/facts.h"
 #include "compiler/arith/simplify.h"
 #include "compiler/support/result.h"
 #include "compiler/tir/stmt.h"
@@ -27,11 +28,16 @@ class Ranges {
   /// Reports a subscript that is certainly out of bounds. `certain`: it is executed unconditionally.
   Status check(tir::BufferRef buffer, size_t axis, arith::Expr at, bool certain, Place place) const;
 
+  /// Simplifies an index expression by the ranges of its loop variables.
+  arith::Expr simplified(arith::Expr e) const { return arith::simplify(e, facts_); }
+
  private:
+  void note(arith::Var var, arith::Range range);
   std::optional<arith::Range> attained(arith::Expr e) const;
 
   SourceText& source_;
   std::map<uint32_t, arith::Range> attained_;  ///< by the variable's id
+  arith::Facts facts_;                         ///< the same ranges
 };
 
 }  // namespace relaxc::frontend

@@ -47,10 +47,8 @@ Result<Scalar> PrimScalars::subscript(const ast::Expr& e) {
   if (shaped != nullptr && e.items.size() == 2) return dim_of(shaped, e);
   tir::BufferRef stepped = parts_.names.described(*e.items[0], "strides");
   if (stepped != nullptr && e.items.size() == 2) return stride_of(stepped, e);
-  RELAXC_TRY(tir::BufferRef buffer, parts_.names.find_buffer(*e.items[0]));
-  RELAXC_TRY(std::vector<arith::Expr> indices,
-             subscripts(parts_, buffer, {e.items.begin() + 1, e.items.end()}, e.place));
-  return Scalar{parts_.builder.load(buffer, std::move(indices))};
+  RELAXC_TRY(Element found, element_of(parts_, *e.items[0], {e.items.begin() + 1, e.items.end()}, e.place));
+  return Scalar{parts_.builder.load(found.buffer, std::move(found.indices))};
 }
 
 /// Reads `B.elem_offset`: where B begins in the buffer that it is a part of, in elements; 0 for any other buffer.

@@ -59,24 +59,23 @@ Status store_statement(PrimParts& fn, const ast::Expr& target, const ast::Expr& 
   Diagnostics& diag = fn.source.diag();
   if (!target.is(AstKind::kSubscript))
     return fn.source.error(target.place, Kind::unsupported, "only an element of a buffer can be changed");
-  Result<tir::BufferRef> buffer = fn.names.find_buffer(*target.items[0]);
-  if (!buffer) {
+  if (fn.names.pointed_to(*target.items[0]) == nullptr && !fn.names.find_buffer(*target.items[0])) {
     (void)fn.scalars.read(value);  // report errors of the value as well
     return diag.failed();
   }
   Lanes::Store lanes(fn.lanes, std::max(lanes_in(fn, target), lanes_in(fn, value)));
-  Result<std::vector<arith::Expr>> indices =
-      subscripts(fn, *buffer, {target.items.begin() + 1, target.items.end()}, target.place);
+  Result<Element> element =
+      element_of(fn, *target.items[0], {target.items.begin() + 1, target.items.end()}, target.place);
   Result<Scalar> scalar = value_or_call(fn, value, out);
-  if (indices && scalar && !op.empty())
-    scalar = fn.scalars.binary(op, Scalar{fn.builder.load(*buffer, *indices)}, *scalar, target.place);
-  if (!indices || !scalar) return diag.failed();
-  return store_element(fn, *buffer, std::move(*indices), *scalar, value.place, out);
+  if (element && scalar && !op.empty())
+    scalar = fn.scalars.binary(op, Scalar{fn.builder.load(element->buffer, element->indices)}, *scalar, target.place);
+  if (!element || !scalar) return diag.failed();
+  return store_element(fn, element->buffer, std::move(element->indices), *scalar, value.place, out);
 }
 
 Status store_element(PrimParts& fn, tir::BufferRef buffer, std::vector<arith::Expr> indices, Scalar scalar, Place place,
                      Suite& out, arith::Expr mask) {
-  RELAXC_TRY(arith::Expr typed, fn.scalars.adapt(scalar, buffer->dtype, place));
+  RELAXC_TRY(arith::Expr typed, fn.scalars.stored(scalar, buffer->dtype, place));
   fn.note_store(buffer, typed);
   if (fn.lanes.any()) return store_lanes(fn, buffer, std::move(indices), typed, mask, place, out);
   out.add(if_chosen(fn, mask, fn.builder.store(buffer, std::move(indices), typed)));

@@ -1,6 +1,7 @@
 // subscripts.cpp: reads elements and regions of buffers.
 #include "frontends/relax/prim/subscripts.h"
 
+#include "frontends/relax/prim/buffers.h"
 #include "frontends/relax/prim/vector.h"
 #include "frontends/relax/text/call_text.h"
 
@@ -38,11 +39,41 @@ Result<std::vector<arith::Expr>> subscripts(PrimParts& fn, tir::BufferRef buffer
   return indices;
 }
 
+namespace {
+
+/// Returns the subscripts of element number `place_in` of compact memory.
+std::vector<arith::Expr> indices_at(PrimParts& fn, const tir::Buffer& buffer, arith::Expr place_in) {
+  std::vector<arith::Expr> strides = compact_strides(fn.context(), buffer.shape), indices;
+  for (size_t axis = 0; axis < strides.size(); ++axis) {
+    arith::Expr at = arith::floordiv(place_in, strides[axis]);
+    indices.push_back(fn.ranges.simplified(axis > 0 ? arith::floormod(at, buffer.shape[axis]) : at));
+  }
+  return indices;
+}
+
+}  // namespace
+
+Result<Element> element_of(PrimParts& fn, const ast::Expr& base, const std::vector<const ast::Expr*>& at, Place place) {
+  tir::BufferRef pointed = fn.names.pointed_to(base);
+  const bool counted = pointed != nullptr && at.size() == 1 && pointed->shape.size() != 1 && pointed->strides.empty() &&
+                       fn.lanes.of_element(pointed) == 0;
+  if (!counted) {
+    RELAXC_TRY(tir::BufferRef buffer, pointed != nullptr ? Result(pointed) : fn.names.find_buffer(base));
+    RELAXC_TRY(std::vector<arith::Expr> indices, subscripts(fn, buffer, at, place));
+    return Element{buffer, std::move(indices)};
+  }
+  arith::Expr count = fn.context().index(1);
+  for (arith::Expr dim : pointed->shape) count = count * dim;
+  tir::BufferRef flat = fn.builder.buffer(pointed->name, pointed->dtype, {arith::simplify(count)}, pointed->scope);
+  RELAXC_TRY(std::vector<arith::Expr> found, subscripts(fn, flat, at, place));
+  return Element{pointed, indices_at(fn, *pointed, found[0])};
+}
+
 Result<Scalar> buffer_element(PrimParts& fn, const ast::Expr& buffer, const ast::Expr& at) {
-  RELAXC_TRY(tir::BufferRef found, fn.names.find_buffer(buffer));
-  RELAXC_TRY(std::vector<arith::Expr> indices, subscripts(fn, found, targets_of(at), at.place));
+  RELAXC_TRY(Element found, element_of(fn, buffer, targets_of(at), at.place));
+  std::vector<arith::Expr>& indices = found.indices;
   if (fn.lanes.any() && !indices.empty() && !fn.lanes.move(indices)) indices.back() = indices.back() + fn.lanes.var();
-  return Scalar{fn.builder.load(found, std::move(indices))};
+  return Scalar{fn.builder.load(found.buffer, std::move(indices))};
 }
 
 Result<tir::BufferRegion> buffer_region(PrimParts& fn, const ast::Expr& e) {

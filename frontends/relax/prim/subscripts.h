@@ -5,6 +5,13 @@
 
 namespace relaxc::frontend {
 
+/// An element of a buffer.
+struct Element {
+  tir::BufferRef buffer = nullptr;
+  std::vector<arith::Expr> indices;  ///< one for each dim
+};
+/// Reads the element that `at` names in `base`, a buffer or a pointer (`A.data`), whose elements count from the first.
+Result<Element> element_of(PrimParts& fn, const ast::Expr& base, const std::vector<const ast::Expr*>& at, Place place);
 /// Returns the subscripts of `A[i, j]`, one for each dim.
 Result<std::vector<arith::Expr>> subscripts(PrimParts& fn, tir::BufferRef buffer,
                                             const std::vector<const ast::Expr*>& given, Place place);

@@ -111,6 +111,14 @@ Result<arith::Expr> ScalarReader::adapt(const Scalar& scalar, DType dtype, Place
                        to_string(e.dtype()));
 }
 
+Result<arith::Expr> ScalarReader::stored(const Scalar& scalar, DType dtype, Place place) {
+  auto number = [](DType one) { return one.is_float() || one.is_integer() || one.is_index() || one.is_bool(); };
+  const DType given = scalar.expr.dtype();
+  const bool typed = scalar.literal == Scalar::kTyped || scalar.literal == Scalar::kDimLiteral;
+  if (typed && given != dtype && number(given) && number(dtype)) return context_.cast(dtype, scalar.expr);
+  return adapt(scalar, dtype, place);
+}
+
 namespace {
 
 bool is_made_of_names(arith::Expr e) {

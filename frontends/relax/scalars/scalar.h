@@ -2,7 +2,7 @@
 //
 // A number gets its dtype from the other operand: `x + 1` has x's dtype, `(n + 1,)` a dim's. T.int64(3) and T.int32(3)
 // are what printers write for dims, so they become dims as well beside one. Everything else is typed and must match;
-// the only silent conversion is that of integers that are read from memory and used as subscripts.
+// integers that are read from memory and used as subscripts are converted silently, and so is what a store writes.
 #pragma once
 
 #include <functional>
@@ -43,6 +43,8 @@ class ScalarReader {
 
   /// Gives a literal its dtype; casts an integer that is used as a dim. Reports other mismatches.
   Result<arith::Expr> adapt(const Scalar& scalar, DType dtype, Place place);
+  /// Converts what is stored to the dtype of its buffer: numbers of any dtype are cast, as TVM's parser does.
+  Result<arith::Expr> stored(const Scalar& scalar, DType dtype, Place place);
   /// Returns the result of a Python operator, with both operands converted to one dtype.
   Result<Scalar> binary(std::string_view op, const Scalar& a, const Scalar& b, Place place);
 

@@ -128,6 +128,10 @@ bool is_defined(Intrinsic intrinsic, DType dtype) {
 
 }  // namespace
 
+bool ScalarCalls::is_function(std::string_view name) {
+  return is_binary_function(name) || find_intrinsic(name).has_value();
+}
+
 Status ScalarCalls::expect_arguments(const ast::Expr& e, size_t least, size_t most) {
   size_t given = e.items.size() - 1;
   if (given >= least && given <= most) return Done{};
@@ -170,16 +174,18 @@ Result<Scalar> ScalarCalls::function(const ast::Expr& e, const std::string& name
   }
   if (name == "And" || name == "all") return junction(e, true);
   if (name == "Or" || name == "any") return junction(e, false);
-  if (name == "Not" || name == "likely") {
+  if (name == "Not" || name == "likely" || name == "ignore_loop_partition") {
     RELAXC_DO(expect_arguments(e, 1, 1));
     RELAXC_TRY(arith::Expr operand, reader_.condition(*e.items[1]));
     return Scalar{name == "Not" ? arith::logical_not(operand) : operand};
   }
   if (name == "Let" && e.items.size() == 2) return let_value(e, *e.items[1]);
-  if (name == "let" && e.items.size() == 4) return let_value(e, *e.items[3]);
+  if ((name == "let" || name == "Let") && e.items.size() == 4) return let_value(e, *e.items[3]);
   if (name == "isfinite") return is_finite(e);
   if (name == "Cast" || name == "cast") return cast(e);
   if (name == "q_multiply_shift") return fixed_point(e);
+  if (name == "q_multiply_shift_per_axis") return fixed_point_of_axis(e);
+  if (name == "undef" && e.items.size() == 1) return Scalar{context_.index(0), Scalar::kInteger};  // any value
   if (name == "ceildiv") return ceil_division(e);
   if (name == "infinity" || name == "nan" || name == "max_value" || name == "min_value") return limit(e, name);
   if (name == "call_intrin" && e.items.size() >= 3 && e.items[2]->is(AstKind::kString)) {
@@ -285,8 +291,13 @@ Result<Scalar> ScalarCalls::junction(const ast::Expr& e, bool all) {
   return Scalar{out};
 }
 
-/// Reads T.Cast("float32", x) or T.cast(x, "float32").
+/// Reads T.Cast("float32", x), T.cast(x, "float32") or T.cast(x, dtype="float32").
 Result<Scalar> ScalarCalls::cast(const ast::Expr& e) {
+  if (const ast::Keyword* named = e.keyword("dtype"); named != nullptr && e.items.size() == 2) {
+    RELAXC_TRY(DType dtype, reader_.element_dtype(*named->value));
+    RELAXC_TRY(Scalar operand, reader_.read(*e.items[1]));
+    return Scalar{context_.cast(dtype, operand.expr)};
+  }
   RELAXC_DO(expect_arguments(e, 2, 2));
   const ast::Expr& first = *e.items[1];
   bool dtype_first = first.is(AstKind::kString) || (first.is(AstKind::kAttribute) && first.text == "dtype");
@@ -317,6 +328,24 @@ Result<Scalar> ScalarCalls::fixed_point(const ast::Expr& e) {
   if (right == 0) return Scalar{context_.cast(i32, wide)};
   arith::Expr rounded = wide + context_.imm(i64, int64_t{1} << (right - 1));
   return Scalar{context_.cast(i32, arith::call(Intrinsic::k_shift_right, {rounded, context_.imm(i64, right)}))};
+}
+
+/// T.q_multiply_shift_per_axis(x, y, left, right, q, shifts left, shifts right): as above, with shifts that may be read
+/// from memory. The last argument says whether `right` may be other than 0, which nothing depends on.
+Result<Scalar> ScalarCalls::fixed_point_of_axis(const ast::Expr& e) {
+  RELAXC_DO(expect_arguments(e, 7, 7));
+  DType i32 = DType::i(32), i64 = DType::i(64);
+  std::vector<arith::Expr> parts;
+  for (size_t i = 1; i <= 5; ++i) {
+    RELAXC_TRY(arith::Expr part, reader_.value(*e.items[i], i32));
+    parts.push_back(context_.cast(i64, part));
+  }
+  RELAXC_TRY(arith::Expr shifts, reader_.condition(*e.items[6]));
+  auto shift = [](Intrinsic which, arith::Expr x, arith::Expr by) { return arith::call(which, {x, by}); };
+  arith::Expr x = arith::select(shifts, shift(Intrinsic::k_shift_left, parts[0], parts[2]), parts[0]) * parts[1];
+  arith::Expr right = parts[3] + parts[4], one = context_.imm(i64, 1);
+  arith::Expr rounded = x + shift(Intrinsic::k_shift_left, one, right - one);
+  return Scalar{context_.cast(i32, shift(Intrinsic::k_shift_right, rounded, right))};
 }
 
 Result<Scalar> ScalarCalls::conversion(const ast::Expr& e, DType dtype) {

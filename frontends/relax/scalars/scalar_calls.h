@@ -10,6 +10,8 @@ class ScalarCalls {
  public:
   explicit ScalarCalls(ScalarReader& reader) : reader_(reader), context_(reader.context_), source_(reader.source_) {}
 
+  /// Whether T.name is a function of two operands or an intrinsic.
+  static bool is_function(std::string_view name);
   Result<Scalar> read(const ast::Expr& e);
   /// Reads T.float32(x): a constant of that dtype, or a cast. T.float32("inf") and "nan" are as in Python.
   Result<Scalar> conversion(const ast::Expr& e, DType dtype);
@@ -22,6 +24,7 @@ class ScalarCalls {
   Result<Scalar> ceil_division(const ast::Expr& e);
   Result<Scalar> cast(const ast::Expr& e);
   Result<Scalar> fixed_point(const ast::Expr& e);
+  Result<Scalar> fixed_point_of_axis(const ast::Expr& e);
   Result<Scalar> junction(const ast::Expr& e, bool all);
   Result<Scalar> binary_function(const ast::Expr& e, std::string_view name);
   Result<Scalar> reinterpret(const ast::Expr& e, std::string_view name);
