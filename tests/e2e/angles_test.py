@@ -10,6 +10,7 @@ Usage: angles_test.py RELAXC C-COMPILER COUNT"""
 
 import math
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -127,10 +128,19 @@ class AnglesTest(unittest.TestCase):
     def values(self, source, compiler=CC, emulator=(), flags=("-O2",)):
         """What a program of the object or C file makes of the arguments."""
         static = ["-static"] if emulator else []
-        self.call(compiler, "-std=c99", "-ffp-contract=off", *flags, *static, f"-I{INCLUDE}", "-I.",
-                  HERE / "angles_main.c", source, *CORE, "-lm", "-o", "program")
+        command = [compiler, "-std=c99", "-ffp-contract=off", *flags, *static, f"-I{INCLUDE}", "-I."]
+        self.call(*command, HERE / "angles_main.c", source, *self.core(command), "-lm", "-o", "program")
         self.call(*emulator, "./program", "x", "y")
         return (self.path / "y").read_bytes()
+
+    def core(self, command):
+        """The runtime's objects by a compiler and its flags, compiled once."""
+        folder = self.path / re.sub(r"\W+", "_", " ".join(map(str, command[:-2])))
+        if not folder.exists():
+            folder.mkdir()
+            for source in CORE:
+                self.call(*command, "-c", source, "-o", folder / f"{source.stem}.o")
+        return sorted(folder.glob("*.o"))
 
     def check(self, dtype):
         x = arguments(dtype)

@@ -82,7 +82,7 @@ class Ordering(unittest.TestCase):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
         compiled = f"{stem}.c.so"
-        subprocess.run([CC, "-std=c99", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-march=native",
+        subprocess.run([CC, "-std=c99", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-march=native",
                         f"-I{SOURCE}/runtime-lite/include", stem.with_suffix(".c"),
                         RELAXC.parents[1] / "lib/librelax_rt.a", "-lm", "-o", compiled], check=True)
         return [rlx.Model(library, "m").functions["main"] for library in (stem.with_suffix(".so"), compiled)]
