@@ -137,7 +137,11 @@ std::string schedule_file_text(const ScheduleFile& file) {
 
 Result<ScheduleFile> read_schedule_file(const std::string& path, Sources& sources, Diagnostics& diag) {
   RELAXC_TRY(std::string text, read_settings(path, fmt::format("the schedules '{}'", path), diag));
-  return Reading(path, std::move(text), sources, diag).run();
+  return parse_schedules(path, std::move(text), sources, diag);
+}
+
+Result<ScheduleFile> parse_schedules(std::string path, std::string text, Sources& sources, Diagnostics& diag) {
+  return Reading(std::move(path), std::move(text), sources, diag).run();
 }
 
 namespace {

@@ -37,6 +37,8 @@ std::string schedule_file_text(const ScheduleFile& file);
 /// Fails (io, syntax, redefinition) if the file cannot be read or is invalid.
 /// \param sources  owns the text, to which steps and messages point
 Result<ScheduleFile> read_schedule_file(const std::string& path, Sources& sources, Diagnostics& diag);
+/// The same for a text in memory, with `path` in messages.
+Result<ScheduleFile> parse_schedules(std::string path, std::string text, Sources& sources, Diagnostics& diag);
 
 /// Applies the schedules of `file`, which the options name, to the kernels of the module, through the pass that
 /// schedules them. Fails (unbound_name) if a name without a key is not that of a kernel.

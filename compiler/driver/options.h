@@ -12,9 +12,9 @@ using namespace api;  // the driver is a front end of the API and uses its names
 
 enum class CheckFormat { kNone, kText, kJson };
 
-/// Options of `relaxc run`, `verify`, `bench`, `tune` and `inspect` in addition to those of a compilation.
+/// Options of `relaxc run`, `verify`, `bench`, `tune`, `inspect` and `lsp` in addition to those of a compilation.
 struct ToolOptions {
-  enum Kind { kNone, kRun, kVerify, kBench, kInspect, kTune } kind = kNone;
+  enum Kind { kNone, kRun, kVerify, kBench, kInspect, kTune, kLsp } kind = kNone;
   std::vector<std::string> data;       ///< files and folders of inputs: FILE or NAME=FILE
   std::vector<std::string> expected;   ///< the same for expected outputs
   std::string folder;                  ///< a folder for outputs
@@ -26,11 +26,12 @@ struct ToolOptions {
   int64_t seed = 0;
   int32_t threads = 1, repeat = 0;  ///< `repeat` 0: as many runs as take a second
   double rtol = 1e-3, atol = 1e-5;
-  std::string record;   ///< what `tune` writes
-  std::string prove;    ///< what `inspect` checks: "memory", "kernels" or "all"; empty: nothing
-  std::string safety;   ///< how `inspect` lists what safety-related systems ask: "text" or "json"; empty: not at all
-  std::string explain;  ///< the kernel, or "all", whose schedule `inspect` explains; empty: none
-  double budget = 60;   ///< seconds that `tune` may take
+  std::string timeline;  ///< a file for the events of a run that `bench` traces; empty: none
+  std::string record;    ///< what `tune` writes
+  std::string prove;     ///< what `inspect` checks: "memory", "kernels" or "all"; empty: nothing
+  std::string safety;    ///< how `inspect` lists what safety-related systems ask: "text" or "json"; empty: not at all
+  std::string explain;   ///< the kernel, or "all", whose schedule `inspect` explains; empty: none
+  double budget = 60;    ///< seconds that `tune` may take
 };
 
 struct Options : CompileOptions {

@@ -292,12 +292,13 @@ Result<relax::Module> parse_module(std::string path, std::string text, const rel
 }
 
 Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
-                                   const ExternalConstants& beside) {
-  return parse_module(std::move(path), std::move(text), Language{parse_relax, nullptr}, table, diag, beside);
+                                   const ExternalConstants& beside, const TellBinding& bound) {
+  return parse_module(std::move(path), std::move(text), Language{parse_relax, nullptr}, table, diag, beside, bound);
 }
 
 Result<relax::Module> parse_module(std::string path, std::string text, const Language& language,
-                                   const relax::OpTable& table, Diagnostics& diag, const ExternalConstants& beside) {
+                                   const relax::OpTable& table, Diagnostics& diag, const ExternalConstants& beside,
+                                   const TellBinding& bound) {
   relax::Module module;
   module.name = module_name(path);
   diag.keep(module.shared_sources());
@@ -310,7 +311,7 @@ Result<relax::Module> parse_module(std::string path, std::string text, const Lan
   size_t errors_before = diag.error_count();
   TextConstants said = language.parse(source, tree, table);
   ModuleScope scope{module, table, source, tree, beside, beside.constants, false, false, {}, {}, {},
-                    {},     {},    0,      0,    {},     language.dialect};
+                    {},     {},    0,      0,    {},     language.dialect, bound};
   scope.has_metadata = said.metadata.has_value() || said.failed;
   scope.bad_metadata = said.failed;
   if (said.metadata)

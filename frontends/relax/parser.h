@@ -12,6 +12,7 @@
 #include <string>
 
 #include "compiler/relax/op_def.h"
+#include "frontends/relax/shared/bindings.h"
 
 namespace relaxc::frontend {
 
@@ -30,15 +31,16 @@ struct Language;
 
 /// Parses `text` (`path` in messages) to a module that verifies. Reports every error of the file, at most one for each
 /// cause, with its place and, for a misspelt name, the nearest one. The module's name is the class's, or the file's if
-/// there is no class.
+/// there is no class. `bound`, unless it is null, is called for every name that the functions bind.
 Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
-                                   const ExternalConstants& beside);
+                                   const ExternalConstants& beside, const TellBinding& bound = {});
 /// The same with a list of constants (relax::large_constants of the module that was printed).
 Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
                                    std::span<const relax::ConstantRef> constants = {});
 
 /// The same for a text in another language, which language.h describes.
 Result<relax::Module> parse_module(std::string path, std::string text, const Language& language,
-                                   const relax::OpTable& table, Diagnostics& diag, const ExternalConstants& beside);
+                                   const relax::OpTable& table, Diagnostics& diag, const ExternalConstants& beside,
+                                   const TellBinding& bound = {});
 
 }  // namespace relaxc::frontend

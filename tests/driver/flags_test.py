@@ -52,7 +52,7 @@ class Form(ProgramTest):
                 (("relu.onnx", "-o", "m.o", "--target", "riscv64gc", "--mcpu", "generic-rv32"), "is not a 64-bit CPU"),
                 (("relu.onnx", "-o", "m.o", "--target", "x86-64", "--mattr", "avx2"), "write +avx2 or -avx2"),
                 (("relu.onnx", "./relu.onnx", "-o", "m.o"), "'./relu.onnx' is given twice"),
-                (("bnch", "relu.onnx"), "'bnch' is neither a file nor one of the tools run, verify, bench, tune and inspect"),
+                (("bnch", "relu.onnx"), "'bnch' is neither a file nor one of the tools run, verify, bench, tune, inspect and lsp"),
                 (("run",), "relaxc: error: MODEL is required"),
                 (("relu.onnx", "-o", "m.so", "--cc", "'no such cc' -O2", "--runtime", program.RUNTIME),
                  "there is no program 'no such cc'")):

@@ -52,6 +52,27 @@ class Tools(ProgramTest):
         self.write("x.npy", npy((2, 3), floats(1, -2, 3, -4, 5, -6)))
         self.write("y.npy", npy((2, 3), floats(1, 0, 3, 0, 5, 0)))
 
+    def test_a_timeline_has_each_kernel_and_task_of_the_fastest_run(self):
+        large = PRODUCT.replace("(64, 8)", "(512, 512)").replace('("n", 64)', '("n", 512)').replace('("n", 8)', '("n", 512)')
+        self.write("product.relax", large)
+        linker = self.linker()
+        self.compiles("bench", "product.relax", "--dim", "n=512", "-j", "2", "--repeat", "3", "--timeline", "out.json",
+                      "--runtime", RUNTIME, "--cc", linker)
+        events = json.loads((self.path / "out.json").read_text())["traceEvents"]
+        spans = [event for event in events if event["ph"] == "X"]
+        kernels = [event for event in spans if event["cat"] == "kernel"]
+        tasks = [event for event in spans if event["cat"] == "task"]
+        self.assertTrue(any("matmul" in event["name"] for event in kernels), events)
+        self.assertEqual({event["tid"] for event in kernels}, {0})
+        self.assertTrue(tasks)
+        for task in tasks:
+            around = [one for one in kernels if one["ts"] <= task["ts"] and
+                      task["ts"] + task["dur"] <= one["ts"] + one["dur"] + 1e-3]
+            self.assertEqual([one["args"]["node"] for one in around], [task["args"]["node"]])
+        named = {event["tid"] for event in events if event["name"] == "thread_name"}
+        self.assertEqual(named, {event["tid"] for event in spans} | {0})
+        self.assertEqual(len([one for one in kernels if one["args"]["node"] == kernels[0]["args"]["node"]]), 1)
+
     def test_runs_on_files_of_each_form(self):
         self.data()
         self.write("x.pb", wire.tensor("x", (2, 3), floats(1, -2, 3, -4, 5, -6)))

@@ -133,10 +133,10 @@ std::string valid_model_name(const std::string& name) {
 static Failure no_output(const CompileOptions& options, Diagnostics& diag) {
   if (!fs::path(options.input).extension().empty() || fs::exists(options.input))
     return diag.error(nullptr, Kind::usage, "nothing to write: give an output with -o");
-  std::optional<std::string> near = nearest_name(options.input, {"run", "verify", "bench", "tune", "inspect"});
+  std::optional<std::string> near = nearest_name(options.input, {"run", "verify", "bench", "tune", "inspect", "lsp"});
   return diag.error(nullptr, Kind::usage,
-                    "'{}' is neither a file nor one of the tools run, verify, bench, tune and inspect{}", options.input,
-                    near ? "; did you mean '" + *near + "'?" : "");
+                    "'{}' is neither a file nor one of the tools run, verify, bench, tune, inspect and lsp{}",
+                    options.input, near ? "; did you mean '" + *near + "'?" : "");
 }
 
 /// Refuses flags that are for other formats or contradict each other.

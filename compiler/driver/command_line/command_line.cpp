@@ -87,7 +87,8 @@ CommandLine read_command_line(int argc, char** argv) {
     line.exit = std::fflush(stdout) == 0 ? 0 : 1;
   }
   const bool answers = o.print_targets || o.print_target || o.print_cmake_dir || !o.check_certificate.empty();
-  if (!line.exit && !answers && !o.tool.machine && o.input.empty()) line.exit = refuse("INPUT is required");
+  const bool needs_none = o.tool.machine || o.tool.kind == ToolOptions::kLsp;
+  if (!line.exit && !answers && !needs_none && o.input.empty()) line.exit = refuse("INPUT is required");
   return line;
 }
 

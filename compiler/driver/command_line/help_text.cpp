@@ -71,7 +71,8 @@ std::string flag_pages(const CLI::App& app, const std::string& topic) {
 std::string usage(const CLI::App& app) {
   std::string text = app.get_description() +
                      "\n\nUsage: relaxc [FLAGS] INPUT -o OUTPUT\n"
-                     "       relaxc run|verify|bench|tune|inspect [FLAGS] MODEL [DATA ...]\n\n"
+                     "       relaxc run|verify|bench|tune|inspect [FLAGS] MODEL [DATA ...]\n"
+                     "       relaxc lsp [FLAGS]\n\n"
                      "INPUT is an ONNX model, a TFLite model or a program in Relay or the text\n"
                      "IR. The extension of OUTPUT selects what is written.\n\n";
   for (const Example& example : kExamples) text += fmt::format("  {:<44}{}\n", example.command, example.text);

@@ -1,4 +1,4 @@
-// tool_flags.cpp: declares the flags of `relaxc run`, `verify`, `bench`, `tune` and `inspect`.
+// tool_flags.cpp: declares the flags of `relaxc run`, `verify`, `bench`, `tune`, `inspect` and `lsp`.
 #include "compiler/api/flags/flag_checks.h"
 #include "compiler/api/flags/flags.h"
 #include "compiler/driver/command_line/program_flags.h"
@@ -56,6 +56,9 @@ void add_bench_flags(CLI::App& tool, ToolOptions& t) {
       ->check(between(1, 1000000))
       ->type_name("N");
   tool.add_flag("--profile", t.profile, "also print time, arithmetic and memory traffic of each kernel");
+  tool.add_option("--timeline", t.timeline,
+                  "write when kernels and tasks ran on which thread, as trace events for Perfetto and chrome://tracing")
+      ->type_name("FILE");
 }
 
 void add_tune_flags(CLI::App& tool, ToolOptions& t) {
@@ -88,6 +91,16 @@ void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* nam
   if (kind == ToolOptions::kTune) add_tune_flags(*tool, t);
 }
 
+/// It takes flags of a compilation, but no model: an editor gives the texts.
+void add_language_server(CLI::App& app, Options& o) {
+  app.add_subcommand("lsp", "serve an editor with messages, types and definitions of text programs")
+      ->fallthrough()
+      ->callback([&o] {
+        o.tool.kind = ToolOptions::kLsp;
+        if (!o.input.empty()) throw CLI::ValidationError("lsp", "takes no model: the editor opens them");
+      });
+}
+
 }  // namespace
 
 void add_tools(CLI::App& app, Options& o) {
@@ -97,6 +110,7 @@ void add_tools(CLI::App& app, Options& o) {
   add_tool(app, o, ToolOptions::kTune, "tune",
            "measure alternative schedules on this machine, and write the best to a file");
   add_tool(app, o, ToolOptions::kInspect, "inspect", "print inputs, outputs, dims, memory and kernels of a model");
+  add_language_server(app, o);
   app.require_subcommand(0, 1);
 }
 

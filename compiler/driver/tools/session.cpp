@@ -33,33 +33,6 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// Receives rlx_context.trace, and sums the time between the start and the end of each kernel.
-struct Tracer {
-  std::vector<KernelTime> kernels;
-  std::vector<double> this_run;
-  Clock::time_point began;
-
-  static void note(void* user, int32_t node, int32_t begin) {
-    auto& self = *static_cast<Tracer*>(user);
-    Clock::time_point now = Clock::now();
-    if (node < 0 || static_cast<size_t>(node) >= self.kernels.size()) return;
-    if (begin != 0) {
-      self.began = now;
-      return;
-    }
-    KernelTime& kernel = self.kernels[static_cast<size_t>(node)];
-    ++kernel.calls;
-    double took = std::chrono::duration<double>(now - self.began).count();
-    kernel.seconds += took;
-    self.this_run[static_cast<size_t>(node)] += took;
-  }
-  void end_run() {
-    for (size_t i = 0; i < kernels.size(); ++i)
-      if (double took = std::exchange(this_run[i], 0); took != 0)
-        kernels[i].least = kernels[i].least == 0 ? took : std::min(kernels[i].least, took);
-  }
-};
-
 }  // namespace
 
 struct Session::State {
@@ -285,29 +258,23 @@ std::vector<int64_t> Session::symbols(const Tensors& inputs) {
   return Call(*state_, inputs).symbols();
 }
 
-std::optional<Timing> Session::time(const Tensors& inputs, int32_t repeat, bool kernels) {
+std::optional<Timing> Session::time(const Tensors& inputs, int32_t repeat, Measure measure) {
   constexpr double kEnough = 1;
   Call call(*state_, inputs);
   if (!call.first()) return std::nullopt;
-  Tracer tracer;
-  for (uint32_t i = 0; i < state_->function->num_nodes; ++i) tracer.kernels.push_back({state_->function->nodes[i]});
-  tracer.this_run.resize(tracer.kernels.size());
-  if (kernels) {
-    state_->context.trace = Tracer::note;
-    state_->context.trace_user = &tracer;
-  }
+  Tracer tracer(measure, *state_->function, state_->context);
   Timing timing;
   double sum = 0;
   while (repeat > 0 ? timing.seconds.size() < static_cast<size_t>(repeat) : sum < kEnough) {
+    tracer.begin_run();
     Clock::time_point begin = Clock::now();
     if (!call.again()) return std::nullopt;
     timing.seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
-    tracer.end_run();
+    tracer.end_run(timing.seconds.back());
     sum += timing.seconds.back();
   }
-  state_->context.trace = nullptr;
-  for (KernelTime& kernel : tracer.kernels)
-    if (kernel.calls != 0) timing.kernels.push_back(std::move(kernel));
+  timing.kernels = tracer.kernels();
+  timing.spans = tracer.take_spans();
   return timing;
 }
 

@@ -7,20 +7,14 @@
 #include "compiler/api/compile.h"
 #include "compiler/api/input/tensor_files.h"
 #include "compiler/driver/options.h"
+#include "compiler/driver/tools/tracer.h"
 
 namespace relaxc::driver {
-
-/// The calls and the time of a kernel, if the object was compiled to report them.
-struct KernelTime {
-  std::string name;
-  int64_t calls = 0;
-  double seconds = 0;
-  double least = 0;  ///< the least time of all its calls in one run, in seconds
-};
 
 struct Timing {
   std::vector<double> seconds;  ///< of each run, in order
   std::vector<KernelTime> kernels;
+  std::vector<Span> spans;  ///< of the fastest run
 };
 
 class Session {
@@ -43,8 +37,9 @@ class Session {
   std::vector<int64_t> symbols(const Tensors& inputs);
   /// Returns the outputs; if the model refuses the inputs, prints why and returns nullopt. `inputs` must be complete.
   std::optional<std::vector<relax::HostTensor>> run(const Tensors& inputs);
-  /// Runs the model `repeat` times after a warm-up run, or (0) for about a second; fails like run().
-  std::optional<Timing> time(const Tensors& inputs, int32_t repeat, bool kernels);
+  /// Runs the model `repeat` times after a warm-up run, or (0) for about a second; fails like run(). Kernels and spans
+  /// are those of an object that was compiled with Options::hooks.trace.
+  std::optional<Timing> time(const Tensors& inputs, int32_t repeat, Measure measure);
 
  private:
   class Call;

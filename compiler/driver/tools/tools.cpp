@@ -5,6 +5,7 @@
 #include "compiler/driver/tools/tools.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <numeric>
@@ -17,6 +18,7 @@
 #include "compiler/driver/tools/session.h"
 #include "compiler/driver/tools/tune.h"
 #include "compiler/driver/tools/tune_machine.h"
+#include "compiler/language_server/server.h"
 #include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
 
@@ -175,7 +177,7 @@ class Tool {
   }
 
   int bench(const DataSet& set) {
-    auto timing = session_->time(set.inputs, tool_.repeat, false);
+    auto timing = session_->time(set.inputs, tool_.repeat, Measure::kRuns);
     if (!timing) return 1;
     std::vector<double> sorted = timing->seconds;
     std::sort(sorted.begin(), sorted.end());
@@ -184,7 +186,7 @@ class Tool {
     fmt::print("{} runs, {} thread{}: min {}, median {}, mean {}, max {}\n", sorted.size(), tool_.threads,
                tool_.threads == 1 ? "" : "s", time_text(sorted.front()), time_text(sorted[sorted.size() / 2]),
                time_text(mean), time_text(sorted.back()));
-    return tool_.profile ? profile(set) : 0;
+    return tool_.profile || !tool_.timeline.empty() ? profile(set) : 0;
   }
 
   /// Prints the open dims of the model with their values for these inputs, some of which may be chosen randomly.
@@ -196,7 +198,8 @@ class Tool {
     if (!text.empty()) fmt::print("dims: {}\n", text);
   }
 
-  /// Measures kernels with a second object, since the one that was timed above has no trace, as a user would ship it.
+  /// Measures kernels, and their timeline, with a second object, since the one that was timed above has no trace, as a
+  /// user would ship it.
   int profile(const DataSet& set) {
     std::vector<int64_t> symbols = session_->symbols(set.inputs);
     Options traced = options_;
@@ -211,10 +214,27 @@ class Tool {
     };
     session_ = Session::open(traced, code_, {}, look);
     if (session_ == nullptr) return code_;
-    auto timing = session_->time(set.inputs, tool_.repeat, true);
+    if (tool_.profile) {
+      auto timing = session_->time(set.inputs, tool_.repeat, Measure::kKernels);
+      if (!timing) return 1;
+      fmt::print("{}", kernel_table(*timing, costs, target, measured_speed(), tool_.threads));
+    }
+    return tool_.timeline.empty() ? 0 : write_timeline(set, costs);
+  }
+
+  /// Writes when the kernels and tasks of the fastest run ran.
+  int write_timeline(const DataSet& set, const std::vector<KernelCost>& costs) {
+    auto timing = session_->time(set.inputs, tool_.repeat, Measure::kSpans);
     if (!timing) return 1;
-    fmt::print("{}", kernel_table(*timing, costs, target, measured_speed(), tool_.threads));
-    return 0;
+    const rlx_function& function = session_->function();
+    std::vector<std::string> nodes(function.nodes, function.nodes + function.num_nodes);
+    std::vector<std::vector<std::string>> sources(nodes.size());
+    for (const KernelCost& cost : costs)
+      for (size_t i = 0; i < nodes.size(); ++i)
+        if (nodes[i] == cost.name) sources[i] = cost.sources;
+    Outputs outputs(diag_);
+    const bool written = outputs.write(tool_.timeline, chrome_trace(timing->spans, nodes, sources)) && outputs.commit();
+    return written ? 0 : complain();
   }
 
   const Options& options_;
@@ -227,6 +247,7 @@ class Tool {
 }  // namespace
 
 int run_tool(const Options& options) {
+  if (options.tool.kind == ToolOptions::kLsp) return language_server::serve(options, STDIN_FILENO, STDOUT_FILENO);
   if (options.tool.machine) return tune_machine(options);
   return options.tool.kind == ToolOptions::kInspect ? driver::compile(options) : Tool(options).run();
 }

@@ -1,4 +1,4 @@
-// tools.h: `relaxc run`, `verify`, `bench`, `tune` and `inspect`.
+// tools.h: `relaxc run`, `verify`, `bench`, `tune`, `inspect` and `lsp`.
 #pragma once
 
 #include "compiler/driver/options.h"

@@ -83,10 +83,10 @@ class Tuner {
     if (baseline == nullptr) return code_;
     learn_decisions();
     auto outputs = baseline->run(inputs_);
-    auto first = baseline->time(inputs_, 3, true);
+    auto first = baseline->time(inputs_, 3, Measure::kKernels);
     if (!outputs || !first) return 1;
     choose_repeat(*first);
-    auto timing = baseline->time(inputs_, repeat_, true);
+    auto timing = baseline->time(inputs_, repeat_, Measure::kKernels);
     if (!timing) return 1;
     note(*timing, [](Kernel& kernel, double seconds) { kernel.default_seconds = kernel.best_seconds = seconds; });
     size_t rounds = 0;
@@ -190,7 +190,7 @@ class Tuner {
     std::unique_ptr<Session> session = compiled(choices);
     if (session == nullptr) return false;
     auto outputs = session->run(inputs_);
-    auto timing = session->time(inputs_, repeat_, true);
+    auto timing = session->time(inputs_, repeat_, Measure::kKernels);
     if (!outputs || !timing) return code_ = 1, false;
     if (!same(*outputs, expected)) {
       tell("relaxc: note: a round gave other bits than the default schedules and is not counted\n");
@@ -216,7 +216,7 @@ class Tuner {
     for (auto& [key, kernel] : kernels_) kernel.default_seconds = kernel.best_seconds = HUGE_VAL;
     auto outputs = best->run(inputs_);
     for (int turn = 0; turn < 3 && outputs; ++turn) {
-      auto a = baseline.time(inputs_, repeat_, true), b = best->time(inputs_, repeat_, true);
+      auto a = baseline.time(inputs_, repeat_, Measure::kKernels), b = best->time(inputs_, repeat_, Measure::kKernels);
       if (!a || !b) return code_ = 1, false;
       note(*a,
            [](Kernel& kernel, double seconds) { kernel.default_seconds = std::min(kernel.default_seconds, seconds); });

@@ -1,6 +1,8 @@
 // names.cpp: binds and finds the names of a Relax function.
 #include "frontends/relax/function/names.h"
 
+#include <fmt/ranges.h>
+
 #include "compiler/support/suggest.h"
 #include "frontends/relax/function/parts.h"
 #include "frontends/relax/text/literals.h"
@@ -9,6 +11,36 @@
 namespace relaxc::frontend {
 
 using AstKind = ast::ExprKind;
+
+namespace {
+
+/// Returns the type of a term; empty if it has none.
+std::string type_of_term(const Term& term) {
+  switch (term.kind) {
+    case Term::kValue:
+      return term.value->info == nullptr ? "" : relax::to_string(term.value->info);
+    case Term::kScalar:
+      return fmt::format("R.Prim(\"{}\")", prim_dtype_text(term.scalar.expr.dtype()));
+    case Term::kSequence: {
+      std::vector<std::string> items;
+      for (const Term& item : term.items) items.push_back(type_of_term(item));
+      return fmt::format("R.Tuple({})", fmt::join(items, ", "));
+    }
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+void Names::tell(const std::string& name, const Term& term, Place place) const {
+  if (parts_.scope.bound) parts_.scope.bound(place, name, type_of_term(term));
+}
+
+void Names::bind(const std::string& name, Term term, Place place) {
+  tell(name, term, place);
+  scopes_.bind(name, std::move(term), place);
+}
 
 Names::Binding* Names::find(const std::string& name) {
   Binding* known = scopes_.find(name);
@@ -33,7 +65,7 @@ void Names::assign(const std::string& name, Term term, Place place) {
   if (term.kind == Term::kValue && term.value->name.empty()) term.value->name = name;
   if (assigned_ != nullptr) assigned_->push_back(name);
   hidden_.erase(name);
-  scopes_.bind(name, std::move(term), place);
+  bind(name, std::move(term), place);
 }
 
 void Names::poison(const ast::Expr* target) {
@@ -43,7 +75,7 @@ void Names::poison(const ast::Expr* target) {
   else if (target->is(AstKind::kName) && scopes_.find(target->text) == nullptr)
     assign(target->text, {}, target->place);
   else if (target->is(AstKind::kName))
-    scopes_.bind(target->text, {}, target->place);
+    bind(target->text, {}, target->place);
 }
 
 void Names::poison(const std::vector<const ast::Stmt*>& body) {
@@ -65,7 +97,7 @@ void Names::poison_mentioned(const ast::Expr* annotation) {
 arith::Var Names::declare_symbol(const std::string& name, DType dtype, Place place) {
   arith::Var var = parts_.context().var(name, dtype);
   open_.insert(var);
-  scopes_.bind(name, Term::of(Scalar{var}), place);
+  bind(name, Term::of(Scalar{var}), place);
   return var;
 }
 

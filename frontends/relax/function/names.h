@@ -31,7 +31,7 @@ class Names {
   /// Returns "R.nn.relu" for a call's callee, if no name hides its root; empty for other expressions.
   std::string path_of(const ast::Expr& e);
 
-  void bind(const std::string& name, Term term, Place place) { scopes_.bind(name, std::move(term), place); }
+  void bind(const std::string& name, Term term, Place place);
   /// Binds the name of an assignment; a value without a name gets it.
   void assign(const std::string& name, Term term, Place place);
   /// Marks the targets of an invalid statement as failed, so that their uses are not reported.
@@ -100,6 +100,9 @@ class Names {
     Place place;
     std::string_view way_out;
   };
+
+  /// Tells the observer of the file, if there is one.
+  void tell(const std::string& name, const Term& term, Place place) const;
 
   FunctionParts& parts_;
   Scope<Term> scopes_;

@@ -3,12 +3,45 @@
 
 #include <algorithm>
 
+#include "compiler/arith/print.h"
 #include "compiler/support/suggest.h"
 #include "frontends/relax/text/call_text.h"
 
 namespace relaxc::frontend {
 
 using AstKind = ast::ExprKind;
+
+namespace {
+
+/// Returns the type of a name; empty if an error prevents that it is known.
+std::string type_of_prim_name(const PrimName& name) {
+  if (name.kind == PrimName::kHandle) return "T.handle";
+  if (name.kind == PrimName::kScalar && name.scalar) return fmt::format("T.{}", prim_dtype_text(name.scalar.dtype()));
+  if (name.kind != PrimName::kBuffer || name.buffer->record != nullptr) return {};
+  auto var = [](arith::Var v) { return std::string(v.name()); };
+  auto buffer = [](const tir::Buffer* b) { return b->name; };
+  std::string dims;
+  for (arith::Expr dim : name.buffer->shape) dims += arith::print(dim, {var, buffer, {}}) + ", ";
+  if (name.buffer->shape.size() > 1) dims.resize(dims.size() - 2);
+  if (name.buffer->shape.size() == 1) dims.pop_back();
+  return fmt::format("T.Buffer(({}), \"{}\")", dims, to_string(name.buffer->dtype));
+}
+
+}  // namespace
+
+void PrimNames::tell(const std::string& name, const PrimName& value, Place place) const {
+  if (bound_) bound_(place, name, type_of_prim_name(value));
+}
+
+void PrimNames::bind(const std::string& name, PrimName value, Place place) {
+  tell(name, value, place);
+  scopes_.bind(name, std::move(value), place);
+}
+
+void PrimNames::bind_outermost(const std::string& name, PrimName value, Place place) {
+  tell(name, value, place);
+  scopes_.bind_outermost(name, std::move(value), place);
+}
 
 Result<tir::BufferRef> PrimNames::find_buffer(const ast::Expr& e) {
   if (!e.is(AstKind::kName)) return source_.error(e.place, Kind::invalid_value, "expected the name of a buffer");

@@ -7,6 +7,7 @@
 
 #include "compiler/support/result.h"
 #include "compiler/tir/builder.h"
+#include "frontends/relax/shared/globals.h"
 #include "frontends/relax/shared/save_and_restore.h"
 #include "frontends/relax/shared/scope.h"
 #include "frontends/relax/text/ast.h"
@@ -32,7 +33,8 @@ class PrimNames {
     Place place;
   };
 
-  PrimNames(arith::Context& context, SourceText& source) : context_(context), source_(source) {}
+  explicit PrimNames(ModuleScope& scope)
+      : context_(scope.module.context()), source_(scope.source), bound_(scope.bound) {}
   PrimNames(const PrimNames&) = delete;
 
   /// Returns null for an unknown name.
@@ -47,11 +49,9 @@ class PrimNames {
   /// Returns A for `A.shape`, `*A.shape` and `A.dtype` (`what` is the name after the dot); null for other expressions.
   tir::BufferRef described(const ast::Expr& e, std::string_view what);
 
-  void bind(const std::string& name, PrimName value, Place place) { scopes_.bind(name, std::move(value), place); }
+  void bind(const std::string& name, PrimName value, Place place);
   /// Binds a name for the whole function.
-  void bind_outermost(const std::string& name, PrimName value, Place place) {
-    scopes_.bind_outermost(name, std::move(value), place);
-  }
+  void bind_outermost(const std::string& name, PrimName value, Place place);
   void bind_buffer(const ast::Expr& target, tir::BufferRef buffer) {
     bind(target.text, {PrimName::kBuffer, {}, buffer}, target.place);
   }
@@ -78,8 +78,12 @@ class PrimNames {
   };
 
  private:
+  /// Tells the observer of the file, if there is one.
+  void tell(const std::string& name, const PrimName& value, Place place) const;
+
   arith::Context& context_;
   SourceText& source_;
+  const TellBinding& bound_;
   Scope<PrimName> scopes_;
   std::vector<Symbol> symbols_;
   std::set<tir::BufferRef> allocated_;

@@ -31,7 +31,7 @@ struct PrimParts {
       : scope(module_scope),
         source(module_scope.source),
         builder(module_scope.module.context()),
-        names(context(), module_scope.source),
+        names(module_scope),
         index_parameters(index_params),
         ranges(module_scope.source),
         lanes(context()),
