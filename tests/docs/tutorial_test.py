@@ -1,19 +1,21 @@
 """Runs a tutorial as it is, from an installed package: a block behind a line "`name`:" is a file, each line of an ```sh
-block a command, and a ```text block is only shown. net.onnx is the network of the digits example until the tutorial
-exports one. What needs PyTorch is left out where there is none, and said so.
+block a command, and a ```text block without a name is only shown. net.onnx is the network of the digits example until the tutorial
+exports one. What needs PyTorch is left out where there is none, and said so; where a program that the page runs is
+missing, the test is skipped.
 
 Usage: tutorial_test.py PAGE REPOSITORY BUILD"""
 
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 PAGE, ROOT, BUILD = (Path(argument).resolve() for argument in sys.argv[1:4])
-BLOCK = re.compile(r"(?:^`([\w.]+)`:\n\n)?^```(\w+)\n(.*?)^```$", re.M | re.S)
+BLOCK = re.compile(r"(?:^`([\w./-]+)`:\n\n)?^```(\w+)\n(.*?)^```$", re.M | re.S)
 
 
 def main():
@@ -26,6 +28,7 @@ def main():
         torch, done = importlib.util.find_spec("torch"), 0
         for name, language, text in BLOCK.findall(PAGE.read_text(encoding="utf-8")):
             if name:
+                (folder / name).parent.mkdir(exist_ok=True)
                 (folder / name).write_text(text, encoding="utf-8")
                 continue
             if language == "text":
@@ -39,6 +42,10 @@ def main():
                         print("left out: export.py, there is no torch")
                         continue
                     command = f"{sys.executable} export.py"
+                program = command.split()[0]
+                if shutil.which(program, path=environment["PATH"]) is None and not program.startswith("build/"):
+                    print(f"skipped: there is no {program}")
+                    sys.exit(77)
                 ran = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True,
                                      check=False)
                 if ran.returncode:
