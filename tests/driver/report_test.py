@@ -4,6 +4,7 @@ Usage: report_test.py RELAXC RUNTIME [unittest's own]
 
 The page is opened in headless Chromium where it is installed; that test is skipped, and says so, where it is not."""
 
+import base64
 import json
 import re
 import shutil
@@ -170,6 +171,50 @@ def main(x: R.Tensor(("n", 3, "h", "w"), "float32"), a: R.Tensor((8, 3, 3, 3), "
         self.assertEqual(dom.count('class="node"'), len(data["before"]["nodes"]) + len(data["after"]["nodes"]))
         for kernel in data["profiles"][2]["kernels"]:
             self.assertIn(kernel["name"] + "</td>", dom)
+
+    @unittest.skipUnless(shutil.which("chromium"), "chromium is not installed: the page is not drawn")
+    def test_a_browser_zooms_searches_and_explains_a_kernel(self):
+        self.write("m.relax", MLP)
+        self.compiles("m.relax", "-o", "m.o", "--report=m.html")
+        page = (self.path / "m.html").read_text()
+        data = json.loads(page.split('type="application/json">')[1].split("</script>")[0])
+        kernel = next(one for one in data["profiles"][2]["kernels"] if "matmul" in one["name"])
+        index = next(i for i, node in enumerate(data["after"]["nodes"]) if node["label"] == kernel["name"])
+        (self.path / "m.html").write_text(page.replace("</body>", """<script>
+const width = () => +document.querySelector("#before svg").getAttribute("width"), seen = {width: width()};
+find("before-tools").querySelector("[name='+']").click();
+seen.wider = width();
+document.querySelector("#before .node[data-group='%d']").dispatchEvent(new MouseEvent("click", {bubbles: true}));
+seen.details = find("details").textContent;
+seen.marked = document.querySelectorAll(".node.chosen").length;
+seen.row = document.querySelector("tr.chosen").dataset.name;
+const search = find("before-tools").querySelector("input");
+search.value = "matmul";
+search.dispatchEvent(new Event("input"));
+seen.left = document.querySelectorAll("#before .node:not(.dim)").length;
+const fills = () => [...document.querySelectorAll("#before .node")].map(node => node.getAttribute("fill")).join();
+seen.kernels = fills();
+find("colours").value = "family";
+find("colours").dispatchEvent(new Event("change"));
+seen.families = fills();
+seen.names = document.querySelectorAll(".piece-name").length;
+document.body.textContent = "";
+document.body.dataset.seen = btoa(unescape(encodeURIComponent(JSON.stringify(seen))));
+</script></body>""" % index))
+        done = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000",
+                               "--dump-dom", f"file://{self.path}/m.html"], capture_output=True, timeout=120, check=True,
+                              env={"HOME": str(self.path), "PATH": "/usr/bin:/bin"})
+        seen = json.loads(base64.b64decode(re.search('data-seen="([^"]+)"', done.stdout.decode()).group(1)))
+        self.assertAlmostEqual(seen["wider"], 1.4 * seen["width"])
+        for text in (kernel["name"], kernel["sources"][0], kernel["schedule"]):
+            self.assertIn(text, seen["details"])
+        group = [node for node in data["before"]["nodes"] if node["group"] == index]
+        self.assertEqual(seen["marked"], len(group) + 1)
+        self.assertEqual(seen["row"], kernel["name"])
+        self.assertEqual(seen["left"], sum("matmul" in " ".join([node["label"], node["type"], *node["sources"]]).lower()
+                                           for node in data["before"]["nodes"]))
+        self.assertNotEqual(seen["kernels"], seen["families"])
+        self.assertGreater(seen["names"], 0)
 
 
 class Dot(ProgramTest):

@@ -24,7 +24,12 @@ td.text { color: #5b6675; max-width: 380px; overflow: hidden; text-overflow: ell
 #tip { position: fixed; display: none; background: #1c2430; color: #fff; padding: .35rem .6rem; border-radius: 3px;
   font-size: 12px; white-space: pre-line; pointer-events: none; max-width: 420px; z-index: 2; }
 .bar { display: inline-block; height: .7em; background: #4a7fb5; margin-right: .4em; }
-svg text { font: 10px system-ui, sans-serif; }
+svg text { font: 10px system-ui, sans-serif; } .piece-name { pointer-events: none; }
+.tools { margin: .3rem 0; } .tools button, .tools input { font: inherit; margin-right: .3rem; }
+.node, tr { cursor: pointer; } .dim { opacity: .2; } .chosen { stroke: #c2410c; stroke-width: 3; }
+tr.chosen td { background: #ffe8d6; }
+#details { position: sticky; bottom: 0; display: none; max-height: 40vh; padding: .5rem .8rem; margin-top: 1rem; }
+#details pre { font-size: 11px; margin: .4rem 0 0; }
 </style>
 </head>
 <body>
@@ -34,11 +39,13 @@ svg text { font: 10px system-ui, sans-serif; }
 <div class="quiet">Each rectangle is a tensor in the arena or a pool: steps of the program to the right, addresses upwards.</div>
 <div class="box" id="memory"></div>
 <h2>Kernels</h2><div class="box"><table id="kernels"></table></div>
-<h2>Graph as it was read</h2><div class="quiet">Nodes of one colour run in one kernel.</div>
-<div class="box" id="before"></div>
-<h2>Graph as it runs</h2><div class="box" id="after"></div>
+<h2>Graph as it was read</h2>
+<div class="quiet"><label>Colours are <select id="colours"><option value="kernel">kernels</option>
+<option value="family">families of operators</option></select></label> A click shows the kernel that computes a node.</div>
+<div class="tools" id="before-tools"></div><div class="box" id="before"></div>
+<h2>Graph as it runs</h2><div class="tools" id="after-tools"></div><div class="box" id="after"></div>
 <h2>Passes</h2><div class="box"><table id="passes"></table></div>
-<div id="tip"></div>
+<div class="box" id="details"></div><div id="tip"></div>
 <script id="data" type="application/json">)page";
 
 const char* const kReportPageEnd = R"page(</script>
@@ -99,10 +106,15 @@ function drawOne(box, profile, pool, bytes, height) {
       fill: colour(i, 68), stroke: colour(i, 42), "stroke-width": 0.5});
     explain(rect, piece.name + (piece.source ? "\n" + piece.source : "") + "\n" + amount(piece.bytes, "B") + " at " +
       piece.offset + "\nsteps " + piece.first + " to " + piece.last + ": " + profile.steps[piece.first]);
+    const room = Math.floor(((piece.last - piece.first + 1) * step - 4) / 6), tall = height * piece.bytes / top;
+    if (room >= 2 && tall >= 11)
+      make(svg, "text", {x: left + piece.first * step + 3, class: "piece-name",
+        y: 10 + height - height * (piece.offset + piece.bytes / 2) / top + 4},
+        piece.name.length > room ? piece.name.slice(0, room - 1) + "…" : piece.name);
   });
 }
 
-function fillTable(table, columns, rows) {
+function fillTable(table, columns, rows, chosen) {
   let sorted = -1, down = true;
   function draw() {
     table.textContent = "";
@@ -118,6 +130,10 @@ function fillTable(table, columns, rows) {
     }));
     for (const row of rows) {
       const line = make(table, "tr", {});
+      if (chosen) {
+        line.dataset.name = row.name;
+        line.addEventListener("click", () => chosen(row));
+      }
       for (const column of columns) {
         const value = column.value(row);
         const cell = make(line, "td", column.text ? {class: "text", title: value} : {});
@@ -128,6 +144,86 @@ function fillTable(table, columns, rows) {
   }
   draw();
 }
+
+// The family of an operator, by its name: a colour for each, and what fits none.
+const families = [["convolution", /conv/], ["product", /matmul|einsum|dense|linear|gemm|attention/],
+  ["norm or softmax", /norm|softmax/], ["pool or reduction", /pool|sum|mean|max$|min$|prod|argm|reduce|topk|cum/],
+  ["layout and copies", /reshape|permute|transpose|concat|split|slice|squeeze|expand|broadcast|flatten|pad|tile|gather|scatter|take|stack/],
+  ["quantization", /quant|astype|cast/], ["control", /^if|^loop|call/]];
+function familyOf(node) {
+  const found = families.findIndex(family => family[1].test(node.label.toLowerCase()));
+  return node.kind === "input" || node.kind === "output" ? -1 : found < 0 ? families.length : found;
+}
+
+// A graph grows by its buttons and by the wheel with Ctrl, and moves with the pointer and by scrolling. The search dims
+// nodes without the words, and Enter goes from one that has them to the next.
+function navigable(box, tools) {
+  let scale = 1, found = [], at = 0;
+  const drawings = [...box.querySelectorAll("svg")].map(svg =>
+    ({svg, width: +svg.getAttribute("width"), height: +svg.getAttribute("height")}));
+  for (const {svg, width, height} of drawings) svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  function zoom(to, x = box.clientWidth / 2, y = box.clientHeight / 2) {
+    const old = scale;
+    scale = Math.min(8, Math.max(0.02, to));
+    for (const {svg, width, height} of drawings) {
+      svg.setAttribute("width", width * scale);
+      svg.setAttribute("height", height * scale);
+    }
+    box.scrollLeft = (box.scrollLeft + x) * scale / old - x;
+    box.scrollTop = (box.scrollTop + y) * scale / old - y;
+  }
+  const fit = () => zoom(Math.min(1, (box.clientWidth - 4) / Math.max(1, ...drawings.map(d => d.width))));
+  for (const [name, act] of [["−", () => zoom(scale / 1.4)], ["+", () => zoom(scale * 1.4)], ["fit", fit]])
+    make(tools, "button", {type: "button", name}, name).addEventListener("click", act);
+  box.addEventListener("wheel", event => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    const frame = box.getBoundingClientRect();
+    zoom(scale * Math.exp(-event.deltaY / 300), event.clientX - frame.left, event.clientY - frame.top);
+  }, {passive: false});
+  let drag = null;
+  box.addEventListener("pointerdown", event => drag = {x: event.clientX + box.scrollLeft, y: event.clientY + box.scrollTop});
+  addEventListener("pointerup", () => drag = null);
+  box.addEventListener("pointermove", event => {
+    if (drag === null) return;
+    box.scrollLeft = drag.x - event.clientX;
+    box.scrollTop = drag.y - event.clientY;
+  });
+  const search = make(tools, "input", {type: "search", placeholder: "search"}), count = make(tools, "span", {class: "quiet"});
+  const go = () => found.length && found[at % found.length].scrollIntoView({block: "nearest", inline: "nearest"});
+  search.addEventListener("input", () => {
+    const words = search.value.toLowerCase(), all = [...box.querySelectorAll(".node")];
+    found = words ? all.filter(rect => rect.dataset.text.includes(words)) : [];
+    for (const rect of all) rect.classList.toggle("dim", words !== "" && !found.includes(rect));
+    count.textContent = words ? found.length + " found" : "";
+    at = 0;
+    go();
+  });
+  search.addEventListener("keydown", event => {
+    if (event.key === "Enter") ++at, go();
+  });
+}
+
+// Shows what is known of a kernel, and marks it in the table and its nodes in both graphs.
+function choose(index, name) {
+  for (const one of document.querySelectorAll(".chosen")) one.classList.remove("chosen");
+  if (index >= 0)
+    for (const rect of document.querySelectorAll(`[data-group="${index}"]`)) rect.classList.add("chosen");
+  for (const line of find("kernels").querySelectorAll("tr")) line.classList.toggle("chosen", line.dataset.name === name);
+  const kernel = report.profiles.length ? report.profiles[find("sizes").value].kernels.find(k => k.name === name) : undefined;
+  const node = report.after.nodes[index], box = find("details");
+  box.textContent = "";
+  box.style.display = "block";
+  make(box, "b", {}, name);
+  const sources = kernel ? kernel.sources : node ? node.sources : [];
+  make(box, "div", {}, sources.length ? "computes " + sources.join(", ") : "");
+  if (!kernel) return;
+  make(box, "div", {class: "quiet"}, kernel.calls + " calls, " + amount(kernel.flops, "FLOP") + ", " + amount(kernel.bytes, "B") +
+    ", estimated " + amount(1e9 * kernel.estimated_seconds, "ns").replace(" kns", " µs").replace(" Mns", " ms") + ", " +
+    (100 * kernel.share).toFixed(1) + " % of the estimate");
+  make(box, "pre", {}, kernel.schedule);
+}
+const chooseKernel = kernel => choose(report.after.nodes.findIndex(node => node.label === kernel.name), kernel.name);
 
 // Layers by longest path in each function, branch and body; what a branch or a loop holds stands inside of its box.
 function drawGraph(box, graph, group) {
@@ -206,10 +302,19 @@ function drawGraph(box, graph, group) {
       const node = nodes[i], colourOf = group(node, i), {width, height} = place[i];
       const x = left + place[i].x, y = top + place[i].y;
       const plain = node.kind === "input" || node.kind === "output", holds = regions[i].size > 0;
-      const rect = make(svg, "rect", {x, y, width, height, rx: plain ? 13 : 3, class: "node",
-        fill: plain || holds || colourOf < 0 ? "#fff" : colour(colourOf, 86), stroke: plain ? "#5b6675" : "#8d99a8"});
+      const rect = make(svg, "rect", {x, y, width, height, rx: plain ? 13 : 3, class: "node", "data-group": colourOf,
+        "data-text": [node.label, node.type, ...node.sources].join(" ").toLowerCase(), stroke: plain ? "#5b6675" : "#8d99a8"});
+      const paint = () => {
+        const number = find("colours").value === "family" ? familyOf(node) : colourOf;
+        rect.setAttribute("fill", plain || holds || number < 0 ? "#fff" : colour(number, 86));
+      };
+      paint();
+      find("colours").addEventListener("change", paint);
       const label = node.label.length > 25 ? node.label.slice(0, 24) + "…" : node.label;
       const text = make(svg, "text", holds ? {x: x + 8, y: y + 16} : {x: x + width / 2, y: y + 16, "text-anchor": "middle"}, label);
+      const runs = report.after.nodes[colourOf];
+      for (const part of [rect, text])
+        if (runs) part.addEventListener("click", () => choose(colourOf, runs.label));
       for (const part of [rect, text])
         explain(part, node.label + "\n" + node.type + (node.sources.length ? "\n" + node.sources.join("\n") : ""));
       let inside = x + gap;
@@ -247,7 +352,7 @@ function show(profile) {
     {title: "weights", value: k => k.weight_bytes, show: v => amount(v, "B")},
     {title: "estimated share", value: k => k.share, bar: true, show: v => (100 * v).toFixed(1) + " %"},
     {title: "schedule", value: k => k.schedule, text: true},
-    {title: "from", value: k => k.sources.join(", "), text: true}], profile.kernels.slice());
+    {title: "from", value: k => k.sources.join(", "), text: true}], profile.kernels.slice(), chooseKernel);
 }
 find("sizes").addEventListener("change", event => show(report.profiles[event.target.value]));
 if (report.profiles.length) {
@@ -257,6 +362,8 @@ if (report.profiles.length) {
 }
 drawGraph(find("before"), report.before, node => node.group);
 drawGraph(find("after"), report.after, (node, i) => i);
+navigable(find("before"), find("before-tools"));
+navigable(find("after"), find("after-tools"));
 fillTable(find("passes"), [{title: "pass", value: p => p.pass},
   {title: "milliseconds", value: p => p.milliseconds, show: v => v.toFixed(2)}], report.passes.slice());
 </script>
