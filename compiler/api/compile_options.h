@@ -22,6 +22,12 @@ enum class Names { kFull, kIo, kNone };
 
 using relax::State;  // one `--state=h0:hn`
 
+/// One `--gradient=main:w,b`: parameters by which to differentiate a function; none: all of a float dtype.
+struct GradientFlag {
+  std::string function;
+  std::vector<std::string> parameters;
+};
+
 /// Every field but `input` has a default. Texts have the syntax of the flag of that name (docs/command-line.md);
 /// compile() reports invalid ones.
 struct CompileOptions {
@@ -47,6 +53,7 @@ struct CompileOptions {
   bool warnings_are_errors = false;  ///< whether a warning prevents all output
   std::vector<frontend::DimOverride> dims;
   std::vector<State> states;
+  std::vector<GradientFlag> gradients;
   std::vector<interface::Pool> pools;  ///< memory in addition to the arena
   std::string arena_name;              ///< the pool of --pool that is the arena; empty: none
   std::vector<std::string> params;     ///< files of weights

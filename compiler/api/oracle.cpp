@@ -1,6 +1,8 @@
 // oracle.cpp: interprets the program as it was read.
 #include "compiler/api/oracle.h"
 
+#include <algorithm>
+
 #include "compiler/api/input/read_input.h"
 #include "compiler/codegen/llvm/jit.h"
 #include "compiler/codegen/llvm/target.h"
@@ -39,7 +41,7 @@ Status Oracle::read() {
   RELAXC_TRY(module_, read_input(options_, ops_, diag, files, findings));
   RELAXC_TRY(Target target, codegen_llvm::resolve_target("", "native", "", diag));
   evaluator_ = codegen_llvm::make_jit(target);
-  if (options_.quantized_io) RELAXC_DO(quantize_border(target));
+  RELAXC_DO(match_object(target));
   if (function() != nullptr) return Done{};
   return diag.error(nullptr, Kind::usage, "the program has no function '{}'", name_);
 }
@@ -52,12 +54,16 @@ Result<std::vector<relax::HostTensor>> Oracle::run(const Tensors& inputs) {
   return diag_.error(nullptr, Kind::invalid_value, "the interpreter refuses: {}", fault_text(std::get<1>(result)));
 }
 
-/// Gives the interpreted module the same quantized inputs and outputs as the object.
-Status Oracle::quantize_border(const Target& target) {
+/// Gives the interpreted module the gradients, and the quantized inputs and outputs, that the object has.
+Status Oracle::match_object(const Target& target) {
   Diagnostics& diag = diag_;
+  const std::vector<relax::Function*> all = module_->functions();
+  auto asked = [](const relax::Function* function) { return function->gradient.has_value(); };
+  if (!options_.quantized_io && std::none_of(all.begin(), all.end(), asked)) return Done{};
   PassContext context{ops_, target, diag, *evaluator_};
-  context.options[std::string(kQuantizedIo.name)] = 1;
+  context.options[std::string(kQuantizedIo.name)] = options_.quantized_io ? 1 : 0;
   RELAXC_DO(infer(*module_, context));
+  RELAXC_DO(gradient(*module_, context));
   RELAXC_DO(quantized_io(*module_, context));
   return Done{};
 }

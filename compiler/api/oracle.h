@@ -28,7 +28,7 @@ class Oracle {
   Result<std::vector<relax::HostTensor>> run(const Tensors& inputs);
 
  private:
-  Status quantize_border(const Target& target);
+  Status match_object(const Target& target);
 
   const CompileOptions& options_;
   std::string name_;

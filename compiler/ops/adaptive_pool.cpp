@@ -5,6 +5,7 @@
 // sizes are equal, nn.avg_pool computes the same and is scheduled better.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
+#include "compiler/ops/gradients/windows.h"
 
 namespace relaxc::ops::adaptive_pool_family {
 namespace {
@@ -82,6 +83,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAttrs,
      .infer = infer,
      .define = define,
+     .gradient = derivatives::adaptive_avg_pool,
      .doc = "means of [N, C, spatial…] over windows that divide each spatial dim into output_size parts"},
 };
 

@@ -4,6 +4,7 @@
 // The two operands of arithmetic have one dtype (frontends insert the casts of their language); `power` and the shifts
 // take its dtype from the base. Integer division by zero gives 0 and never traps. `mod` has the sign of the dividend
 // (C, ONNX fmod=1), `floor_mod` that of the divisor (Python, ONNX fmod=0).
+#include "compiler/ops/gradients/binary.h"
 #include "compiler/ops/common/cast_hint.h"
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
@@ -203,11 +204,12 @@ Stmt define_where(DefineContext& d) {
 }
 
 template <F Formula, bool (*Fits)(DType) = is_number, bool SameDtype = true>
-constexpr OpDef op(OpName name, std::string_view doc) {
+constexpr OpDef op(OpName name, std::string_view doc, relax::Gradient gradient = nullptr) {
   return {.name = name,
           .operands = kAB,
           .infer = infer<Fits, Gives::kSame, SameDtype>,
           .define = define<Formula>,
+          .gradient = gradient,
           .doc = doc};
 }
 template <Intrinsic I>
@@ -224,6 +226,9 @@ constexpr OpDef comparison(OpName name, std::string_view doc) {
       .name = name, .operands = kAB, .infer = infer<any, Gives::kBool>, .define = define<compare<Formula>>, .doc = doc};
 }
 
+template <derivatives::PairRule D>
+constexpr relax::Gradient kBy = derivatives::pair_gradient<D>;
+
 constexpr F kBitAnd = bitwise<Intrinsic::k_bitwise_and, arith::logical_and>;
 constexpr F kBitOr = bitwise<Intrinsic::k_bitwise_or, arith::logical_or>;
 constexpr F kBitXor = bitwise<Intrinsic::k_bitwise_xor, logical_xor>;
@@ -231,22 +236,23 @@ constexpr F kEq = arith::eq;
 constexpr F kNe = arith::ne;
 
 constexpr OpDef kOps[] = {
-    op<add>("add", "a + b"),
-    op<subtract>("subtract", "a - b"),
-    op<multiply>("multiply", "a * b"),
-    op<safe_div>("divide", "a / b; integers truncate, and give 0 where b is 0"),
-    op<safe_floor_div>("floor_divide", "a / b rounded down"),
-    op<safe_mod>("mod", "remainder of truncating division; has the sign of a"),
-    op<safe_floor_mod>("floor_mod", "remainder of floor_divide; has the sign of b"),
+    op<add>("add", "a + b", kBy<derivatives::add>),
+    op<subtract>("subtract", "a - b", kBy<derivatives::subtract>),
+    op<multiply>("multiply", "a * b", kBy<derivatives::multiply>),
+    op<safe_div>("divide", "a / b; integers truncate, and give 0 where b is 0", kBy<derivatives::divide>),
+    op<safe_floor_div>("floor_divide", "a / b rounded down", no_gradient),
+    op<safe_mod>("mod", "remainder of truncating division; has the sign of a", kBy<derivatives::mod>),
+    op<safe_floor_mod>("floor_mod", "remainder of floor_divide; has the sign of b", kBy<derivatives::floor_mod>),
     {.name = "power",
      .operands = kAB,
      .infer = infer_power,
      .define = define_power,
+     .gradient = kBy<derivatives::power>,
      .doc = "a to the power b, in a's dtype"},
-    op<atan2, is_float>("atan2", "the angle of the point (b, a), in -pi to pi"),
-    op<maximum, any>("maximum", "the larger, NaN if either is NaN"),
-    op<minimum, any>("minimum", "the smaller, NaN if either is NaN"),
-    op<prelu>("nn.prelu", "a, or a * b where a < 0"),
+    op<atan2, is_float>("atan2", "the angle of the point (b, a), in -pi to pi", kBy<derivatives::atan2>),
+    op<maximum, any>("maximum", "the larger, NaN if either is NaN", kBy<derivatives::maximum>),
+    op<minimum, any>("minimum", "the smaller, NaN if either is NaN", kBy<derivatives::minimum>),
+    op<prelu>("nn.prelu", "a, or a * b where a < 0", kBy<derivatives::prelu>),
     comparison<kEq>("equal", "a == b"),
     comparison<kNe>("not_equal", "a != b"),
     comparison<arith::lt>("less", "a < b"),
@@ -265,6 +271,7 @@ constexpr OpDef kOps[] = {
      .operands = kWhere,
      .infer = infer_where,
      .define = define_where,
+     .gradient = derivatives::where_gradient,
      .doc = "x where condition holds, else y"},
 };
 

@@ -9,6 +9,7 @@
 #include "compiler/ops/common/cast_hint.h"
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
+#include "compiler/ops/gradients/windows.h"
 
 namespace relaxc::ops::conv_family {
 namespace {
@@ -206,6 +207,7 @@ constexpr OpDef kOps[] = {
      .attrs = kConv,
      .infer = infer_conv,
      .define = define_conv,
+     .gradient = derivatives::conv,
      .doc = "convolution of [N, C, spatial…] with weights [O, C/groups, spatial…]; groups=0: one group per channel; a "
             "bias is "
             "added separately; out_dtype: dtype of the result, if not that of the operands"},
@@ -214,6 +216,7 @@ constexpr OpDef kOps[] = {
      .attrs = kTransposed,
      .infer = infer_transposed,
      .define = define_transposed,
+     .gradient = derivatives::conv_transpose,
      .doc = "transposed convolution of [N, C, spatial…] with weights [C, O/groups, spatial…]"},
 };
 

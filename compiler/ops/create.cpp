@@ -5,6 +5,7 @@
 // scalars.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
+#include "compiler/ops/gradients/moves.h"
 
 namespace relaxc::ops::create_family {
 namespace {
@@ -171,6 +172,7 @@ constexpr OpDef kOps[] = {
      .operands = kFull,
      .infer = infer_full,
      .define = define_full,
+     .gradient = derivatives::broadcast,
      .doc = "shape filled with the one element of value"},
     {.name = "zeros",
      .operands = kShape,
@@ -212,6 +214,7 @@ constexpr OpDef kOps[] = {
      .attrs = kUpper,
      .infer = infer_trilu,
      .define = define_trilu,
+     .gradient = derivatives::trilu,
      .doc = "the part of each matrix on and above (or below) its k-th diagonal, else 0"},
 };
 

@@ -3,6 +3,7 @@
 // Each row is one serial chain, in float32 for narrow floats, rounded where it is stored.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
+#include "compiler/ops/gradients/products.h"
 
 namespace relaxc::ops::cumulative_family {
 namespace {
@@ -59,6 +60,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAttrs,
      .infer = infer,
      .define = define<false>,
+     .gradient = derivatives::cumsum,
      .doc = "sums of the elements up to each one (exclusive: before it; reverse: from the end) along axis"},
     {.name = "cumprod",
      .operands = kX,

@@ -1,5 +1,6 @@
 // gather.cpp: selects elements by index tensors. See common/indexing.h for indices out of range.
 #include "compiler/ops/common/indexing.h"
+#include "compiler/ops/gradients/moves.h"
 
 namespace relaxc::ops::gather_family {
 namespace {
@@ -134,6 +135,7 @@ constexpr OpDef kOps[] = {
      .attrs = kTake,
      .infer = infer_take,
      .define = define_take,
+     .gradient = derivatives::take,
      .doc = "slices of x along axis at the indices; negative ones count from the end; mode clip or wrap: any index "
             "is allowed"},
     {.name = "gather_elements",
@@ -141,12 +143,14 @@ constexpr OpDef kOps[] = {
      .attrs = kAxis,
      .infer = infer_elements,
      .define = define_elements,
+     .gradient = derivatives::gather_elements,
      .doc = "y[i] = x[i], with the subscript along axis taken from indices[i]"},
     {.name = "gather_nd",
      .operands = kXIndices,
      .attrs = kBatch,
      .infer = infer_nd,
      .define = define_nd,
+     .gradient = derivatives::gather_nd,
      .doc = "slices of x at the index tuples along the last dim of indices"},
 };
 

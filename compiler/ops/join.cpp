@@ -5,6 +5,7 @@
 // place.
 #include "compiler/ops/common/cast_hint.h"
 #include "compiler/ops/common/shape.h"
+#include "compiler/ops/gradients/moves.h"
 #include "compiler/relax/builder.h"
 
 namespace relaxc::ops::join_family {
@@ -191,6 +192,7 @@ constexpr OpDef kOps[] = {
      .attrs = kConcat,
      .infer = infer_concat,
      .define = define_concat,
+     .gradient = derivatives::concat,
      .doc = "the tensors one after another along axis; in_place: made there however early, where they are contiguous"},
     {.name = "stack",
      .operands = kTensors,

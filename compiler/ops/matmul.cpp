@@ -6,6 +6,7 @@
 #include "compiler/ops/common/cast_hint.h"
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
+#include "compiler/ops/gradients/products.h"
 
 namespace relaxc::ops::matmul_family {
 namespace {
@@ -84,6 +85,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAttrs,
      .infer = infer,
      .define = define,
+     .gradient = derivatives::matmul,
      .doc =
          "matrix product with broadcast batches; vectors as in NumPy; out_dtype: dtype of the sum and of the result"},
 };

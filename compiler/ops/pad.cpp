@@ -7,6 +7,7 @@
 // contiguous, and the padding after it.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
+#include "compiler/ops/gradients/moves.h"
 
 namespace relaxc::ops::pad_family {
 namespace {
@@ -145,6 +146,7 @@ constexpr OpDef kOps[] = {
      .attrs = kMode,
      .infer = infer,
      .define = define,
+     .gradient = derivatives::pad,
      .doc = "x with elements added before and after each axis; pads: all starts, then all ends; negative ones crop"},
 };
 

@@ -8,6 +8,7 @@
 // spatial dims with storage_order 1), as in ONNX.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
+#include "compiler/ops/gradients/windows.h"
 
 namespace relaxc::ops::pool_family {
 namespace {
@@ -255,12 +256,14 @@ constexpr OpDef kOps[] = {
      .attrs = kMax,
      .infer = infer_max,
      .define = define_max,
+     .gradient = derivatives::max_pool,
      .doc = "largest value of each window of [N, C, spatial…]; indices: also where it is"},
     {.name = "nn.avg_pool",
      .operands = kX,
      .attrs = kAvg,
      .infer = infer,
      .define = define_avg,
+     .gradient = derivatives::avg_pool,
      .doc = "average of each window of [N, C, spatial…]"},
     {.name = "nn.lp_pool",
      .operands = kX,

@@ -1,6 +1,7 @@
 // rearrange.cpp: operators that copy each element from another position: transposes, flips, broadcasts, repeats, and
 // moves between space and depth.
 #include "compiler/ops/common/shape.h"
+#include "compiler/ops/gradients/moves.h"
 
 namespace relaxc::ops::rearrange_family {
 namespace {
@@ -131,29 +132,34 @@ constexpr OpDef kOps[] = {
      .attrs = kAxes,
      .infer = infer_permute,
      .define = define_permute,
+     .gradient = derivatives::permute_dims,
      .doc = "axis i of the result is axis axes[i] of x; no axes: reversed"},
     {.name = "flip",
      .operands = kX,
      .attrs = kFlip,
      .infer = infer_flip,
      .define = define_flip,
+     .gradient = derivatives::flip,
      .doc = "x reversed along the axes"},
     {.name = "broadcast_to",
      .operands = kXShape,
      .attrs = kMutual,
      .infer = infer_broadcast_to,
      .define = define_broadcast_to,
+     .gradient = derivatives::broadcast,
      .doc = "x with dims of 1 repeated to shape; mutual: dims of 1 in shape keep those of x (ONNX Expand)"},
     {.name = "tile",
      .operands = kXRepeats,
      .infer = infer_tile,
      .define = define_tile,
+     .gradient = derivatives::tile,
      .doc = "x repeated as a whole, repeats[i] times along axis i"},
     {.name = "repeat",
      .operands = kX,
      .attrs = kRepeat,
      .infer = infer_repeat,
      .define = define_repeat,
+     .gradient = derivatives::repeat,
      .doc = "each element repeated along axis"},
 };
 

@@ -7,6 +7,7 @@
 
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
+#include "compiler/ops/gradients/products.h"
 #include "compiler/relax/builder.h"
 
 namespace relaxc::ops::reduce_family {
@@ -185,20 +186,66 @@ Values expand_log_sum_exp(GraphBuilder& b, const Op& op) {
   return narrowed(b, b.call("add", {log, top}), op.result()->dtype());
 }
 
-constexpr OpDef op(OpName name, relax::Infer infer, relax::Define define, std::string_view doc) {
-  return {.name = name, .operands = kX, .attrs = kAttrs, .infer = infer, .define = define, .doc = doc};
+constexpr OpDef op(OpName name, relax::Infer infer, relax::Define define, std::string_view doc,
+                   relax::Gradient gradient = nullptr) {
+  return {.name = name,
+          .operands = kX,
+          .attrs = kAttrs,
+          .infer = infer,
+          .define = define,
+          .gradient = gradient,
+          .doc = doc};
 }
 constexpr OpDef composite(OpName name, relax::Infer infer, relax::Expand expand, std::string_view doc) {
   return {.name = name, .operands = kX, .attrs = kAttrs, .infer = infer, .expand = expand, .doc = doc};
 }
 
+/// Dims of x are kept, or summed to 1; the target may have fewer dims, aligned at the end.
+InferResult infer_sum_to(InferContext& c) {
+  RELAXC_DO(expect_dtype(c, 0, is_number, "a tensor of numbers"));
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  RELAXC_TRY(Dims target, c.shape_value(1));
+  if (target.size() > x->shape->size())
+    return c.error(Kind::rank_mismatch, "'sum_to' of {} dims to {}", x->shape->size(), target.size());
+  RELAXC_DO(require_broadcast_to(c, target, *x->shape));
+  return one(tensor_info(c.context, std::move(target), *x->dtype));
+}
+
+/// Sums over dims that the target lacks, and over those that are 1 there; extents of the others are 1.
+Stmt define_sum_to(DefineContext& d) {
+  tir::Builder& b = d.builder;
+  BufferRef x = d.input(0), y = d.output();
+  const size_t added = x->shape.size() - y->shape.size();
+  const DType dtype = wide(y->dtype);
+  const Expr single = d.context().index(1);
+  Dims extents;
+  for (size_t k = 0; k < x->shape.size(); ++k)
+    extents.push_back(k < added ? x->shape[k] : select(arith::eq(y->shape[k - added], single), x->shape[k], single));
+  BufferRef sum = b.buffer("sum", dtype, y->shape);
+  Stmt add = b.reduce(sum, extents, d.context().zero(dtype), [&](Expr so_far, const Indices& i, const Indices& r) {
+    Indices from = r;
+    for (size_t k = added; k < from.size(); ++k)
+      from[k] = select(arith::eq(y->shape[k - added], single), r[k], i[k - added]);
+    return so_far + widen(b.load(x, from));
+  });
+  return b.alloc(sum, b.seq({add, b.compute(y, [&](const Indices& i) { return cast(y->dtype, b.load(sum, i)); })}));
+}
+
+constexpr OperandDef kXShape[] = {{"x"}, {"shape"}};
+
 constexpr OpDef kOps[] = {
-    op("sum", infer<is_number>, define<zero, add>, "sum over the axes; none given: all"),
-    op("prod", infer<is_number>, define<unit, multiply>, "product"),
-    op("max", infer<any>, define<lowest, larger>, "largest value"),
-    op("min", infer<any>, define<highest, smaller>, "smallest value"),
+    op("sum", infer<is_number>, define<zero, add>, "sum over the axes; none given: all", derivatives::sum),
+    op("prod", infer<is_number>, define<unit, multiply>, "product", derivatives::prod),
+    op("max", infer<any>, define<lowest, larger>, "largest value", derivatives::extreme),
+    op("min", infer<any>, define<highest, smaller>, "smallest value", derivatives::extreme),
     op("any", infer<is_bool>, define<lowest, larger>, "whether any is true"),
     op("all", infer<is_bool>, define<highest, smaller>, "whether all are true"),
+    {.name = "sum_to",
+     .operands = kXShape,
+     .infer = infer_sum_to,
+     .define = define_sum_to,
+     .gradient = derivatives::sum_to,
+     .doc = "the sum that undoes a broadcast of a tensor of this shape to that of x"},
     composite("mean", infer<is_number>, expand_mean, "sum / number of elements"),
     composite("variance", infer<is_float>, expand_variance, "mean of the squared distances from the mean"),
     composite("std", infer<is_float>, expand_std, "square root of the variance"),

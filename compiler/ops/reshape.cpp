@@ -3,6 +3,7 @@
 // Lowering makes views of these, which cost nothing. Their definitions are for the interpreter and for fusion, which
 // reads through them: adding or removing axes of extent 1 leaves the other subscripts unchanged, and only other
 // reshapes compute a flat offset.
+#include "compiler/ops/common/gradient_builder.h"
 #include "compiler/ops/common/shape.h"
 
 #include <algorithm>
@@ -163,6 +164,7 @@ constexpr OpDef kOps[] = {
      .operands = kReshape,
      .infer = infer_reshape,
      .define = define_reshape,
+     .gradient = reshape_gradient,
      .role = Role::kView,
      .doc = "x with another shape of the same number of elements; one dim may be -1"},
     {.name = "flatten",
@@ -170,6 +172,7 @@ constexpr OpDef kOps[] = {
      .attrs = kFlattenAxis,
      .infer = infer_flatten,
      .define = define_reshape,
+     .gradient = reshape_gradient,
      .role = Role::kView,
      .doc = "x with the dims start..end merged into one"},
     {.name = "expand_dims",
@@ -177,6 +180,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAxis,
      .infer = infer_expand_dims,
      .define = define_expand_dims,
+     .gradient = reshape_gradient,
      .role = Role::kView,
      .doc = "x with new dims of extent 1 at the result's axes"},
     {.name = "squeeze",
@@ -184,6 +188,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAxes,
      .infer = infer_squeeze,
      .define = define_squeeze,
+     .gradient = reshape_gradient,
      .role = Role::kView,
      .doc = "x without the axes, which must have extent 1; no axes: without all that are constant 1"},
 };

@@ -3,6 +3,7 @@
 // Updates are applied in row-major order, so that equal indices have a defined result.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/indexing.h"
+#include "compiler/ops/gradients/moves.h"
 
 namespace relaxc::ops::scatter_family {
 namespace {
@@ -151,12 +152,14 @@ constexpr OpDef kOps[] = {
      .attrs = kElements,
      .infer = infer_elements,
      .define = define_elements,
+     .gradient = derivatives::scatter_elements,
      .doc = "x with x[i] = updates[i], the subscript along axis taken from indices[i]; or combined by reduction"},
     {.name = "scatter_nd",
      .operands = kOperands,
      .attrs = kNd,
      .infer = infer_nd,
      .define = define_nd,
+     .gradient = derivatives::scatter_nd,
      .doc = "x with the slices at the index tuples of indices replaced by updates, or combined by reduction"},
 };
 

@@ -6,6 +6,7 @@
 // negative stride an end of -2^31 + 1 or less means its beginning. `slice_part` is the simple form: a begin and an
 // extent along one axis, known to be in range.
 #include "compiler/ops/common/shape.h"
+#include "compiler/ops/gradients/moves.h"
 
 namespace relaxc::ops::slice_family {
 namespace {
@@ -148,18 +149,32 @@ Stmt define_part(DefineContext& d) {
   });
 }
 
+/// Puts what each axis was cut to back to its places.
+Values slice_gradient(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
+  GradientSite s(b, op, by_results);
+  Value* g = s.g.value;
+  for (const Cut& cut : cuts_of(op, s.shape(0), {})) {
+    const int64_t* step = cut.stride.constant();
+    if (step == nullptr) return refuse_gradient(b, op, "with an open stride");
+    g = derivatives::spread(s.build, g, cut.axis, s.shape(0)[cut.axis], cut.begin, *step);
+  }
+  return s.done({g});
+}
+
 constexpr OpDef kOps[] = {
     {.name = "strided_slice",
      .operands = kSlice,
      .attrs = kAxes,
      .infer = infer_slice,
      .define = define_slice,
+     .gradient = slice_gradient,
      .doc = "x[begin:end:stride] along the axes (none: the first ones), as NumPy counts and cuts"},
     {.name = "slice_part",
      .operands = kPart,
      .attrs = kAxis,
      .infer = infer_part,
      .define = define_part,
+     .gradient = derivatives::slice_part,
      .doc = "`extent` elements from `begin` on along one axis, within its bounds"},
 };
 

@@ -7,6 +7,7 @@
 // sum, quotient) are loop nests over temporaries of one row's shape, which schedules may merge.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
+#include "compiler/ops/gradients/products.h"
 
 namespace relaxc::ops::softmax_family {
 namespace {
@@ -129,12 +130,14 @@ constexpr OpDef kOps[] = {
      .attrs = kSoftmax,
      .infer = infer_softmax,
      .define = define_softmax,
+     .gradient = derivatives::softmax,
      .doc = "exp(x) / sum(exp(x)) along axis; rows of -inf give NaN, or 0 with empty_rows=\"zeros\""},
     {.name = "nn.log_softmax",
      .operands = kX,
      .attrs = kAxis,
      .infer = infer,
      .define = define_log_softmax,
+     .gradient = derivatives::log_softmax,
      .doc = "the logarithm of softmax"},
     {.name = "nn.hardmax",
      .operands = kX,

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "compiler/ops/common/element.h"
+#include "compiler/ops/gradients/unary.h"
 
 namespace relaxc::ops::unary_family {
 namespace {
@@ -229,77 +230,126 @@ InferResult infer_gelu(InferContext& c) {
 }
 
 template <Intrinsic I>
-constexpr OpDef intrinsic(OpName name, std::string_view doc) {
-  return {.name = name, .operands = kX, .infer = infer<is_float>, .define = define_intrinsic<I>, .doc = doc};
+constexpr OpDef intrinsic(OpName name, std::string_view doc, relax::Gradient gradient = no_gradient) {
+  return {.name = name,
+          .operands = kX,
+          .infer = infer<is_float>,
+          .define = define_intrinsic<I>,
+          .gradient = gradient,
+          .doc = doc};
 }
 
 template <F Formula>
-constexpr OpDef activation(OpName name, std::string_view doc) {
-  return {.name = name, .operands = kX, .infer = infer<is_float>, .define = define<Formula>, .doc = doc};
+constexpr OpDef activation(OpName name, std::string_view doc, relax::Gradient gradient) {
+  return {.name = name,
+          .operands = kX,
+          .infer = infer<is_float>,
+          .define = define<Formula>,
+          .gradient = gradient,
+          .doc = doc};
 }
 template <FAttrs Formula>
-constexpr OpDef activation(OpName name, std::span<const AttrDef> attrs, std::string_view doc) {
-  return {
-      .name = name, .operands = kX, .attrs = attrs, .infer = infer<is_float>, .define = define<Formula>, .doc = doc};
+constexpr OpDef activation(OpName name, std::span<const AttrDef> attrs, std::string_view doc,
+                           relax::Gradient gradient) {
+  return {.name = name,
+          .operands = kX,
+          .attrs = attrs,
+          .infer = infer<is_float>,
+          .define = define<Formula>,
+          .gradient = gradient,
+          .doc = doc};
 }
 
+template <Derivative D>
+constexpr relax::Gradient kBy = gradient<D>;
+
 constexpr OpDef kOps[] = {
-    intrinsic<Intrinsic::k_exp>("exp", "e to the power x"),
-    intrinsic<Intrinsic::k_exp2>("exp2", "2 to the power x"),
-    intrinsic<Intrinsic::k_expm1>("expm1", "exp(x) - 1, exact near 0"),
-    intrinsic<Intrinsic::k_log>("log", "natural logarithm"),
-    intrinsic<Intrinsic::k_log2>("log2", "logarithm to base 2"),
-    intrinsic<Intrinsic::k_log10>("log10", "logarithm to base 10"),
-    intrinsic<Intrinsic::k_log1p>("log1p", "log(1 + x), exact near 0"),
-    intrinsic<Intrinsic::k_sqrt>("sqrt", "square root"),
-    intrinsic<Intrinsic::k_rsqrt>("rsqrt", "1 / sqrt(x)"),
-    intrinsic<Intrinsic::k_sin>("sin", "sine of radians"),
-    intrinsic<Intrinsic::k_cos>("cos", "cosine of radians"),
-    intrinsic<Intrinsic::k_tan>("tan", "tangent of radians"),
-    intrinsic<Intrinsic::k_asin>("asin", "arc sine"),
-    intrinsic<Intrinsic::k_acos>("acos", "arc cosine"),
-    intrinsic<Intrinsic::k_atan>("atan", "arc tangent"),
-    intrinsic<Intrinsic::k_sinh>("sinh", "hyperbolic sine"),
-    intrinsic<Intrinsic::k_cosh>("cosh", "hyperbolic cosine"),
-    intrinsic<Intrinsic::k_tanh>("tanh", "hyperbolic tangent"),
-    intrinsic<Intrinsic::k_asinh>("asinh", "inverse hyperbolic sine"),
-    intrinsic<Intrinsic::k_acosh>("acosh", "inverse hyperbolic cosine"),
-    intrinsic<Intrinsic::k_atanh>("atanh", "inverse hyperbolic tangent"),
-    intrinsic<Intrinsic::k_erf>("erf", "error function"),
-    intrinsic<Intrinsic::k_sigmoid>("sigmoid", "1 / (1 + exp(-x))"),
+    intrinsic<Intrinsic::k_exp>("exp", "e to the power x", kBy<derivatives::exp>),
+    intrinsic<Intrinsic::k_exp2>("exp2", "2 to the power x", kBy<derivatives::exp2>),
+    intrinsic<Intrinsic::k_expm1>("expm1", "exp(x) - 1, exact near 0", kBy<derivatives::expm1>),
+    intrinsic<Intrinsic::k_log>("log", "natural logarithm", kBy<derivatives::log>),
+    intrinsic<Intrinsic::k_log2>("log2", "logarithm to base 2", kBy<derivatives::log2>),
+    intrinsic<Intrinsic::k_log10>("log10", "logarithm to base 10", kBy<derivatives::log10>),
+    intrinsic<Intrinsic::k_log1p>("log1p", "log(1 + x), exact near 0", kBy<derivatives::log1p>),
+    intrinsic<Intrinsic::k_sqrt>("sqrt", "square root", kBy<derivatives::sqrt>),
+    intrinsic<Intrinsic::k_rsqrt>("rsqrt", "1 / sqrt(x)", kBy<derivatives::rsqrt>),
+    intrinsic<Intrinsic::k_sin>("sin", "sine of radians", kBy<derivatives::sin>),
+    intrinsic<Intrinsic::k_cos>("cos", "cosine of radians", kBy<derivatives::cos>),
+    intrinsic<Intrinsic::k_tan>("tan", "tangent of radians", kBy<derivatives::tan>),
+    intrinsic<Intrinsic::k_asin>("asin", "arc sine", kBy<derivatives::asin>),
+    intrinsic<Intrinsic::k_acos>("acos", "arc cosine", kBy<derivatives::acos>),
+    intrinsic<Intrinsic::k_atan>("atan", "arc tangent", kBy<derivatives::atan>),
+    intrinsic<Intrinsic::k_sinh>("sinh", "hyperbolic sine", kBy<derivatives::sinh>),
+    intrinsic<Intrinsic::k_cosh>("cosh", "hyperbolic cosine", kBy<derivatives::cosh>),
+    intrinsic<Intrinsic::k_tanh>("tanh", "hyperbolic tangent", kBy<derivatives::tanh>),
+    intrinsic<Intrinsic::k_asinh>("asinh", "inverse hyperbolic sine", kBy<derivatives::asinh>),
+    intrinsic<Intrinsic::k_acosh>("acosh", "inverse hyperbolic cosine", kBy<derivatives::acosh>),
+    intrinsic<Intrinsic::k_atanh>("atanh", "inverse hyperbolic tangent", kBy<derivatives::atanh>),
+    intrinsic<Intrinsic::k_erf>("erf", "error function", kBy<derivatives::erf>),
+    intrinsic<Intrinsic::k_sigmoid>("sigmoid", "1 / (1 + exp(-x))", kBy<derivatives::sigmoid>),
     intrinsic<Intrinsic::k_floor>("floor", "rounds down"),
     intrinsic<Intrinsic::k_ceil>("ceil", "rounds up"),
     intrinsic<Intrinsic::k_trunc>("trunc", "rounds towards 0"),
     intrinsic<Intrinsic::k_round>("round", "rounds to nearest, ties to even"),
-    {.name = "negative", .operands = kX, .infer = infer<is_number>, .define = define<negative>, .doc = "-x"},
-    {.name = "abs", .operands = kX, .infer = infer<is_number>, .define = define<abs>, .doc = "absolute value"},
-    {.name = "sign", .operands = kX, .infer = infer<is_number>, .define = define<sign>, .doc = "-1, 0 or 1"},
-    {.name = "square", .operands = kX, .infer = infer<is_number>, .define = define<square>, .doc = "x * x"},
-    activation<reciprocal>("reciprocal", "1 / x"),
-    {.name = "nn.relu", .operands = kX, .infer = infer<is_number>, .define = define<relu>, .doc = "max(x, 0)"},
+    {.name = "negative",
+     .operands = kX,
+     .infer = infer<is_number>,
+     .define = define<negative>,
+     .gradient = kBy<derivatives::negative>,
+     .doc = "-x"},
+    {.name = "abs",
+     .operands = kX,
+     .infer = infer<is_number>,
+     .define = define<abs>,
+     .gradient = kBy<derivatives::abs>,
+     .doc = "absolute value"},
+    {.name = "sign",
+     .operands = kX,
+     .infer = infer<is_number>,
+     .define = define<sign>,
+     .gradient = no_gradient,
+     .doc = "-1, 0 or 1"},
+    {.name = "square",
+     .operands = kX,
+     .infer = infer<is_number>,
+     .define = define<square>,
+     .gradient = kBy<derivatives::square>,
+     .doc = "x * x"},
+    activation<reciprocal>("reciprocal", "1 / x", kBy<derivatives::reciprocal>),
+    {.name = "nn.relu",
+     .operands = kX,
+     .infer = infer<is_number>,
+     .define = define<relu>,
+     .gradient = kBy<derivatives::relu>,
+     .doc = "max(x, 0)"},
     {.name = "nn.relu6",
      .operands = kX,
      .infer = infer<is_number>,
      .define = define<relu6>,
+     .gradient = kBy<derivatives::relu6>,
      .doc = "x clamped to 0..6"},
-    activation<silu>("nn.silu", "x * sigmoid(x)"),
+    activation<silu>("nn.silu", "x * sigmoid(x)", kBy<derivatives::silu>),
     {.name = "nn.gelu",
      .operands = kX,
      .attrs = kApproximate,
      .infer = infer_gelu,
      .define = define<gelu>,
+     .gradient = kBy<derivatives::gelu>,
      .doc = "x * (normal distribution function of x); approximate is \"none\" (erf) or \"tanh\""},
-    activation<gelu_tanh>("nn.gelu_tanh", "GELU by tanh"),
-    activation<elu>("nn.elu", kAlpha1, "x, or alpha * (exp(x) - 1) where x < 0"),
-    activation<celu>("nn.celu", kAlpha1, "max(0, x) + min(0, alpha * (exp(x / alpha) - 1))"),
-    activation<selu>("nn.selu", kSelu, "gamma * (x, or alpha * (exp(x) - 1) where x <= 0)"),
-    activation<leaky_relu>("nn.leaky_relu", kAlphaLeaky, "x, or alpha * x where x < 0"),
-    activation<thresholded_relu>("nn.thresholded_relu", kAlpha1, "x where x > alpha, else 0"),
-    activation<softplus>("nn.softplus", "log(1 + exp(x))"),
-    activation<softsign>("nn.softsign", "x / (1 + |x|)"),
-    activation<mish>("nn.mish", "x * tanh(softplus(x))"),
-    activation<hard_sigmoid>("nn.hard_sigmoid", kHardSigmoid, "alpha * x + beta clamped to 0..1"),
-    activation<hard_swish>("nn.hard_swish", "x * hard_sigmoid(x) with alpha 1/6, beta 0.5"),
+    activation<gelu_tanh>("nn.gelu_tanh", "GELU by tanh", kBy<derivatives::gelu_tanh>),
+    activation<elu>("nn.elu", kAlpha1, "x, or alpha * (exp(x) - 1) where x < 0", kBy<derivatives::elu>),
+    activation<celu>("nn.celu", kAlpha1, "max(0, x) + min(0, alpha * (exp(x / alpha) - 1))", kBy<derivatives::celu>),
+    activation<selu>("nn.selu", kSelu, "gamma * (x, or alpha * (exp(x) - 1) where x <= 0)", kBy<derivatives::selu>),
+    activation<leaky_relu>("nn.leaky_relu", kAlphaLeaky, "x, or alpha * x where x < 0", kBy<derivatives::leaky_relu>),
+    activation<thresholded_relu>("nn.thresholded_relu", kAlpha1, "x where x > alpha, else 0",
+                                 kBy<derivatives::thresholded_relu>),
+    activation<softplus>("nn.softplus", "log(1 + exp(x))", kBy<derivatives::softplus>),
+    activation<softsign>("nn.softsign", "x / (1 + |x|)", kBy<derivatives::softsign>),
+    activation<mish>("nn.mish", "x * tanh(softplus(x))", kBy<derivatives::mish>),
+    activation<hard_sigmoid>("nn.hard_sigmoid", kHardSigmoid, "alpha * x + beta clamped to 0..1",
+                             kBy<derivatives::hard_sigmoid>),
+    activation<hard_swish>("nn.hard_swish", "x * hard_sigmoid(x) with alpha 1/6, beta 0.5",
+                           kBy<derivatives::hard_swish>),
     {.name = "isnan",
      .operands = kX,
      .infer = infer_bool,
@@ -332,6 +382,7 @@ constexpr OpDef kOps[] = {
      .operands = kX,
      .infer = infer<any>,
      .define = define_copy,
+     .gradient = kBy<derivatives::identity>,
      .role = relax::Role::kView,
      .doc = "x itself"},
     {.name = "nn.dropout",
@@ -339,6 +390,7 @@ constexpr OpDef kOps[] = {
      .attrs = kRate,
      .infer = infer<any>,
      .define = define_copy,
+     .gradient = kBy<derivatives::identity>,
      .role = relax::Role::kView,
      .doc = "x itself: dropout does nothing at inference"},
     {.name = "astype",
@@ -346,6 +398,7 @@ constexpr OpDef kOps[] = {
      .attrs = kDType,
      .infer = infer_astype,
      .define = define_astype,
+     .gradient = kBy<derivatives::astype>,
      .doc = "each element converted to dtype"},
 };
 

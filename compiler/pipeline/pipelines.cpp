@@ -32,6 +32,7 @@ constexpr Pass kCompile[] = {
     {.name = "call_codegen_functions", .run = call_codegen_functions, .needs = kTyped, .cleanups = kDeadCode},
     {.name = "tail_call_to_loop", .run = tail_call_to_loop, .needs = kTyped, .cleanups = kDeadCode},
     {.name = "split_tuples", .run = split_tuples, .needs = kTyped},
+    {.name = "gradient", .run = gradient, .needs = kTyped, .cleanups = kDeadCode},
     {.name = "quantized_io", .run = quantized_io, .needs = kTyped, .options = kQuantizedIoOptions},
     {.name = "canonicalize_early", .run = canonicalize, .needs = kTyped, .opt_level = 1, .cleanups = kDeadCode},
     {.name = "fold_constants_early",

@@ -77,7 +77,37 @@ bool parse_rounding(Function& f, const AttrValue& value) {
   return true;
 }
 
+Printed print_gradient(const Function& f) {
+  return f.gradient ? Printed(f.gradient->parameters) : std::nullopt;
+}
+
+bool parse_gradient(Function& f, const AttrValue& value) {
+  if (!f.gradient) f.gradient.emplace();
+  f.gradient->parameters = std::get<Texts>(value);
+  return true;
+}
+
+Printed print_gradient_target(const Function& f) {
+  return f.gradient && f.gradient->target != 0 ? Printed(f.gradient->target) : std::nullopt;
+}
+
+bool parse_gradient_target(Function& f, const AttrValue& value) {
+  if (!f.gradient) f.gradient.emplace();
+  f.gradient->target = std::get<int64_t>(value);
+  return true;
+}
+
 constexpr FunctionAttr kAttrs[] = {
+    {.name = "gradient",
+     .type = AttrType::kStrings,
+     .form = "a list of parameters",
+     .print = print_gradient,
+     .parse = parse_gradient},
+    {.name = "gradient_target",
+     .type = AttrType::kInt,
+     .form = "the number of a result",
+     .print = print_gradient_target,
+     .parse = parse_gradient_target},
     {.name = "num_input",
      .type = AttrType::kInt,
      .form = "a number of parameters",

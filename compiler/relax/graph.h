@@ -156,6 +156,12 @@ class Op {
   std::vector<Value*> operands_;
 };
 
+/// That a function is to be differentiated (transform/graph/gradient.cpp).
+struct GradientRequest {
+  std::vector<std::string> parameters;  ///< by which; empty: by all of a float dtype
+  int64_t target = 0;                   ///< which of its results
+};
+
 /// A function: a region whose arguments are the parameters.
 class Function {
  public:
@@ -171,6 +177,7 @@ class Function {
   /// that are in no file are inputs.
   std::optional<int64_t> num_input;
   std::optional<tir::Rounding> rounding;
+  std::optional<GradientRequest> gradient;
   std::map<std::string, AttrValue> attrs;  ///< of other compilers, which are kept
   std::vector<Var> symbols;  ///< bound by the parameters, in order of first occurrence; first those that are bare dims
   arith::Facts facts;        ///< declared bounds of symbols

@@ -102,6 +102,11 @@ using Define = tir::Stmt (*)(DefineContext&);
 /// Returns the results, computed by other operators; the builder inserts at the op.
 using Expand = Result<std::vector<Value*>> (*)(GraphBuilder&, const Op&);
 
+/// Returns, for each operand, the derivative of a scalar by that operand, where `by_results` has its derivatives by the
+/// results (null for a result on which the scalar does not depend). Null for an operand by which nothing changes: an
+/// index, a mask, a shape. The builder appends, and derivatives that nobody needs become dead code.
+using Gradient = Result<std::vector<Value*>> (*)(GraphBuilder&, const Op&, const std::vector<Value*>& by_results);
+
 /// For a data-dependent operator: returns an upper bound of the op's `index`-th bound symbol, in symbols known before
 /// it; null if there is none.
 using UpperBound = Expr (*)(const Op&, size_t index);
@@ -121,6 +126,7 @@ struct OpDef {
   Infer infer = nullptr;
   Define define = nullptr;  ///< either this or expand is set
   Expand expand = nullptr;
+  Gradient gradient = nullptr;       ///< null: there is none, or that of the expansion is meant
   UpperBound upper_bound = nullptr;  ///< set if and only if the op binds symbols
   bool pure = true;
   Role role = Role::kKernel;

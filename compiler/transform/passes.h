@@ -56,6 +56,11 @@ Result<Changed> resolve_closures(relax::Module&, PassContext&);
 Result<Changed> tail_call_to_loop(relax::Module&, PassContext&);
 /// Splits tuples that branches yield and loops carry into their fields. Needs kTyped.
 Result<Changed> split_tuples(relax::Module&, PassContext&);
+/// For each function that asks for it (Function::gradient), adds a function NAME_adjoint, which returns what the
+/// function returns and, as a tuple, the derivatives of one of these, a float scalar, by parameters: reverse-mode
+/// differentiation, as relax.transform.Gradient of TVM. Reports every op on the way that has no derivative. Needs
+/// kTyped.
+Result<Changed> gradient(relax::Module&, PassContext&);
 /// If the option is set, replaces float inputs that are only quantized, and float outputs that are only dequantized, by
 /// integers, and records scales and zero points in the function's attribute "quantized". Reports functions without any.
 /// Needs kTyped.

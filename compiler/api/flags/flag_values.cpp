@@ -63,6 +63,19 @@ std::optional<State> parse_state(const std::string& text) {
   return State{text.substr(0, colon), text.substr(colon + 1)};
 }
 
+std::optional<GradientFlag> parse_gradient(const std::string& text) {
+  const size_t colon = std::min(text.find(':'), text.size());
+  GradientFlag flag{text.substr(0, colon), {}};
+  for (size_t at = colon; at < text.size();) {
+    const size_t comma = std::min(text.find(',', at + 1), text.size());
+    flag.parameters.push_back(text.substr(at + 1, comma - at - 1));
+    at = comma;
+  }
+  auto empty = [](const std::string& name) { return name.empty(); };
+  if (flag.function.empty() || std::any_of(flag.parameters.begin(), flag.parameters.end(), empty)) return std::nullopt;
+  return flag;
+}
+
 std::optional<interface::Pool> parse_pool(const std::string& text) {
   size_t equals = std::min(text.find('='), text.size());
   interface::Pool pool {

@@ -14,6 +14,8 @@ std::optional<frontend::DimOverride> parse_dim(const std::string& text);
 std::optional<uint64_t> parse_bytes(const std::string& text);
 /// Parses "h0:hn"; nullopt if one of the names is missing.
 std::optional<State> parse_state(const std::string& text);
+/// Parses "main" or "main:w,b"; nullopt if a name is empty.
+std::optional<GradientFlag> parse_gradient(const std::string& text);
 
 /// Parses "fast=64K", or "slow" (0 bytes); nullopt if the name is no identifier or the value no number of bytes.
 std::optional<interface::Pool> parse_pool(const std::string& text);

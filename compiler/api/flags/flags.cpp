@@ -86,6 +86,12 @@ void add_interface_flags(CLI::App& app, CompileOptions& o) {
   repeated(app.add_option("--state", collect<State>(o.states, parse_state, "--state", "INPUT:OUTPUT, as in h0:hn"),
                           "make the output OUTPUT the next call's INPUT: h0:hn"),
            "INPUT:OUTPUT");
+  repeated(app.add_option("--gradient",
+                          collect<GradientFlag>(o.gradients, parse_gradient, "--gradient",
+                                                "FUNCTION or FUNCTION:PARAMETERS, as in main or main:w,b"),
+                          "add FUNCTION_adjoint, which also returns the derivatives of FUNCTION's first result by its "
+                          "parameters: main, main:w,b"),
+           "FUNCTION[:PARAMETERS]");
   repeated(app.add_option_function<std::vector<std::string>>(
                "--pool",
                [&](const std::vector<std::string>& texts) {

@@ -111,6 +111,20 @@ void apply_states(relax::Module& module, const CompileOptions& options) {
   }
 }
 
+/// Asks for the gradients of --gradient.
+Status apply_gradients(relax::Module& module, const CompileOptions& options, Diagnostics& diag) {
+  for (const GradientFlag& flag : options.gradients) {
+    relax::Function* function = module.find_function(flag.function);
+    std::string known;
+    for (const relax::Function* one : module.functions()) known += (known.empty() ? "" : ", ") + one->name;
+    if (function == nullptr)
+      return diag.error(nullptr, Kind::usage, "--gradient {}: there is no such function; the functions are: {}",
+                        flag.function, known);
+    function->gradient = relax::GradientRequest{flag.parameters, 0};
+  }
+  return Done{};
+}
+
 /// Returns the dims given for the model `function`: those with its name before a colon, and those for all models.
 std::vector<frontend::DimOverride> dims_of(const CompileOptions& options, const std::string& function) {
   std::vector<frontend::DimOverride> dims;
@@ -297,6 +311,7 @@ Result<relax::Module> read_input(const CompileOptions& options, const relax::OpT
   RELAXC_TRY(relax::Module module, format ? import_model(*format, options, ops, diag, files, findings)
                                           : read_program(options, ops, diag, files));
   apply_states(module, options);
+  RELAXC_DO(apply_gradients(module, options, diag));
   return module;
 }
 

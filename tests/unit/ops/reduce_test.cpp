@@ -74,3 +74,21 @@ TEST_CASE("positions of extremes, sorts and running sums") {
   check(run_op("cumsum", {c}, {{"axis", 1}, {"exclusive", true}}), {2, 3}, {0, 1, 3, 0, 4, 9});
   check(run_op("cumprod", {c}, {{"axis", 1}}), {2, 3}, {1, 2, 6, 4, 20, 120});
 }
+
+TEST_CASE("sum_to undoes a broadcast, also where only a run knows the dims") {
+  const HostTensor x = floats({2, 3}, {1, 2, 3, 4, 5, 6});
+  Program p;
+  Value* known = p.input(x);
+  Value* open = p.input(x, {p.symbol("n"), p.symbol("m")});
+  Value* like = p.input(floats({1, 3}, {0, 0, 0}), {p.symbol("k"), p.index(3)});
+  Value* to_like = p.builder.shape({like->shape()[0], like->shape()[1]});
+  auto results = p.run({p.call("sum_to", {known, p.shape({2, 3})}), p.call("sum_to", {known, p.shape({1, 3})}),
+                        p.call("sum_to", {known, p.shape({2, 1})}), p.call("sum_to", {known, p.shape({3})}),
+                        p.call("sum_to", {known, p.shape({})}), p.call("sum_to", {open, to_like})});
+  check(results.at(0), {2, 3}, {1, 2, 3, 4, 5, 6});
+  check(results.at(1), {1, 3}, {5, 7, 9});
+  check(results.at(2), {2, 1}, {6, 15});
+  check(results.at(3), {3}, {5, 7, 9});
+  check(results.at(4), {}, {21});
+  check(results.at(5), {1, 3}, {5, 7, 9});
+}

@@ -1,0 +1,16 @@
+// windows.h: the gradients of convolutions and pools.
+#pragma once
+
+#include "compiler/ops/common/gradient_builder.h"
+
+namespace relaxc::ops::derivatives {
+
+Values conv(relax::GraphBuilder& b, const Op& op, ByResults by_results);
+Values conv_transpose(relax::GraphBuilder& b, const Op& op, ByResults by_results);
+/// The first of equal maxima gets all.
+Values max_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results);
+Values avg_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results);
+/// To one element along a dim, or to a divisor of a constant dim.
+Values adaptive_avg_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results);
+
+}  // namespace relaxc::ops::derivatives
