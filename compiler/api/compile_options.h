@@ -50,6 +50,7 @@ struct CompileOptions {
   interface::Hooks hooks;                    ///< hooks of the context that the object calls
   Names names = Names::kFull;
   bool quantized_io = false;         ///< whether quantized inputs and outputs are integers
+  bool lift_params = false;          ///< whether weights of the caller are prepared by a function of their own
   bool warnings_are_errors = false;  ///< whether a warning prevents all output
   std::vector<frontend::DimOverride> dims;
   std::vector<State> states;

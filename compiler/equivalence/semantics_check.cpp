@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "compiler/equivalence/entry_call.h"
+#include "compiler/equivalence/prepared.h"
 #include "compiler/equivalence/random_inputs.h"
 #include "compiler/equivalence/stored.h"
 
@@ -45,7 +46,11 @@ SemanticsCheck::SemanticsCheck(relax::Module& module, const relax::OpTable& ops,
     if (function->is_private) continue;
     bool ran = false;
     for (uint32_t i = 0; i < kTrials; ++i) {
-      Trial trial{function->name, random_inputs(*function, seed_of(function->name, i), sizes(i)), {}, {}};
+      Trial trial{function->name,
+                  input_names(module, {}, function->name),
+                  random_inputs(*function, seed_of(function->name, i), sizes(i)),
+                  {},
+                  {}};
       trial.outcome = run(trial.function, trial.inputs, kBudget, trial.effects);
       if (gave_up(trial.outcome)) continue;  // there is no result to compare with, and later runs would not end
       ran |= std::holds_alternative<std::vector<HostTensor>>(trial.outcome);
@@ -85,7 +90,11 @@ std::string SemanticsCheck::difference(relax::Module& module, const interface::O
   for (const Trial& trial : trials_) {
     std::string effects;
     StoredInterface border = stored_interface(module, object, trial.function);
-    Outcome now = as_floats(border, run(trial.function, stored(border, trial.inputs), kRoom * kBudget, effects));
+    auto run_one = [&](const std::string& name, const std::vector<HostTensor>& inputs) {
+      return run(name, inputs, kRoom * kBudget, effects);
+    };
+    Outcome now = as_floats(
+        border, run_prepared(module, object, trial.function, trial.names, stored(border, trial.inputs), run_one));
     std::string text = equivalence::difference(trial.outcome, now, tolerance);
     // Passes may move guards before calls with an effect, so a run that a guard ends may have made fewer of them.
     const bool ended = std::holds_alternative<std::vector<HostTensor>>(now);

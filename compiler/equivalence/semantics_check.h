@@ -31,6 +31,7 @@ class SemanticsCheck {
  private:
   struct Trial {
     std::string function;
+    std::vector<std::string> names;  ///< of the inputs
     std::vector<HostTensor> inputs;
     Outcome outcome;
     std::string effects;

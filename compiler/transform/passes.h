@@ -25,6 +25,10 @@ inline constexpr PassOption kMixedPrecisionOptions[] = {kMixedPrecisionDType};
 inline constexpr PassOption kQuantizedIo{"quantized_io.on", 0, 0,
                                          "1: inputs and outputs that are quantized stay integers"};
 inline constexpr PassOption kQuantizedIoOptions[] = {kQuantizedIo};
+inline constexpr PassOption kLiftTransformParams{
+    "lift_transform_params.on", 0, 0,
+    "1: what depends on weights of the caller alone is a function that it calls once"};
+inline constexpr PassOption kLiftTransformParamsOptions[] = {kLiftTransformParams};
 inline constexpr PassOption kStreamRowsBudget{"stream_rows.budget", 0, 0,
                                               "bytes of tensors of a block at one time; 0: any. --ram-budget sets it"};
 inline constexpr PassOption kStreamRowsOptions[] = {kStreamRowsBudget};
@@ -122,6 +126,9 @@ Result<Changed> fuse_horizontal_matmuls(relax::Module&, PassContext&);
 /// Narrows operands of products to 16 bits and keeps their sums in float32, if the option asks for it. Rounds
 /// differently. Needs kTyped.
 Result<Changed> mixed_precision(relax::Module&, PassContext&);
+/// If the option is set, moves what a function computes of its parameters after `num_input` alone into a function
+/// NAME_prepare, whose results it takes in their place. Needs kTyped.
+Result<Changed> lift_transform_params(relax::Module&, PassContext&);
 /// Removes ops whose results nothing uses, and private functions that nothing calls.
 Result<Changed> dead_code(relax::Module&, PassContext&);
 /// Turns every operator that has a kernel into a call_tir of its definition. Gives kLegal.

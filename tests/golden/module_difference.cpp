@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "compiler/equivalence/entry_call.h"
+#include "compiler/equivalence/prepared.h"
 #include "compiler/equivalence/random_inputs.h"
 #include "compiler/equivalence/stored.h"
 
@@ -30,7 +31,8 @@ uint32_t seed_of(const std::string& name, uint32_t trial) {
 using Run = std::function<Outcome(const std::vector<HostTensor>&, const tir::CallExternal&)>;
 
 /// Empty: `module` has neither a Relax function nor an entry of that name.
-Run runner(relax::Module& module, const interface::Object& object, const relax::OpTable& ops, const std::string& name) {
+Run plain_runner(relax::Module& module, const interface::Object& object, const relax::OpTable& ops,
+                 const std::string& name) {
   StoredInterface border = stored_interface(module, object, name);
   if (const relax::Function* function = module.find_function(name))
     return [&module, &ops, function, border](const auto& inputs, const auto& external) {
@@ -43,6 +45,17 @@ Run runner(relax::Module& module, const interface::Object& object, const relax::
     auto find = [&](const std::string& callee) { return module.find_prim_func(callee); };
     return as_floats(border,
                      call_entry(module, object, entry, stored(border, inputs), *tir::make_interpreter(find, external)));
+  };
+}
+
+/// The same for inputs called `names`, also where some of them are prepared by a function of their own.
+Run runner(relax::Module& module, const interface::Object& object, const relax::OpTable& ops, const std::string& name,
+           const std::vector<std::string>& names) {
+  if (!plain_runner(module, object, ops, name)) return {};
+  return [&module, &object, &ops, name, names](const auto& inputs, const tir::CallExternal& external) {
+    return run_prepared(module, object, name, names, inputs, [&](const std::string& callee, const auto& given) {
+      return plain_runner(module, object, ops, callee)(given, external);
+    });
   };
 }
 
@@ -64,7 +77,9 @@ std::string difference_of_modules(relax::Module& a, relax::Module& b, const rela
   const equivalence::Tolerance tolerance = equivalence::tolerance_of(b, kReordered);
   for (const relax::Function* function : a.functions()) {
     if (function->is_private) continue;
-    Run first = runner(a, {}, ops, function->name), second = runner(b, object, ops, function->name);
+    const std::vector<std::string> names = input_names(a, {}, function->name);
+    const interface::Object none;
+    Run first = runner(a, none, ops, function->name, names), second = runner(b, object, ops, function->name, names);
     if (!second) return fmt::format("the public function '{}' is gone", function->name);
     for (uint32_t trial = 0; trial < kTrials; ++trial) {
       std::vector<HostTensor> inputs = random_inputs(*function, seed_of(function->name, trial));

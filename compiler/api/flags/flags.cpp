@@ -86,6 +86,10 @@ void add_interface_flags(CLI::App& app, CompileOptions& o) {
   repeated(app.add_option("--state", collect<State>(o.states, parse_state, "--state", "INPUT:OUTPUT, as in h0:hn"),
                           "make the output OUTPUT the next call's INPUT: h0:hn"),
            "INPUT:OUTPUT");
+  app.add_flag(
+      "--lift-params", o.lift_params,
+      "add FUNCTION_prepare, which computes once what depends on parameters after num_input alone, and take its "
+      "results in their place");
   repeated(app.add_option("--gradient",
                           collect<GradientFlag>(o.gradients, parse_gradient, "--gradient",
                                                 "FUNCTION or FUNCTION:PARAMETERS, as in main or main:w,b"),

@@ -60,6 +60,8 @@ class Tool {
       return usage("run, verify, bench and tune are for this machine; --target is for compiling");
     if (options_.quantized_io && (tool_.bisect || tool_.against == "onnxruntime"))
       return usage("--bisect and --against onnxruntime need the model as it was written: omit --io=quantized");
+    if (options_.lift_params && tool_.kind == ToolOptions::kVerify)
+      return usage("verify compares with the model as it was written: omit --lift-params");
     if (options_.untrusted && (!tool_.libraries.empty() || tool_.against == "onnxruntime"))
       return usage("--untrusted refuses --load, and --against onnxruntime, which reads the model by other code");
     session_ = Session::open(options_, code_);
