@@ -224,6 +224,22 @@ int main(void) {
         for line in block("docs/schedules.md", "sh").splitlines():
             self.run_in("sh", "-euc", line.removeprefix("$ "), EDITOR="true")
 
+    def test_training(self):
+        self.write("model.relax", "\n".join(blocks("docs/training.md", "python")))
+        self.run_in("relaxc", "model.relax", "--dim", "n=1..8", "-o", "model.o")
+        self.program("""#include "model.h"
+static _Alignas(MODEL_ARENA_ALIGN_OF_ALL) unsigned char arena[MODEL_ARENA_MAX_OF_ALL];
+int main(void) {
+  const float x[8] = {1, 2, 3, 4, -1, 0, 2, 1};
+  const int64_t label[2] = {0, 2}, n = 2;
+  float w[12] = {0}, g[12], y = 0, rate = 0.1f;
+  int steps = 50;
+  rlx_context context = RLX_CONTEXT_INIT;
+  context.arena = arena, context.arena_bytes = sizeof arena;
+""" + block("docs/training.md", "c") + """  return y < 0.1f ? 0 : 1;
+}
+""", "model.o")
+
     def test_zz_no_block_is_left_out(self):
         pages = ["README.md", *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md")))]
         for name in pages:
