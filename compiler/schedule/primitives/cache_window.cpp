@@ -145,11 +145,27 @@ class CopyOfWindow {
     std::vector<Expr> shape;
     for (size_t d : order_) shape.push_back(context_.index(window_.dims[d].extent));
     const int64_t lanes = step_.lanes;
-    const int64_t beyond = along_row_.is_fixed() ? row_.places - row_.end() : lanes;
-    const int64_t right = row_.end() + round_up(std::max<int64_t>(0, beyond), lanes);
+    int64_t right = row_.end() + round_up(std::max<int64_t>(0, row_.places - row_.end()), lanes);
+    if (!along_row_.is_fixed()) {
+      const int64_t written = row_.padding() + round_up(row_.places - row_.padding(), lanes);
+      right = std::max(written, row_.places + iterations_beyond());
+    }
     shape.push_back(context_.index(row_.phases));
     shape.push_back(context_.index(round_up(row_.lead + std::max({row_.places, right, row_.first}), lanes)));
     return shape;
+  }
+
+  /// The iterations that complete the last vector of the loop along the row, which may read beyond the window.
+  int64_t iterations_beyond() const {
+    int64_t first_taps = along_row_.extent - 1;  // the distance of what the first tap of the last iteration reads
+    for (const auto& [id, step] : along_row_.steps) {
+      if (id == step_.vector) continue;
+      const int64_t* taps = tree_.loop(id).extent.constant();
+      if (taps == nullptr) return step_.lanes;
+      first_taps -= (*taps - 1) * step;
+    }
+    const int64_t most = first_taps / row_.phases + 1;
+    return round_up(most, step_.lanes) - most;
   }
 
   /// The subscripts of a place in the copy of the row `rows_`.

@@ -233,8 +233,10 @@ Legal<VectorAxis> match_tile(const Draft& draft) {
   if (form.sliding.vector != 0) return VectorAxis{form.sliding.vector};
   const ReductionView view(draft);
   VectorAxis best{0, kMostCost};
-  for (size_t i = form.spatial.size(); i-- > 0;)
+  for (size_t i = form.spatial.size(); i-- > 0;) {
+    if (form.spatial[i] == form.sliding.scalars) continue;
     if (const double cost = view.cost(form.spatial[i], false); cost < best.cost) best = {form.spatial[i], cost};
+  }
   RELAXC_FITS(best.loop != 0,
               "along every axis of the result, operands have such large strides that vectors do not pay");
   return best;

@@ -12,7 +12,7 @@
 //
 // Rows and columns of an image of open size are divided into blocks of a known size, of which the last is smaller, so
 // that the memory for a copy is known. Blocks are small: a copy contains borders twice, but images may be small as
-// well.
+// well. Rows of open length may be short in later layers, where sums are long, so output channels are in lanes there.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,6 +49,7 @@ constexpr int64_t kOpenVectors = 4;            ///< of columns, likewise
 constexpr int64_t kOpenRowsOfChannel = 32;     ///< likewise, if each channel has a filter of its own,
 constexpr int64_t kOpenVectorsOfChannel = 16;  ///< so that small maps are one block
 constexpr double kMostOpenTerms = 160;         ///< of a sum: 7x7 of 3 channels, 3x3 of 16
+constexpr double kFilledByOpenRow = 0.75;      ///< share of lanes, on average over rows that may be short
 
 using Loops = std::vector<uint32_t>;
 
@@ -162,13 +163,21 @@ class WindowQuestions {
     return static_cast<double>(extent(loop)) / static_cast<double>((extent(loop) + lanes_ - 1) / lanes_ * lanes_);
   }
 
-  /// Whether output channels fill vectors better than a row, although their results are not adjacent.
+  double terms() const {
+    double count = 1;
+    for (uint32_t loop : reduced_) count *= static_cast<double>(extent(loop));
+    return count;
+  }
+
+  /// Whether output channels fill vectors better than a row, although their results are not adjacent. Rows of open
+  /// length may be short, except in the first layers of networks.
   bool fits_channels(uint32_t vector) const {
-    double terms = 1, best = 0;
-    for (uint32_t loop : reduced_) terms *= static_cast<double>(extent(loop));
+    double best = 0;
     for (uint32_t loop : window_.sharing)
       if (extent(loop) >= kLeastChannels * lanes_) best = std::max(best, filled(loop));
-    return filled(vector) >= kLeastFilledScalars && best / (1 + scattered_terms(target_) / terms) > filled(vector);
+    const bool may_be_short = is_open(vector) && loop_to_cut(vector) != 0 && !may_be_wide(vector);
+    const double by_row = may_be_short ? kFilledByOpenRow : filled(vector);
+    return filled(vector) >= kLeastFilledScalars && best / (1 + scattered_terms(target_) / terms()) > by_row;
   }
 
   /// Columns of open number are many in the first layers of networks for images, which sum few terms. In later layers,
@@ -177,11 +186,9 @@ class WindowQuestions {
   /// are read many times.
   bool may_be_wide(uint32_t vector) const {
     if (window_.sharing.empty()) return loop_to_cut(vector) != 0;
-    double terms = 1;
-    for (uint32_t loop : reduced_) terms *= static_cast<double>(extent(loop));
     const bool channels_fill = std::any_of(window_.sharing.begin(), window_.sharing.end(),
                                            [&](uint32_t loop) { return extent(loop) >= lanes_; });
-    return channels_fill && loop_to_cut(vector) != 0 && terms <= kMostOpenTerms;
+    return channels_fill && loop_to_cut(vector) != 0 && terms() <= kMostOpenTerms;
   }
 
   bool pays(uint32_t vector) const {
@@ -189,7 +196,7 @@ class WindowQuestions {
     bool only_pixels = strided && window_.sharing.empty();  // channels could not be in lanes instead
     if (!by_channels_ && filled(vector) < (only_pixels ? kLeastFilledStrided : kLeastFilled)) return false;
     if (!strided && !window_.guarded) return false;
-    if (is_open(vector) && !may_be_wide(vector)) return false;
+    if (is_open(vector) && !by_channels_ && !may_be_wide(vector)) return false;
     double uses = 1, positions = 1;
     for (const WindowDim& dim : window_.dims) {
       if (!dim.slides) continue;
@@ -261,8 +268,17 @@ class WindowQuestions {
     const uint32_t vector = copy.sliding.vector;
     const int64_t most_rows = window_.sharing.empty() ? kOpenRowsOfChannel : kOpenImageRows;
     int64_t rows = cut == 0 ? 1 : std::min(extent(cut), most_rows), columns = extent(vector);
-    while (rows > 1 && bytes(cut, rows, vector, columns) > most) rows /= 2;
-    while (is_open(vector) && columns > lanes_ && bytes(cut, rows, vector, columns) > most) columns /= 2;
+    const auto is_large = [&] { return bytes(cut, rows, vector, columns) > most; };
+    if (by_channels_) {  // the whole filter is read for each block, which should have many pixels
+      const int64_t all = rows;
+      const auto shrink_rows = [&] {
+        for (rows = all; rows > std::min(kLeastRows, all) && is_large();) --rows;
+        return is_large();
+      };
+      while (shrink_rows() && is_open(vector) && columns > lanes_) columns /= 2;
+    }
+    while (rows > 1 && is_large()) rows /= 2;
+    while (is_open(vector) && columns > lanes_ && is_large()) columns /= 2;
     if (cut != 0 && (is_open(cut) || rows < extent(cut))) copy.cut = cut, copy.rows = rows;
     if (is_open(vector)) copy.columns = columns;
     return bytes(cut, rows, vector, columns) <= most;
@@ -315,7 +331,7 @@ struct WindowCopy {
                                                                  form.spatial, form.reduced, form.lanes}));
     RELAXC_LEGAL(apply(tree, StageLoads{made.block, 0}));
     RELAXC_LEGAL(vectorize_whole(tree, made.along, form.lanes, *draft.target));
-    form.sliding = by.by_channels ? Sliding{} : sliding;
+    form.sliding = by.by_channels ? Sliding{.scalars = sliding.vector} : sliding;
     return Done{};
   }
 

@@ -67,7 +67,8 @@ void same_numbers(arith::Context& context, const tir::PrimFunc& f,
 }
 
 /// The same with the weight packed, as the pass hands it over when it is a constant.
-void same_with_packed_weight(arith::Context& context, const tir::PrimFunc& f) {
+void same_with_packed_weight(arith::Context& context, const tir::PrimFunc& f,
+                             const std::vector<std::map<std::string, int64_t>>& cases = {{}}) {
   for (const Target& target : {wide_target(), narrow_target()}) {
     tir::PrimFunc scheduled = f;
     std::vector<schedule::PackedParam> packed;
@@ -86,13 +87,15 @@ void same_with_packed_weight(arith::Context& context, const tir::PrimFunc& f) {
         });
     });
     CHECK_FALSE(divides);
-    auto memory = inputs(f, {}), after = memory;
-    auto& weight = after[1];
-    auto bytes = packed[0].packing.apply(std::as_bytes(std::span<const float>(weight)), sizeof(float));
-    weight.resize(bytes.size() / sizeof(float));
-    std::memcpy(weight.data(), bytes.data(), bytes.size());
-    run_on(f, {}, memory), run_on(scheduled, {}, after);
-    CHECK(memory.back() == after.back());
+    for (const std::map<std::string, int64_t>& dims : cases) {
+      auto memory = inputs(f, dims), after = memory;
+      auto& weight = after[1];
+      auto bytes = packed[0].packing.apply(std::as_bytes(std::span<const float>(weight)), sizeof(float));
+      weight.resize(bytes.size() / sizeof(float));
+      std::memcpy(weight.data(), bytes.data(), bytes.size());
+      run_on(f, dims, memory), run_on(scheduled, dims, after);
+      CHECK(memory.back() == after.back());
+    }
   }
 }
 
@@ -250,6 +253,29 @@ TEST_CASE("tiles leave registers for the taps of a copy and for the broadcasts t
     return std::stoi(f.schedule.steps.substr(at + begin.size()));
   };
   CHECK(rows_of({.c = 3, .out = 32, .stride = 2, .open_rows = true, .open_columns = true}) == 4);  // and not 11 by 1
+}
+
+TEST_CASE(
+    "long sums over images of open sizes read scalars of a copy in blocks, and keep their numbers at every size") {
+  arith::Context context;
+  std::vector<std::map<std::string, int64_t>> cases;
+  for (int64_t h : {0, 1, 7})
+    for (int64_t w : {0, 1, 5, 37}) cases.push_back({{"h", h}, {"w", w}});
+  for (auto [h, w] : {std::pair(3, 140), std::pair(37, 3)}) cases.push_back({{"h", h}, {"w", w}});
+  for (auto [rows, columns] : {std::pair(true, true), std::pair(true, false), std::pair(false, true)})
+    for (testing::ConvShape shape : {testing::ConvShape{.c = 19, .out = 96, .stride = 2},
+                                     {.c = 7, .out = 97, .kernel = 5, .pad = 2},
+                                     {.c = 3, .out = 96, .stride = 2}}) {
+      shape.h = 5, shape.w = 13, shape.open_rows = rows, shape.open_columns = columns;
+      same_with_packed_weight(context, testing::conv(context, shape, true), cases);
+      if (!columns || shape.kernel == 5) continue;
+      tir::PrimFunc f = testing::conv(context, shape, true);
+      std::vector<schedule::PackedParam> packed;
+      REQUIRE(schedule::schedule_kernel(context, f, wide_target(), {f.params[1].buffer}, packed));
+      CHECK(f.schedule.steps.find("cache_window") != std::string::npos);
+      // Rows of the first layer of a network are long.
+      CHECK((f.schedule.steps.find("vectorize i1_i_i") != std::string::npos) == (shape.c > 3));
+    }
 }
 
 /// Whether a store to the copy of a window happens in some lanes of a vector alone.

@@ -13,10 +13,11 @@ struct Draft;
 
 /// Loops of a reduction that matter to its tile after its window was copied.
 struct Sliding {
-  uint32_t vector = 0;  ///< the loop along a row; 0 if nothing was copied, or scalars are read from the copy
-  uint32_t rows = 0;    ///< the loop over rows that several taps read, if every operand changes along it; else 0
-  uint32_t taps = 0;    ///< the reduction loop over these taps
-  uint32_t phases = 0;  ///< the loop over taps along a row, if consecutive taps read different phases of it; else 0
+  uint32_t vector = 0;   ///< the loop along a row; 0 if nothing was copied, or scalars are read from the copy
+  uint32_t scalars = 0;  ///< the loop along a row if scalars of the copy are read, and another loop is in lanes; else 0
+  uint32_t rows = 0;     ///< the loop over rows that several taps read, if every operand changes along it; else 0
+  uint32_t taps = 0;     ///< the reduction loop over these taps
+  uint32_t phases = 0;   ///< the loop over taps along a row, if consecutive taps read different phases of it; else 0
 };
 
 /// Loops and blocks are ids.

@@ -163,7 +163,10 @@ class TileCuts {
         form_(draft.reduction),
         shape_(shape),
         tail_(tail_of(*draft.target)),
-        overlapped_(form_.sliding.vector != 0) {}
+        overlapped_(form_.sliding.vector != 0),
+        rest_(overlapped_                  ? Remainder::kRepeats
+              : form_.sliding.scalars != 0 ? Remainder::kExact
+                                           : Remainder::kSmaller) {}
 
   /// Splits rows first, with bytes widened for all columns after them; false if that is illegal. Packs the constant.
   Legal<bool> cut_wide(std::vector<BufferRef>& packed) {
@@ -196,7 +199,7 @@ class TileCuts {
 
  private:
   Legal<> rows_first() {
-    RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree_, form_.unrolled, shape_.unrolled, overlapped_));
+    RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree_, form_.unrolled, shape_.unrolled, rest_));
     RELAXC_STEP(const std::vector<Copies> bodies, cut_vector(form_.vector));
     for (const Copies& copies : bodies)
       for (const AxisPart& part : parts) add_rows(part.inner, copies);
@@ -206,7 +209,7 @@ class TileCuts {
   Legal<> vectors_first() {
     RELAXC_LEGAL(cut_vector(form_.vector));
     const std::vector<uint32_t> own_lanes = lanes, own_groups = groups;
-    RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree_, form_.unrolled, shape_.unrolled, overlapped_));
+    RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree_, form_.unrolled, shape_.unrolled, rest_));
     for (const AxisPart& part : parts) {
       add_rows(part.inner, {});
       if (part.copies.loops.empty()) continue;
@@ -249,6 +252,7 @@ class TileCuts {
   const TileShape& shape_;
   const Tail tail_;
   const bool overlapped_;
+  const Remainder rest_;
 };
 
 Legal<> pack_and_cut(Draft& draft, const TileShape& shape, TileCuts& cuts, std::vector<BufferRef>& packed) {

@@ -27,9 +27,15 @@ bool is_open_and_repeats(const Tree& s, uint32_t loop) {
   return s.loop(loop).extent.constant() == nullptr && SplitOverlapped{loop, 1}.legal(s);
 }
 
+/// The size of the tiles after those of `factor` iterations.
+int64_t smaller(int64_t factor, Remainder remainder) {
+  if (factor > 4) return 4;
+  return remainder == Remainder::kExact ? factor - 1 : factor > 2 ? 2 : 1;
+}
+
 }  // namespace
 
-Legal<std::vector<AxisPart>> split_axis(Tree& s, uint32_t loop, int64_t factor, bool overlapped) {
+Legal<std::vector<AxisPart>> split_axis(Tree& s, uint32_t loop, int64_t factor, Remainder remainder) {
   std::vector<AxisPart> parts;
   Copies copies;
   while (loop != 0) {
@@ -39,14 +45,14 @@ Legal<std::vector<AxisPart>> split_axis(Tree& s, uint32_t loop, int64_t factor, 
       parts.push_back({0, copies, loop});
       break;
     }
-    const bool repeats = overlapped && parts.empty() && is_open_and_repeats(s, loop);
+    const bool repeats = remainder == Remainder::kRepeats && parts.empty() && is_open_and_repeats(s, loop);
     RELAXC_STEP(SplitLoops split,
                 repeats ? apply(s, SplitOverlapped{loop, factor}) : apply(s, Split{loop, factor, Tail::kPeel}));
     if (split.inner != 0) parts.push_back({split.inner, copies, 0});
     copies = after(copies, split.copies);
     loop = split.tail;
     const int64_t* rest = loop == 0 ? nullptr : s.loop(loop).extent.constant();
-    factor = rest != nullptr ? *rest : repeats ? 1 : factor > 4 ? 4 : factor > 2 ? 2 : 1;
+    factor = rest != nullptr ? *rest : repeats ? 1 : smaller(factor, remainder);
   }
   return parts;
 }
