@@ -29,6 +29,7 @@ namespace {
 // Heuristics: these are not properties of a machine.
 constexpr double kMostCost = 8;             ///< maximum, relative to whole vectors everywhere, for which vectors pay
 constexpr double kManyCaches = 8;           ///< results of this many times the second level of cache go to memory
+constexpr int64_t kRereadShare = 2;         ///< a known operand of 1 / this of the second level may be read repeatedly
 constexpr int64_t kRunShare = 2;            ///< the operand of a run may take 1 / this of the second level
 constexpr double kMostUnrolledTerms = 25;   ///< maximum terms of a sum over an image in registers
 constexpr int64_t kLeastRowsPerVector = 3;  ///< two do not pay for masked loads that cross cache lines
@@ -66,6 +67,26 @@ double elements_along(const Draft& draft, uint32_t loop) {
   double total = 0;
   for (BufferRef buffer : ReductionView(draft).operands_along(loop)) total += elements_of(buffer);
   return total;
+}
+
+/// Whether the operand of the rows is read once, and the one of the columns for each tile of rows. By default, this is
+/// so if the former is the larger one. If only the number of columns is open, it may be large: then rows are read again
+/// for each tile of columns as long as they stay in the second level of cache.
+bool rows_are_outside(const Draft& draft, uint32_t rows, uint32_t columns) {
+  const ReductionView view(draft);
+  const auto is_open = [](BufferRef buffer) {
+    return std::any_of(buffer->shape.begin(), buffer->shape.end(), [](Expr dim) { return dim.constant() == nullptr; });
+  };
+  const std::vector<BufferRef> along_rows = view.operands_along(rows), along_columns = view.operands_along(columns);
+  const bool only_columns_open = view.extent(columns) == nullptr &&
+                                 std::any_of(along_columns.begin(), along_columns.end(), is_open) &&
+                                 std::none_of(along_rows.begin(), along_rows.end(), is_open);
+  if (only_columns_open && draft.target->l2_bytes != 0) {
+    double bytes = 0;
+    for (BufferRef buffer : along_rows) bytes += elements_of(buffer) * buffer->dtype.bytes();
+    return bytes > static_cast<double>(draft.target->l2_bytes / kRereadShare);
+  }
+  return elements_along(draft, rows) > elements_along(draft, columns);
 }
 
 // ---- order of loops
@@ -209,7 +230,7 @@ Legal<GemmTile> tile_along(const Draft& draft, uint32_t vector) {
   plan.axes += fmt::format(", rows along {}", explained_name(draft, plan.unrolled));
   if (spatial.size() < 2) return plan;
   const bool wide = gains_by_wide_rows(draft, plan.unrolled, vector);
-  const bool rows_outside = wide || elements_along(draft, plan.unrolled) > elements_along(draft, vector);
+  const bool rows_outside = wide || rows_are_outside(draft, plan.unrolled, vector);
   std::vector<std::string> names{"rows outside", "columns outside"};
   if (!rows_outside) std::swap(names[0], names[1]);
   plan.decision = draft.knobs.decide("order", std::move(names));

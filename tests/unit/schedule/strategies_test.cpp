@@ -54,6 +54,20 @@ TEST_CASE("strategies have names of their own, and a priority is shared by those
       CHECK(all[i].stage == schedule::Stage::kLanes);
 }
 
+TEST_CASE("the weight of a 1x1 convolution over an image of open size is read again where the second level holds it") {
+  arith::Context context;
+  const auto reads_again = [&](int64_t channels) {
+    const testing::ConvShape shape{
+        .c = channels, .out = 128, .kernel = 1, .pad = 0, .open_rows = true, .open_columns = true};
+    tir::PrimFunc f = testing::conv(context, shape, true);
+    std::vector<schedule::PackedParam> packed;
+    REQUIRE(schedule::schedule_kernel(context, f, testing::wide_target(), {f.params[1].buffer}, packed));
+    return f.schedule.steps.find("scalar_replace sum i1 drop") != std::string::npos;  // channels are inside
+  };
+  CHECK(reads_again(64));
+  CHECK_FALSE(reads_again(640));
+}
+
 /// What was asked about the kernel, part by part.
 schedule::KernelExplanation explained(arith::Context& context, tir::PrimFunc kernel, const Target& target,
                                       const schedule::ScheduleOptions& options = {}) {
