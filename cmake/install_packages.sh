@@ -1,5 +1,5 @@
 #!/bin/bash
-# install_packages.sh build|test|wheel: installs the Debian 12 packages of that group that are missing. Does nothing, quickly,
+# install_packages.sh build|test|wheel|long: installs the Debian 12 packages of that group that are missing. Does nothing, quickly,
 # when none is. Needs root only if something is missing. LLVM 22 comes from a package source that has llvm-22-dev.
 set -euo pipefail
 
@@ -11,12 +11,14 @@ test=(clang-format-14 clang clang-22 cppcheck lld lld-22 nodejs node-typescript 
       gcc-powerpc-linux-gnu libc6-dev-powerpc-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-mips-linux-gnu
       libc6-dev-mips-cross)
 wheel=(liblld-22-dev libpolly-22-dev)  # the wheel has LLVM inside
+long=(frama-c-base why3 z3)  # Frama-C proves contracts of C, in the long run alone
 
 case "${1:-}" in
   build) wanted=("${build[@]}") ;;
   wheel) wanted=("${build[@]}" "${wheel[@]}") ;;
   test) wanted=("${build[@]}" "${wheel[@]}" "${test[@]}") ;;
-  *) echo "usage: $0 build|test|wheel" >&2; exit 2 ;;
+  long) wanted=("${build[@]}" "${wheel[@]}" "${test[@]}" "${long[@]}") ;;
+  *) echo "usage: $0 build|test|wheel|long" >&2; exit 2 ;;
 esac
 
 missing=()

@@ -18,7 +18,7 @@ case "${1:-}" in
   *) echo "usage: $0 [release|asan-ubsan|all]" >&2; exit 2 ;;
 esac
 
-cmake/install_packages.sh test
+cmake/install_packages.sh "$([[ ${1:-} == all ]] && echo long || echo test)"
 
 # What tests in Python import, kept away from the system's packages; the copy of the lists inside shows whether it is
 # current.

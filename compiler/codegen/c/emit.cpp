@@ -31,6 +31,7 @@ class Emission {
         misra_(style.profile == Profile::kMisra) {
     functions_.hooks = object.hooks;
     functions_.vectors = style.has_vectors();
+    functions_.contracts = misra_;
     functions_.narrow_indices = narrow_indices;
     functions_.dots = narrow_indices && !misra_;
     functions_.macro_prefix = interface::capitals(object.name) + "_";

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/codegen/c/contracts.h"
 #include "compiler/codegen/c/function_printer.h"
 #include "compiler/codegen/c/types.h"
 #include "compiler/tir/visit.h"
@@ -41,7 +42,10 @@ std::string FunctionPrinter::prototype() {
 }
 
 std::string FunctionPrinter::run() {
-  out_.open(head() + " {");
+  const std::string first = head();
+  if (style_.contracts && !function_.c_function)
+    for (const std::string& line : function_contract(function_, names_, own_.fails)) out_.line("{}", line);
+  out_.open(first + " {");
   const size_t begin = out_.place();
   if (function_.c_function && function_.c_function->ties_runtime)
     out_.line("(void)*(const volatile uint32_t*)&rlx_abi_1;");

@@ -25,6 +25,7 @@ struct FunctionStyle {
   std::string macro_prefix;        ///< of the macros in the header
   bool vectors = false;            ///< Style::vectors
   bool dots = false;               ///< whether sums of products of bytes use dot product instructions where available
+  bool contracts = false;          ///< whether kernels and loops have contracts (contracts.h)
   bool narrow_indices = false;     ///< whether kernels keep indices in 32 bits where these fit
   /// The C text of the addresses that functions which C calls name in CFunction::data, by name.
   std::map<std::string, std::string> data;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "compiler/arith/walks.h"
+#include "compiler/codegen/c/contracts.h"
 #include "compiler/codegen/c/function_printer.h"
 #include "compiler/codegen/c/operators.h"
 #include "compiler/codegen/c/types.h"
@@ -63,6 +64,8 @@ void FunctionPrinter::print_loop(const tir::For& node) {
     values_.check_overflow();
     end = name;
   }
+  if (style_.contracts)
+    for (const std::string& line : loop_contract(node, var, begin, end, names_)) out_.line("{}", line);
   out_.open(fmt::format("for ({3} {0} = {1}; {0} < {2}; {0}++) {{", var, begin, end, type));
   suite(node.body);
   out_.close();
