@@ -52,7 +52,7 @@ def main(x: R.Tensor((4, 10), "int32")) -> R.Tensor((4,), "int32"):
     return y
 """
 # Goals that WP leaves, at most. taken: a loop checks the indices, which is no invariant of the loop that uses them.
-# dense: Frama-C's sqrtf and fabsf may set errno, for all that their contracts say.
+# dense: an access to memory and clauses on what is assigned, for a reason that has not been found out.
 LEFT = {"pooled": 0, "summed": 0, "taken": 3, "dense": 4}
 MODELS = {"padded": PADDED, "pooled": POOLED, "taken": TAKEN, "dense": DENSE, "summed": SUMMED}
 
