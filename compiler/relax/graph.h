@@ -45,6 +45,7 @@ class Value {
   uint32_t index = 0;        ///< index among the results or arguments
 
   const std::vector<Use>& uses() const { return uses_; }
+  bool has_one_use() const { return uses_.size() == 1; }
   bool unused() const { return uses_.empty(); }
   void replace_all_uses_with(Value* other);
 

@@ -141,7 +141,7 @@ bool widens_stored(const Op& op) {
 bool is_large_transpose(const Op& op, int64_t budget) {
   if (op.kind != OpKind::kOperator || !op.is("permute_dims")) return false;
   const Value* operand = op.operand(0);
-  return is_constant(operand) && operand->uses().size() == 1 && operand->op->constant->byte_size() > budget;
+  return is_constant(operand) && operand->has_one_use() && operand->op->constant->byte_size() > budget;
 }
 
 void transpose_late(Module& module, PassContext& context, Op& op) {

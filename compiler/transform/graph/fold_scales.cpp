@@ -98,16 +98,12 @@ Value* with_weights(const Site& s, const Product& product, Value* data, Value* f
   return s.make(product.op->def->name, {data, scaled}, product.op->attrs);
 }
 
-bool read_once(const Value& value) {
-  return value.uses().size() == 1;
-}
-
 /// Replaces conv(x, w) * c by conv(x, w * c).
 Value* scale_behind(const Site& s) {
   if (!s.op.is("multiply")) return nullptr;
   for (size_t side : {size_t{0}, size_t{1}}) {
     std::optional<Product> product = s.in(side) == nullptr ? std::nullopt : product_of(s.in(side)->op);
-    if (!product || !read_once(*s.in(side))) continue;
+    if (!product || !s.in(side)->has_one_use()) continue;
     Scaled scaled = scaled_by(&s.op, "multiply", product->out_axis);
     if (scaled.value != s.in(side)) continue;
     return with_weights(s, *product, product->op->operand(0), scaled.constant, product->weight_out_axis);
@@ -120,10 +116,10 @@ Value* scale_behind_bias(const Site& s) {
   if (!s.op.is("multiply")) return nullptr;
   for (size_t side : {size_t{0}, size_t{1}}) {
     Op* sum = s.producer(side, "add");
-    if (sum == nullptr || !read_once(*sum->result())) continue;
+    if (sum == nullptr || !sum->result()->has_one_use()) continue;
     for (Value* term : sum->operands()) {
       std::optional<Product> product = product_of(term->op);
-      if (!product || !read_once(*term)) continue;
+      if (!product || !term->has_one_use()) continue;
       Scaled biased = scaled_by(sum, "add", product->out_axis),
              scaled = scaled_by(&s.op, "multiply", product->out_axis);
       if (biased.value != term || scaled.value != sum->result()) continue;
@@ -138,7 +134,7 @@ Value* scale_behind_bias(const Site& s) {
 /// Replaces conv(x * c, w) by conv(x, w * c).
 Value* scale_before(const Site& s) {
   std::optional<Product> product = product_of(&s.op);
-  if (!product || !product->scales_data || !read_once(*s.in())) return nullptr;
+  if (!product || !product->scales_data || !s.in()->has_one_use()) return nullptr;
   Scaled scaled = scaled_by(s.in()->op, "multiply", product->in_axis);
   if (scaled.value == nullptr) return nullptr;
   return with_weights(s, *product, scaled.value, scaled.constant, product->weight_in_axis);
@@ -149,7 +145,7 @@ Value* bias_behind_bias(const Site& s) {
   if (!s.op.is("add") || !takes_scales(*s.out())) return nullptr;
   for (size_t side : {size_t{0}, size_t{1}}) {
     Op* inner = s.producer(side, "add");
-    if (inner == nullptr || constant_of(s.in(1 - side)) == nullptr || !read_once(*inner->result())) continue;
+    if (inner == nullptr || constant_of(s.in(1 - side)) == nullptr || !inner->result()->has_one_use()) continue;
     for (size_t k : {size_t{0}, size_t{1}}) {
       Value *value = inner->operand(k), *bias = inner->operand(1 - k);
       if (constant_of(bias) == nullptr || constant_of(value) != nullptr || !s.like_result(*value)) continue;

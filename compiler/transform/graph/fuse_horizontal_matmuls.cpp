@@ -114,7 +114,7 @@ class ProductMerging {
   bool extend() {
     Follower next;
     for (const Branch& branch : branches_) {
-      if (branch.end->uses().size() != 1) return false;
+      if (!branch.end->has_one_use()) return false;
       const Use& use = branch.end->uses()[0];
       if (next.op == nullptr) next.op = use.user, next.side = use.index;
       if (use.index != next.side || !follows(*use.user, *next.op, *branch.end)) return false;
@@ -160,7 +160,7 @@ class ProductMerging {
     for (const Branch& branch : branches_)
       for (const Use& use : branch.end->uses()) {
         bool copied = use.user->is_yield || use.user->is("concat");
-        bool epilogue = branch.end->uses().size() == 1 && keeps_elements(*use.user, *branch.end);
+        bool epilogue = branch.end->has_one_use() && keeps_elements(*use.user, *branch.end);
         if (copied || epilogue) return false;
       }
     return true;

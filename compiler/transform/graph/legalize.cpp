@@ -108,7 +108,7 @@ class InMemory {
       const Value* next = nullptr;
       for (const Value* operand : at->op->operands())
         if (next == nullptr && operand->info->as<TensorInfo>() != nullptr && operand->shape() == value.shape() &&
-            operand->uses().size() == 1)
+            operand->has_one_use())
           next = operand;
       at = next;
     }

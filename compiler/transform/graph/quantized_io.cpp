@@ -88,7 +88,7 @@ class Border {
   void list_results(Op& holder) {
     for (size_t i = 0; i < holder.operands().size(); ++i) {
       Value* value = holder.operand(i);
-      if (value->op != nullptr && value->op->kind == OpKind::kTuple && value->uses().size() == 1) {
+      if (value->op != nullptr && value->op->kind == OpKind::kTuple && value->has_one_use()) {
         list_results(*value->op);
         continue;
       }

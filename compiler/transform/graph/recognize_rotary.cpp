@@ -36,10 +36,6 @@ struct Side {
   bool own_dim = false;  ///< the pairs of `of` are in a last dim of two
 };
 
-bool read_once(const Value* value) {
-  return value->uses().size() == 1;
-}
-
 /// Returns the value below a view that only removes or adds a last dim of 1; `value` itself if it is no such view.
 Value* past_unit_dim(Value* value) {
   const Op* op = value->op;
@@ -100,7 +96,7 @@ std::optional<Together> together(Value* value) {
   Op* op = producer_of(value, "concat");
   bool neighbours = false;
   if (op == nullptr && value->op != nullptr && value->op->kind == OpKind::kOperator &&
-      value->op->def->role == Role::kView && read_once(value->op->operand(0))) {
+      value->op->def->role == Role::kView && value->op->operand(0)->has_one_use()) {
     const auto &from = value->op->operand(0)->shape(), &to = value->shape();
     bool flattens = from.size() == to.size() + 1 && from.back().is_constant(2) &&
                     std::equal(to.begin(), to.end() - 1, from.begin());
@@ -145,7 +141,7 @@ class Rotary {
   /// Matches x * cos + exchanged(x) * sin.
   Value* exchanged_halves() {
     Op *a = producer_of(site_.in(0), "multiply"), *b = producer_of(site_.in(1), "multiply");
-    if (a == nullptr || b == nullptr || !read_once(a->result()) || !read_once(b->result())) return nullptr;
+    if (a == nullptr || b == nullptr || !a->result()->has_one_use() || !b->result()->has_one_use()) return nullptr;
     for (auto [plain, turned] : {std::pair(a, b), std::pair(b, a)})
       for (size_t i : {size_t{0}, size_t{1}}) {
         std::optional<Side> pairs = exchanged(turned->operand(i));
@@ -159,7 +155,7 @@ class Rotary {
 
   /// Returns the tensor (a, b) for which `value` is (-b, a).
   std::optional<Side> exchanged(Value* value) {
-    std::optional<Together> parts = read_once(value) ? together(value) : std::nullopt;
+    std::optional<Together> parts = value->has_one_use() ? together(value) : std::nullopt;
     Value* b = parts ? negated(parts->first) : nullptr;
     if (b == nullptr) return std::nullopt;
     std::optional<Side> first = side_of(parts->second), second = side_of(b);
@@ -170,7 +166,7 @@ class Rotary {
   /// Matches (a * cos - b * sin, a * sin + b * cos).
   Value* turned_pairs() {
     std::optional<Together> parts = together(site_.out());
-    if (!parts || !read_once(parts->first) || !read_once(parts->second)) return nullptr;
+    if (!parts || !parts->first->has_one_use() || !parts->second->has_one_use()) return nullptr;
     Op *difference = producer_of(parts->first, "subtract"), *sum = producer_of(parts->second, "add");
     if (difference == nullptr || sum == nullptr) return nullptr;
     Op *ac = producer_of(difference->operand(0), "multiply"), *bs = producer_of(difference->operand(1), "multiply");

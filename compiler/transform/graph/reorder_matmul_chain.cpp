@@ -76,7 +76,7 @@ class MatmulChain {
   }
 
   void take(Value& value) {
-    bool inside = is_product(value.op) && value.uses().size() == 1 && value.op->block == root_.block &&
+    bool inside = is_product(value.op) && value.has_one_use() && value.op->block == root_.block &&
                   value.op->attrs == root_.attrs && value.dtype() == root_.result()->dtype() &&
                   ops_.size() < kMostFactors;
     if (inside)

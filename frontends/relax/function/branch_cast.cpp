@@ -12,7 +12,7 @@ bool may_cast_in_branches(const FunctionParts& fn, const Value& value) {
   const relax::Op* op = value.op;
   if (op == nullptr || op->kind != relax::OpKind::kIf || op->block->parent != &fn.graph.region()) return false;
   // The branch around this `if` may yield the value.
-  bool given_on = value.uses().size() == 1 && value.uses()[0].user == fn.graph.region().yield;
+  bool given_on = value.has_one_use() && value.uses()[0].user == fn.graph.region().yield;
   if (!value.unused() && !given_on) return false;
   const auto* tensor = value.info->as<relax::TensorInfo>();
   const auto* shape = value.info->as<relax::ShapeInfo>();

@@ -17,10 +17,6 @@ namespace {
 
 using namespace relax;
 
-bool read_once(const Value& value) {
-  return value.uses().size() == 1;
-}
-
 bool is_tensor(const Value* value) {
   return value != nullptr && value->info->as<TensorInfo>() != nullptr;
 }
@@ -33,7 +29,7 @@ bool is_view(const Op& op) {
 /// kernel, and an op after it is better fused with its own readers.
 bool is_computed(const Value& value) {
   const Op* op = value.op;
-  return op != nullptr && op->kind == OpKind::kOperator && op->def->role == Role::kKernel && read_once(value);
+  return op != nullptr && op->kind == OpKind::kOperator && op->def->role == Role::kKernel && value.has_one_use();
 }
 
 /// Returns a constant of one element as a scalar constant; null for any other value.
@@ -45,7 +41,7 @@ Value* as_number(const Site& s, Value* value) {
 
 /// Returns `operand` before the permutation `axes`, if it is permuted alike or varies along one axis only; else null.
 Value* before_permutation(const Site& s, Value* operand, const std::vector<int64_t>& axes) {
-  if (Op* alike = producer_of(operand, "permute_dims"); alike != nullptr && read_once(*operand))
+  if (Op* alike = producer_of(operand, "permute_dims"); alike != nullptr && operand->has_one_use())
     return permutation(*alike) == axes ? alike->operand(0) : nullptr;
   ConstantRef data = constant_of(operand);
   size_t rank = axes.size(), own = operand->shape().size();
@@ -85,7 +81,7 @@ bool read_in_parts(const Value& value, size_t axis) {
     if (!part || part->axis != axis) return false;
     left -= part->extent;
   }
-  return left >= 0 || read_once(value);
+  return left >= 0 || value.has_one_use();
 }
 
 /// Returns for every dim of `to` the dim of `from` that it is, or -1 for a new dim of 1; nothing if they differ in more
@@ -130,7 +126,7 @@ std::vector<int64_t> permutation(const Op& op) {
 Value* elementwise_behind_move(const Site& s) {
   if (s.op.kind != OpKind::kOperator || is_view(s.op) || s.op.is("permute_dims")) return nullptr;
   for (Value* operand : s.op.operands()) {
-    if (!is_tensor(operand) || operand->op == nullptr || !read_once(*operand)) continue;
+    if (!is_tensor(operand) || operand->op == nullptr || !operand->has_one_use()) continue;
     const Op& move = *operand->op;
     bool moves = move.is("permute_dims") || is_view(move);
     if (!moves || constant_of(move.operand(0)) != nullptr || !s.same_shape(*operand, *s.out())) continue;
@@ -165,7 +161,7 @@ Value* elementwise_of_broadcast(const Site& s) {
 
 Value* unit_dims_of_transpose(const Site& s) {
   Op* permute = is_view(s.op) ? s.producer(0, "permute_dims") : nullptr;
-  if (permute == nullptr || !read_once(*s.in())) return nullptr;
+  if (permute == nullptr || !s.in()->has_one_use()) return nullptr;
   const std::vector<Expr>& dims = s.out()->shape();
   std::optional<std::vector<int64_t>> matched = match_but_units(s, s.in()->shape(), dims);
   if (!matched) return nullptr;
@@ -189,7 +185,7 @@ Value* unit_dims_of_transpose(const Site& s) {
 Value* transpose_of_product(const Site& s) {
   if (!s.op.is("permute_dims") || !swaps_matrices(s.op)) return nullptr;
   Op* product = s.producer(0, "matmul");
-  if (product == nullptr || !read_once(*s.in())) return nullptr;
+  if (product == nullptr || !s.in()->has_one_use()) return nullptr;
   Op *a = producer_of(product->operand(0), "permute_dims"), *b = producer_of(product->operand(1), "permute_dims");
   if (a == nullptr || b == nullptr || !swaps_matrices(*a) || !swaps_matrices(*b)) return nullptr;
   if (product->operand(0)->dtype() != product->operand(1)->dtype()) return nullptr;
@@ -204,7 +200,7 @@ Value* concat_of_transposes(const Site& s) {
   std::vector<Value*> operands;
   for (Value* operand : s.op.operands()) {
     Op* permute = producer_of(operand, "permute_dims");
-    if (permute == nullptr || !read_once(*operand) || permutation(*permute) != axes) return nullptr;
+    if (permute == nullptr || !operand->has_one_use() || permutation(*permute) != axes) return nullptr;
     operands.push_back(permute->operand(0));
   }
   int64_t axis = axes[axis_at(s.op.attrs.integer("axis"), axes.size())];
@@ -213,7 +209,7 @@ Value* concat_of_transposes(const Site& s) {
 
 Value* softmax_of_transpose(const Site& s) {
   Op* permute = s.op.is("nn.softmax") || s.op.is("nn.log_softmax") ? s.producer(0, "permute_dims") : nullptr;
-  if (permute == nullptr || !read_once(*s.in())) return nullptr;
+  if (permute == nullptr || !s.in()->has_one_use()) return nullptr;
   const std::vector<int64_t> axes = permutation(*permute);
   const int64_t axis = axes[axis_at(s.op.attrs.integer("axis"), axes.size())];
   if (axis + 1 == static_cast<int64_t>(axes.size())) return nullptr;

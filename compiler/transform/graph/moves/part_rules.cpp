@@ -116,7 +116,7 @@ Value* concat_of_concats(const Site& s) {
   bool changed = false;
   for (Value* operand : s.op.operands()) {
     Op* inner = operand->op;
-    bool joins = inner != nullptr && inner->is("concat") && concat_axis(*inner) == axis && operand->uses().size() == 1;
+    bool joins = inner != nullptr && inner->is("concat") && concat_axis(*inner) == axis && operand->has_one_use();
     bool empty = operand->shape()[axis].is_constant(0) && s.op.operands().size() > 1;
     changed |= joins || empty;
     if (joins)

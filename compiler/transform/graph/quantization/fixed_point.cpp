@@ -69,7 +69,7 @@ struct Shifted {
 };
 Shifted without_addend(Value* x) {
   const Op* sum = producer_of(x, "add");
-  if (sum == nullptr || x->uses().size() != 1) return {x, {{0}, 0}};
+  if (sum == nullptr || !x->has_one_use()) return {x, {{0}, 0}};
   for (size_t i : {0, 1})
     if (auto numbers = channel_numbers(sum->operand(i)); numbers && same_shape(*sum->operand(1 - i), *x))
       return {sum->operand(1 - i), *numbers};

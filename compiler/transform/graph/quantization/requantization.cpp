@@ -68,7 +68,7 @@ struct RequantizationChain {
   /// Takes the op that made x into the chain; returns false if it cannot be a part of it.
   bool climb() {
     Op* op = operator_of(x);
-    if (op == nullptr || x->uses().size() != 1 || multiplier != nullptr) return false;
+    if (op == nullptr || !x->has_one_use() || multiplier != nullptr) return false;
     if (op->is("nn.relu")) return addends.empty() && bound(op->operand(0), 0.0, true);
     if (op->is("maximum") || op->is("minimum")) {
       for (size_t i : {0, 1})
@@ -84,7 +84,7 @@ struct RequantizationChain {
       if (!product && comes_from_product(main)) return addends.push_back(other), x = main, true;
       const Op* cast = operator_of(main);
       if (!product || cast == nullptr || !cast->is("astype") || cast->operand(0)->dtype() != DType::i(32)) continue;
-      if (main->uses().size() != 1) continue;
+      if (!main->has_one_use()) continue;
       return multiplier = other, x = cast->operand(0), true;
     }
     return false;
@@ -98,7 +98,7 @@ struct RequantizationChain {
       const Value* one = pending.back();
       pending.pop_back();
       const Op* op = operator_of(one);
-      if (op == nullptr || one->uses().size() != 1) continue;
+      if (op == nullptr || !one->has_one_use()) continue;
       if (op->is("add")) pending.insert(pending.end(), op->operands().begin(), op->operands().end());
       bool scales =
           op->is("multiply") && std::any_of(op->operands().begin(), op->operands().end(), [](const Value* operand) {

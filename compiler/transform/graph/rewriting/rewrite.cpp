@@ -94,7 +94,7 @@ class Rewriting {
       for (Value* operand : operands) {
         if (operand == nullptr || operand->op == nullptr) continue;
         dead.push_back(operand->op);
-        if (operand->uses().size() == 1) waiting_.push_back(operand->uses()[0].user);
+        if (operand->has_one_use()) waiting_.push_back(operand->uses()[0].user);
       }
     }
   }

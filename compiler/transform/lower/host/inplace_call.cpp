@@ -14,7 +14,7 @@ namespace {
 /// Returns whether `op`, the only reader of `value`, may overwrite its memory.
 bool may_take(const HostLowering& host, const Value* value, const Op& op) {
   while (true) {
-    if (value->op == nullptr || value->uses().size() != 1 || value->op->block->parent != op.block->parent) return false;
+    if (value->op == nullptr || !value->has_one_use() || value->op->block->parent != op.block->parent) return false;
     const Op& maker = *value->op;
     bool view = (maker.kind == OpKind::kOperator && maker.def->role == Role::kView) || maker.kind == OpKind::kMatchCast;
     if (!view) break;
