@@ -19,6 +19,14 @@ string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 # of eight operators each take 27.8 s of the processor, the sixteen in one 18.6 s; four units of 24 sources of the ONNX
 # importer 122 s, two of 48 109 s (GCC 12, -O2).
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 48)
+# GCC takes up to 2.5 GB for such a unit, so that memory may allow fewer at once than there are processors.
+cmake_host_system_information(RESULT megabytes QUERY TOTAL_PHYSICAL_MEMORY)
+math(EXPR at_once "${megabytes} / 2500")
+if(at_once LESS 1)
+  set(at_once 1)
+endif()
+set_property(GLOBAL APPEND PROPERTY JOB_POOLS relaxc_compile=${at_once})
+set(CMAKE_JOB_POOL_COMPILE relaxc_compile)
 
 option(RELAXC_WERROR "treat warnings as errors" ON)
 option(RELAXC_SANITIZE "build with address and undefined-behaviour sanitizers" OFF)

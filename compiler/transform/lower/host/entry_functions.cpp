@@ -22,9 +22,9 @@ tir::PrimFunc index_function(std::string name, const std::vector<Var>& symbols) 
 }
 
 /// Guards on the sizes of inputs and outputs: dims are not negative, and the bytes fit the address space.
-class SizeGuards {
+class SizeGuardEmitter {
  public:
-  SizeGuards(HostLowering& host, std::vector<tir::Stmt>& body)
+  SizeGuardEmitter(HostLowering& host, std::vector<tir::Stmt>& body)
       : host_(host), build_(host.at.build()), known_(host.shapes.symbols().entry_facts()), body_(body) {}
 
   void add() {
@@ -164,7 +164,7 @@ std::string add_shapes(HostLowering& host) {
   std::vector<tir::Stmt> body;
   for (const tir::Guard& guard : host.shapes.guards()) body.push_back(build.guard(guard));
   add_assumptions(host, body);
-  SizeGuards(host, body).add();
+  SizeGuardEmitter(host, body).add();
   for (size_t i = 0; i < all.size(); ++i)
     body.push_back(build.store(to, {build.index(static_cast<int64_t>(i))}, arith::cast(DType::i(64), all[i])));
   made.body = build.seq(std::move(body));
