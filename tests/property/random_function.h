@@ -85,6 +85,8 @@ class RandomFunction {
   std::optional<int64_t> size(Expr e) const;
   /// Elements of a tensor at the sizes assumed; nothing if a dim is unknown.
   std::optional<int64_t> elements(const Value& value) const;
+  /// Elements at the most in any trial (sizes.h), where other symbols have the sizes assumed.
+  int64_t most_elements(const Value& value) const;
 
   relax::Module& module_;
   const relax::OpTable& ops_;

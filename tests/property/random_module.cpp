@@ -1,6 +1,8 @@
 // random_module.cpp: parameters, statements, results.
 #include "tests/property/random_module.h"
 
+#include <algorithm>
+
 #include "compiler/arith/simplify.h"
 #include "compiler/relax/callable.h"
 #include "tests/property/random_function.h"
@@ -30,6 +32,22 @@ std::optional<int64_t> RandomFunction::elements(const Value& value) const {
     count *= *known;
   }
   return count;
+}
+
+int64_t RandomFunction::most_elements(const Value& value) const {
+  int64_t most = 0;
+  for (uint32_t trial = 1; trial < kTrials; ++trial) {
+    int64_t count = 1;
+    for (Expr dim : value.shape()) {
+      int64_t known = arith::evaluate(dim, [&](Var var) {
+        bool of_inputs = var.name() == "n" || var.name() == "m" || var.name() == "k";
+        return of_inputs ? size_in_trial(var.name(), seed_, trial) : sizes_.at(var);
+      });
+      count = std::clamp<int64_t>(known, 0, INT32_MAX) * std::min<int64_t>(count, INT32_MAX);
+    }
+    most = std::max(most, count);
+  }
+  return most;
 }
 
 /// Names that passes use themselves are among them.

@@ -15,7 +15,7 @@ using relax::TensorInfo;
 
 namespace {
 
-constexpr int64_t kMostElements = 3000;
+constexpr int64_t kMostElements = 3000, kMostInTrials = 1000000;
 constexpr size_t kMostDims = 5;
 
 /// Operands that are shapes are known by their names; a wrong guess is refused by deduction and drawn again.
@@ -115,6 +115,7 @@ bool RandomFunction::keeps(const relax::Op& op) {
     std::optional<int64_t> count = elements(*result);
     if (!count || *count > (exact_ ? 10 * kMostElements : kMostElements) || result->shape().size() > kMostDims)
       return false;
+    if (most_elements(*result) > kMostInTrials) return false;
   }
   return true;
 }

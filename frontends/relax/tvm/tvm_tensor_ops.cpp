@@ -150,7 +150,8 @@ Result<Term> product(TvmCall& c) {
   if (!x->dtype().is_bool()) return c.own();
   RELAXC_TRY(Ints axes, c.ints("axis", {}));
   RELAXC_TRY(bool keepdims, c.flag("keepdims", false));
-  return c.term(c.op("all", {x}, {{"axis", axes}, {"keepdims", keepdims}}));
+  RELAXC_TRY(bool none_is_all, c.flag("none_is_all", true));
+  return c.term(c.op("all", {x}, {{"axis", axes}, {"keepdims", keepdims}, {"none_is_all", none_is_all}}));
 }
 
 /// cumsum(data, axis, dtype, exclusive), cumprod: of all elements where there is no axis.
@@ -330,7 +331,7 @@ constexpr TvmOperator kTensorRows[] = {
     {"argmax", "x, axis, keepdims, select_last", arg_extremum},
     {"argmin", "x, axis, keepdims, select_last", arg_extremum},
     {"squeeze", "x, axis", squeeze},
-    {"prod", "x, axis, keepdims", product},
+    {"prod", "x, axis, keepdims, none_is_all", product},
     {"cumsum", "data, axis, dtype, exclusive, reverse", cumulate},
     {"cumprod", "data, axis, dtype, exclusive, reverse", cumulate},
     {"linear", "data, weight, bias, out_dtype", linear},
