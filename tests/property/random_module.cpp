@@ -39,11 +39,11 @@ int64_t RandomFunction::most_elements(const Value& value) const {
   for (uint32_t trial = 1; trial < kTrials; ++trial) {
     int64_t count = 1;
     for (Expr dim : value.shape()) {
-      int64_t known = arith::evaluate(dim, [&](Var var) {
+      std::optional<int64_t> known = arith::evaluate(dim, [&](Var var) {
         bool of_inputs = var.name() == "n" || var.name() == "m" || var.name() == "k";
         return of_inputs ? size_in_trial(var.name(), seed_, trial) : sizes_.at(var);
       });
-      count = std::clamp<int64_t>(known, 0, INT32_MAX) * std::min<int64_t>(count, INT32_MAX);
+      count = std::clamp<int64_t>(known.value_or(INT32_MAX), 0, INT32_MAX) * std::min<int64_t>(count, INT32_MAX);
     }
     most = std::max(most, count);
   }

@@ -9,6 +9,8 @@ using namespace relaxc::relax;
 TEST_CASE("every attribute of a Relax function prints as it is read") {
   using Texts = std::vector<std::string>;
   const std::map<std::string, AttrValue> values = {
+      {"gradient", Texts{"w"}},
+      {"gradient_target", int64_t{1}},
       {"num_input", int64_t{2}},
       {"output_names", Texts{"y", "z"}},
       {"quantized", Texts{"input 0: scale 0.5 zero 3", "output 1: axis 1 scale 0.5, 0.25 zero 0, -7"}},
@@ -39,6 +41,8 @@ TEST_CASE("attributes of other compilers are kept as they are") {
 TEST_CASE("a value of another form is refused and changes nothing") {
   arith::Context context;
   const std::pair<const char*, AttrValue> wrong[] = {
+      {"gradient", std::string("w")},
+      {"gradient_target", std::string("1")},
       {"num_input", std::string("2")},
       {"output_names", std::string("y")},
       {"quantized", int64_t{1}},
