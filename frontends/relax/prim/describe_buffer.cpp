@@ -39,7 +39,9 @@ Status read_given(PrimParts& fn, const ast::Expr& call, size_t first, const std:
   for (size_t i = first; i < call.items.size(); ++i) given[names[i - first]] = call.items[i];
   for (const ast::Keyword& keyword : call.keywords) {
     if (keyword.name == "name") continue;  // the name that it is bound to is the one in use
-    std::string_view name = keyword.name == "extents" ? "shape" : keyword.name == "type" ? "buffer_type" : keyword.name;
+    std::string_view name = keyword.name;
+    if (name == "extents") name = "shape";
+    if (name == "type") name = "buffer_type";
     auto known = std::find(names.begin(), names.end(), name);
     if (known == names.end()) {
       Failure failure =
