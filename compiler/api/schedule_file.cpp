@@ -22,6 +22,7 @@
 #include "compiler/codegen/llvm/hash.h"
 #include "compiler/schedule/trace/trace.h"
 #include "compiler/schedule/tree/names.h"
+#include "compiler/support/hex.h"
 #include "compiler/support/input_file.h"
 #include "compiler/support/suggest.h"
 #include "compiler/tir/print.h"
@@ -118,9 +119,7 @@ std::string kernel_key(const tir::PrimFunc& kernel) {
   tir::PrimFunc nameless = kernel;
   nameless.name = "kernel";
   nameless.schedule.choices.reset();
-  std::string key;
-  for (uint8_t byte : codegen_llvm::hash_of({tir::to_string(nameless)})) key += fmt::format("{:02x}", byte);
-  return key.substr(0, 32);
+  return hex(codegen_llvm::hash_of({tir::to_string(nameless)})).substr(0, 32);
 }
 
 std::string schedule_file_text(const ScheduleFile& file) {

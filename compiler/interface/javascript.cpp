@@ -13,6 +13,7 @@
 #include <set>
 
 #include "compiler/interface/identifiers.h"
+#include "compiler/support/hex.h"
 #include "compiler/support/quote.h"
 
 namespace relaxc::interface {
@@ -179,8 +180,7 @@ class Declarations {
 }  // namespace
 
 std::string javascript_module(const Object& object, const std::string& wasm) {
-  std::string hash;
-  for (uint8_t byte : object.hash) hash += fmt::format("{:02x}", byte);
+  const std::string hash = hex(object.hash);
   return fmt::format(R"(// Loads the model {0}. Written by relaxc; changes are lost.
 import {{ load as loadModel }} from "./relax_rt.mjs";
 export {{ RelaxError }} from "./relax_rt.mjs";

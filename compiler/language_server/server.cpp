@@ -89,18 +89,26 @@ class Server {
     try {
       if (method == "textDocument/didOpen") {
         const Json& document = params.at("textDocument");
-        open(document.at("uri"), document.at("text"), document.value("version", int64_t{0}));
+        open(document.at("uri"), document.at("text"), version_of(document));
       } else if (method == "textDocument/didChange") {
-        const Json& change = params.at("contentChanges").back();
-        if (change.contains("range")) return log("a change of a part was ignored: texts are synchronized whole");
+        const Json& changes = params.at("contentChanges");
+        if (!changes.is_array() || changes.empty()) return log("a change without a text was ignored");
+        if (changes.back().contains("range"))
+          return log("a change of a part was ignored: texts are synchronized whole");
         const Json& document = params.at("textDocument");
-        open(document.at("uri"), change.at("text"), document.value("version", int64_t{0}));
+        open(document.at("uri"), changes.back().at("text"), version_of(document));
       } else if (method == "textDocument/didClose") {
         close(params.at("textDocument").at("uri"));
       }
     } catch (const Json::exception& error) {
       log(fmt::format("'{}' was ignored: {}", method, error.what()));
     }
+  }
+
+  /// Returns the version of a text; 0 if the editor gives none, or null.
+  static int64_t version_of(const Json& document) {
+    const auto version = document.find("version");
+    return version != document.end() && version->is_number_integer() ? version->get<int64_t>() : 0;
   }
 
   void log(const std::string& text) { connection_.notify("window/logMessage", {{"type", 2}, {"message", text}}); }

@@ -11,8 +11,8 @@
 //
 // With `right`, multipliers and addends are int32. An even multiplier is a number in fixed point: the result is
 // (((x << left) * multiplier >> 32) + addend) >> right. An odd one, shifted right by one, and its addend are the bits
-// of float32, for those channels where no line of integers rounds as float32 does. (With the sign for a mark LLVM knows
-// that the others are not negative, and on Arm makes two products of one.)
+// of float32, for those channels where no line of integers rounds as float32 does. (If the sign were
+// the mark, LLVM would know that the other multipliers are not negative, and on Arm make two products of one.)
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 

@@ -104,7 +104,7 @@ using Expand = Result<std::vector<Value*>> (*)(GraphBuilder&, const Op&);
 
 /// Returns, for each operand, the derivative of a scalar by that operand, where `by_results` has its derivatives by the
 /// results (null for a result on which the scalar does not depend). Null for an operand by which nothing changes: an
-/// index, a mask, a shape. The builder appends, and derivatives that nobody needs become dead code.
+/// index, a mask, a shape. The builder appends, and derivatives that no result needs are dead code.
 using Gradient = Result<std::vector<Value*>> (*)(GraphBuilder&, const Op&, const std::vector<Value*>& by_results);
 
 /// For a data-dependent operator: returns an upper bound of the op's `index`-th bound symbol, in symbols known before

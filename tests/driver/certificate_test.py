@@ -113,6 +113,17 @@ class Certificate(ProgramTest):
             self.write(name, kept)
         self.assertEqual(self.relaxc("--check-certificate", "cert").code, 0)
 
+    def test_a_seal_around_anything_else_is_refused(self):
+        """Whoever writes a file can seal it."""
+        for body in ("{", "[", '{"schema": "relaxc certificate", "version": 1', '{"schema": 1', '{"version": 1',
+                     '{"schema": "relaxc certificate", "version": 1, "page": {"file": 2, "sha256": "a"}',
+                     '{"schema": "relaxc certificate", "version": 1, "page": {"file": "", "sha256": []}, "inputs": 3'):
+            seal = hashlib.sha256(body.encode()).hexdigest()
+            self.write("cert/certificate.json", f'{body},\n "seal": "{seal}"\n}}\n')
+            done = self.relaxc("--check-certificate", "cert")
+            self.assertEqual((done.code, done.out), (1, ""), body)
+            self.assertRegex(done.err, "certificate.json (lacks what a certificate has|is not a certificate|has changed)")
+
     def test_nothing_is_left_of_a_certificate_that_cannot_be_written(self):
         self.refuses(1, "cannot make the folder", "relu.onnx", "-o", "m.o", "--certificate", "relu.relax")
         self.refuses(1, "cannot make the folder", "relu.onnx", "-o", "m.o", "--certificate", "none/cert")

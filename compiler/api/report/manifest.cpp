@@ -8,19 +8,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compiler/support/hex.h"
 #include "compiler/support/unicode.h"
 
 namespace relaxc::api {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <size_t kSize>
-std::string hex(const std::array<uint8_t, kSize>& bytes) {
-  std::string text;
-  for (uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
 
 /// Returns a bound, or null if there is none.
 Json bound(uint64_t value) {

@@ -9,6 +9,7 @@
 #include "compiler/codegen/llvm/hash.h"
 #include "compiler/driver/certificate/certificate_page.h"
 #include "compiler/driver/report/safety.h"
+#include "compiler/support/hex.h"
 #include "compiler/support/unicode.h"
 
 namespace relaxc::driver {
@@ -18,13 +19,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSealBegin = ",\n \"seal\": \"", kSealEnd = "\"\n}\n";
-
-template <typename Bytes>
-std::string hex(const Bytes& bytes) {
-  std::string text;
-  for (uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
 
 template <typename Number>
 Json bound(Number value) {

@@ -26,16 +26,24 @@ class FileCheck {
     const std::string text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
     const Json record = Json::parse(unsealed(text), nullptr, false);
     if (record.is_discarded()) return refuse(file->path(), "has changed since it was written: its seal is wrong");
-    if (record.value("schema", "") != "relaxc certificate" || record.value("version", 0) != kCertificateVersion)
-      return refuse(file->path(), fmt::format("is no certificate of version {}", kCertificateVersion));
-    compare(record.at("page"), {folder_ / kCertificatePage});
-    for (const char* list : {"inputs", "outputs"})
-      for (const Json& one : record.at(list)) compare(one, candidates(one.at("file").get<std::string>()));
-    if (diag.has_errors()) return diag.failed();
-    return std::move(agreed_);
+    try {  // whoever writes a certificate can seal it
+      return compared(record, file->path());
+    } catch (const Json::exception& error) {
+      return refuse(file->path(), fmt::format("lacks what a certificate has: {}", error.what()));
+    }
   }
 
  private:
+  Result<std::string> compared(const Json& record, const std::string& path) {
+    if (record.value("schema", "") != "relaxc certificate" || record.value("version", 0) != kCertificateVersion)
+      return refuse(path, fmt::format("is not a certificate of version {}", kCertificateVersion));
+    compare(record.at("page"), {folder_ / kCertificatePage});
+    for (const char* list : {"inputs", "outputs"})
+      for (const Json& one : record.at(list)) compare(one, candidates(one.at("file").get<std::string>()));
+    if (diag_.has_errors()) return diag_.failed();
+    return std::move(agreed_);
+  }
+
   Failure refuse(const std::string& path, const std::string& why) {
     return diag_.error(nullptr, Kind::io, "{} {}", path, why);
   }

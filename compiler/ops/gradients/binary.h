@@ -1,6 +1,7 @@
 // binary.h: the derivatives of element-wise operators of several operands, which broadcast.
 //
-// Where maximum and minimum have equal operands, each gets half, as in PyTorch.
+// Where maximum and minimum have equal operands, each gets half; prelu at 0 has its left derivative. PyTorch documents
+// the same.
 #pragma once
 
 #include "compiler/ops/common/gradient_builder.h"
@@ -69,8 +70,8 @@ inline Pair minimum(GradientSite& s, Term a, Term b) {
   return chosen(s, a, b, "less");
 }
 inline Pair prelu(GradientSite& s, Term a, Term b) {
-  Term below = a < 0, zero = s.g.number(0);
-  return {(s.g * b).where(below, s.g), (s.g * a).where(below, zero)};
+  Term above = 0 < a, zero = s.g.number(0);
+  return {s.g.where(above, s.g * b), zero.where(above, s.g * a)};
 }
 
 /// where(condition, x, y)

@@ -1,8 +1,9 @@
 // unary.h: the derivatives of element-wise operators of one operand.
 //
 // Each is g times the derivative of the formula in unary.cpp at x. Where that has a corner, the derivative is the one
-// of PyTorch: 0 for relu at 0 and abs at 0, the left one for the other activations. A formula in the result y is
-// preferred to one in x, since y is there.
+// that PyTorch documents: 0 for abs at 0; the left one for activations with one corner (relu, elu, leaky_relu); that
+// outside of the bounds for those with two (relu6, hard_sigmoid, hard_swish). A formula in the result y is preferred to
+// one in x, since y is there.
 #pragma once
 
 #include <cmath>
@@ -130,10 +131,10 @@ inline Term gelu(GradientSite& s) {
   return s.op.attrs.string("approximate") == "tanh" ? gelu_tanh(s) : gelu_erf(s);
 }
 inline Term elu(GradientSite& s) {
-  return (s.g * (s.y + alpha(s))).where(x_of(s) < 0, s.g);
+  return s.g.where(0 < x_of(s), s.g * (s.y + alpha(s)));
 }
 inline Term celu(GradientSite& s) {
-  return (s.g * (x_of(s) * (1 / alpha(s))).call("exp")).where(x_of(s) < 0, s.g);
+  return s.g.where(0 < x_of(s), s.g * (x_of(s) * (1 / alpha(s))).call("exp"));
 }
 inline Term selu(GradientSite& s) {
   const double gamma = s.op.attrs.number("gamma");

@@ -91,29 +91,35 @@ int64_t groups_of(const Op& op) {
   return groups != 0 || channels == nullptr ? groups : *channels;
 }
 
+/// Returns the derivatives by the data x and the weights that `rule` gives, where g has the dtype of x.
+using ConvolutionRule = Values (*)(GradientSite&, Value* x, Value* weight, Value* g, const Windows&, int64_t groups);
+Values convolution_gradient(relax::GraphBuilder& b, const Op& op, ByResults by_results, ConvolutionRule rule) {
+  const int64_t groups = groups_of(op);
+  if (groups == 0) return refuse_gradient(b, op, "with an open number of groups");
+  if (!op.operand(0)->dtype().is_float()) return no_gradient(b, op, by_results);
+  GradientSite s(b, op, by_results);
+  Value *x = op.operand(0), *g = s.build.as(s.g.value, x->dtype());
+  return rule(s, x, op.operand(1), g, windows_of(op, s.shape(0).size() - 2, {}), groups);
+}
+
 }  // namespace
 
 Values conv(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
-  const int64_t groups = groups_of(op);
-  if (groups == 0) return refuse_gradient(b, op, "with an open number of groups");
-  if (!op.operand(0)->dtype().is_float()) return no_gradient(b, op, by_results);
-  GradientSite s(b, op, by_results);
-  const Windows w = windows_of(op, s.shape(0).size() - 2, {});
-  Value *x = op.operand(0), *weight = op.operand(1), *g = s.build.as(s.g.value, x->dtype());
-  Value* by_x = spread_windows(s.build, g, weight, w, groups, s.shape(0));
-  return s.done({by_x, by_weights(s.build, x, g, w, groups, s.shape(1))});
+  return convolution_gradient(b, op, by_results,
+                              [](GradientSite& s, Value* x, Value* weight, Value* g, const Windows& w, int64_t groups) {
+                                Value* by_x = spread_windows(s.build, g, weight, w, groups, s.shape(0));
+                                return s.done({by_x, by_weights(s.build, x, g, w, groups, s.shape(1))});
+                              });
 }
 
 Values conv_transpose(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
-  const int64_t groups = groups_of(op);
-  if (groups == 0) return refuse_gradient(b, op, "with an open number of groups");
-  if (!op.operand(0)->dtype().is_float()) return no_gradient(b, op, by_results);
-  GradientSite s(b, op, by_results);
-  const Windows w = windows_of(op, s.shape(0).size() - 2, {});
-  Value *x = op.operand(0), *weight = op.operand(1), *g = s.build.as(s.g.value, x->dtype());
-  relax::Attrs attrs{{"strides", w.strides}, {"padding", pads_of(w)}, {"dilation", w.dilations}, {"groups", groups}};
-  Value* by_x = cut(s.build, s.build.call("nn.conv", {g, weight}, std::move(attrs)), s.shape(0));
-  return s.done({by_x, by_weights(s.build, g, x, w, groups, s.shape(1))});
+  return convolution_gradient(
+      b, op, by_results, [](GradientSite& s, Value* x, Value* weight, Value* g, const Windows& w, int64_t groups) {
+        relax::Attrs attrs{
+            {"strides", w.strides}, {"padding", pads_of(w)}, {"dilation", w.dilations}, {"groups", groups}};
+        Value* by_x = cut(s.build, s.build.call("nn.conv", {g, weight}, std::move(attrs)), s.shape(0));
+        return s.done({by_x, by_weights(s.build, g, x, w, groups, s.shape(1))});
+      });
 }
 
 Values max_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results) {

@@ -3,8 +3,8 @@
 // A program that trains needs, beside a loss, its derivatives by the weights. Reverse mode computes all of them in one
 // pass over the ops from the last to the first: each op gets the derivatives of the target by its results, and its row
 // in the op table (OpDef::gradient) gives those by its operands, as operators. They go through the same passes as the
-// rest, so that what the gradient reads of the forward computation is fused, shared and planned with it, and what
-// nobody asked for is dead code.
+// rest, so that what the gradient reads of the forward computation is fused, shared and planned with it, and
+// derivatives that no result needs are dead code.
 //
 // The gradient is a function of its own, NAME_adjoint, as TVM has it: it computes the function's results again and
 // returns them with the derivatives. Operators that others define have the gradient of their expansion. Derivatives are
@@ -230,11 +230,16 @@ Result<std::vector<size_t>> asked_parameters(const Function& function, PassConte
     auto at = std::find_if(all.begin(), all.end(), [&](const Value* value) { return value->name == name; });
     const bool fits = at != all.end() && is_float_tensor(**at);
     if (!fits)
-      context.diag.error(function.location, Kind::invalid_value, "the gradient of '{}' by '{}', which is no {}",
+      context.diag.error(function.location, Kind::invalid_value, "the gradient of '{}' by '{}', which is {}",
                          function.name, name,
-                         at == all.end() ? std::string("parameter") : "float tensor but " + to_string((*at)->info));
-    ok &= fits;
-    asked.push_back(static_cast<size_t>(at - all.begin()));
+                         at == all.end() ? "not a parameter" : "not a float tensor but " + to_string((*at)->info));
+    const auto index = static_cast<size_t>(at - all.begin());
+    const bool twice = std::count(asked.begin(), asked.end(), index) != 0;
+    if (fits && twice)
+      context.diag.error(function.location, Kind::redefinition, "the gradient of '{}' names '{}' twice", function.name,
+                         name);
+    ok &= fits && !twice;
+    asked.push_back(index);
   }
   if (!ok) return context.diag.failed();
   return asked;

@@ -59,7 +59,7 @@ struct ModuleScope {
   size_t open_bodies = 0;              ///< functions whose bodies are being read, each needed by the one before
   std::set<std::string> module_names;  ///< names of classes, for `cls = Module`
   const Dialect* dialect = nullptr;    ///< null for Relax
-  TellBinding bound = {};              ///< null if nobody asks
+  TellBinding bound = {};              ///< told of every name that is bound; may be null
 
   /// Returns the prim func that is defined under `name`; null if there is none, or it is not read yet.
   const tir::PrimFunc* prim_func(const std::string& defined) const {

@@ -283,3 +283,38 @@ TEST_CASE("derivatives by a value that is used several times add up, through tup
   check_all({{"R.multiply(R.add(R.multiply(x, x), R.tanh(x)), R.subtract(y, x))"},
              {"R.multiply(R.tuple(x, R.exp(y))[0], R.tuple(R.tanh(x), y)[1])"}});
 }
+
+TEST_CASE("at corners gradients are the ones that unary.h and binary.h name") {
+  struct Corner {
+    std::string call;
+    double at, slope;
+  };
+  const std::vector<Corner> corners{{"R.nn.relu(x)", 0, 0},
+                                    {"R.abs(x)", 0, 0},
+                                    {"R.nn.elu(x, alpha=2.0)", 0, 2},
+                                    {"R.nn.celu(x, alpha=2.0)", 0, 1},
+                                    {"R.nn.selu(x, alpha=2.0, gamma=3.0)", 0, 6},
+                                    {"R.nn.leaky_relu(x, alpha=0.125)", 0, 0.125},
+                                    {"R.nn.prelu(x, R.add(y, R.const(0.25, \"float64\")))", 0, 0.25},
+                                    {"R.nn.relu6(x)", 6, 0},
+                                    {"R.nn.hard_sigmoid(x, alpha=0.25, beta=0.5)", -2, 0},
+                                    {"R.nn.hard_sigmoid(x, alpha=0.25, beta=0.5)", 2, 0},
+                                    {"R.nn.hard_swish(x)", -3, 0},
+                                    {"R.nn.hard_swish(x)", 3, 1},
+                                    {"R.maximum(x, y)", 1, 0.5},
+                                    {"R.minimum(x, y)", 1, 0.5}};
+  for (const Corner& corner : corners) {
+    const Case one{corner.call, "1", "1", corner.at, corner.at};
+    INFO(program_of(one));
+    Program program(program_of(one));
+    program.run(passes({"infer", "gradient", "dead_code"}));
+    uint64_t state = 7;
+    const HostTensor at = random_tensor({1}, corner.at, corner.at, state);
+    Program value(
+        "@R.function\ndef main(x: R.Tensor((1,), \"float64\"), y: R.Tensor((1,), \"float64\")):\n    return " +
+        corner.call + "\n");
+    value.run(passes({"infer"}));
+    const double by_loss = std::cos(element(run(value, "main", {at, at})[0], 0));  // of the sin around it
+    CHECK(element(run(program, "main_adjoint", {at, at})[1], 0) == Approx(by_loss * corner.slope).margin(1e-12));
+  }
+}
