@@ -56,6 +56,14 @@ class Lifted(unittest.TestCase):
             for entry in ("lifted_run", "lifted_main_prepare_run", "float* w_prepared", "float* half_prepared"):
                 self.assertIn(entry, header)
 
+    def test_a_program_without_weights_of_the_caller_is_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            at = Path(folder)
+            (at / "m.relax").write_text(PROGRAM.replace('    R.func_attr({"num_input": 1})\n', ""))
+            done = subprocess.run([RELAXC, at / "m.relax", "--dim=n=1..8", "--lift-params", "-o", at / "m.o"], check=True,
+                                  capture_output=True, text=True)
+            self.assertIn("warning: no function computes anything of weights alone", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

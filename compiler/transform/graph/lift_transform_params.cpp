@@ -193,6 +193,10 @@ Result<Changed> lift_transform_params(relax::Module& module, PassContext& contex
       RELAXC_TRY(Changed here, Lifting(module, *function, context).run());
       changed |= here;
     }
+  if (changed == Changed::kNo)
+    context.diag.warning(nullptr, Kind::usage,
+                         "no function computes anything of weights alone (parameters after 'num_input') that could be "
+                         "prepared, so none is split");
   return changed;
 }
 
