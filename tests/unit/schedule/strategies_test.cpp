@@ -137,6 +137,11 @@ TEST_CASE("a target without vectors sums in scalars, several that share operands
   CHECK(taken(testing::matmul(context, {}, m, n, number(6), false, false), "scalars"));
   options.small = true;
   CHECK(taken(testing::matmul(context, {}, number(4), number(5), number(6), false, false), "scalar_tile"));
+  scalar.triple = "riscv32-unknown-none-elf";  // which calls a function for each product and sum: tiles gain nothing
+  scalar.features = "+m";
+  CHECK(taken(testing::matmul(context, {}, number(4), number(5), number(6), false, false), "scalars"));
+  scalar.features = "+m,+f";
+  CHECK(taken(testing::matmul(context, {}, number(4), number(5), number(6), false, false), "scalar_tile"));
   options.smallest = true;  // where a tile is more code
   CHECK(taken(testing::matmul(context, {}, number(4), number(5), number(6), false, false), "scalars"));
 }
