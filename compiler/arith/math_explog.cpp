@@ -127,19 +127,20 @@ Expr math_exp2(const Real& r, Expr x) {
   return exp_of_parts(r, n, t, low);
 }
 
+/// 2^n (e^t - 1) + (2^n - 1), both terms of which are small where the sum is. n is at least -87, so only 2^n may be
+/// beyond the range of normal numbers, at the largest n; half of it is not, and the 1 is less than a rounding there.
 Expr math_expm1(const Real& r, Expr x) {
-  Expr c = r.is_double() ? clamp(r, x, -60, 710) : clamp(r, x, -30, 89);
-  Expr n = r.round(c * r.num(kLog2E));
+  Expr c = within(r, x, r.is_double() ? -60 : -30, r.is_double() ? 710 : 89);
+  auto [n, bits] = r.nearest(c, r.num(kLog2E));
   Expr t = r.fma(n, r.num(-ln2_high(r)), c);
   Expr low = n * r.num(-ln2_low(r));
   Expr whole = t + low;
   low = low - (whole - t);
   Expr sum = exp_less_one(r, whole, whole + low);
-  // e^x - 1 = 2^n (e^t - 1) + (2^n - 1); both terms are small where the sum is.
-  Expr scaled = r.scale(sum, n), rest = r.scale(r.num(1), n) - r.num(1);
-  Expr big = r.scale(sum + r.num(1), n);
-  Expr large = gt(n, r.num(r.is_double() ? 60 : 30));
-  return select(eq(x, r.num(0)), x, select(large, big, scaled + rest));
+  Expr large = gt(n, r.num(64)), none = r.context().imm(bits.dtype(), 0);
+  Expr power = r.power_of_two_of_bits(bits - select(large, none + 1, none));
+  Expr out = r.add_exact(power, sum, power - r.num(1)) * select(large, r.num(2), r.num(1));
+  return select(eq(x, r.num(0)), x, out);
 }
 
 Expr math_log(const Real& r, Expr x) {
