@@ -10,7 +10,7 @@ namespace relaxc::tir::interpreter {
 
 size_t BatchRunner::run(const Program& program, Register* r, const Instruction& n) {
   const BatchPlan* plan = program.plans[static_cast<size_t>(n.extra)].get();
-  if (plan == nullptr) return static_cast<size_t>(program.loops[static_cast<size_t>(n.extra)].head);
+  if (plan == nullptr || !plan->steady) return static_cast<size_t>(program.loops[static_cast<size_t>(n.extra)].head);
   auto one_by_one = static_cast<size_t>(plan->loop.head);
   int64_t& counter = r[n.a].i;
   int64_t& tried = r[n.dst].i;

@@ -51,6 +51,9 @@ struct BatchPlan {
   std::vector<bool> outside;        ///< whether the body leaves the slot's register unchanged
   std::vector<BatchAccess> accesses;
   uint32_t counter_slot = 0;
+  /// Whether inner loops leave the subscripts of stores as they are. If not, whether iterations store apart from each
+  /// other is known only when it has run, and the interpreter runs them one by one.
+  bool steady = true;
 };
 
 /// Adds plans for the loops of a program that can run in batches.

@@ -4,7 +4,7 @@
 //   - nothing but arithmetic, loads, stores and jumps within the body;
 //   - jumps depend on uniform values; one that does not may only stand before the first store and outside of inner
 //     loops, where a batch can be cut to the iterations that agree;
-//   - a buffer that is stored into is accessed by one affine index only, which inner loops do not change.
+//   - a buffer that is stored into is accessed by one affine index only. Whether inner loops change it, the plan says.
 #include <algorithm>
 #include <unordered_map>
 
@@ -137,7 +137,8 @@ class Planner {
     for (const BatchStep& s : plan_.steps) {
       if (!is_store(s.n.op)) continue;
       any = true;
-      if (role(s.b) != Role::kAffine || !is_steady(s.b)) return false;
+      if (role(s.b) != Role::kAffine) return false;
+      plan_.steady = plan_.steady && is_steady(s.b);
       for (const BatchAccess& other : plan_.accesses)
         if (other.address == s.n.a && other.index != s.n.b) return false;
     }

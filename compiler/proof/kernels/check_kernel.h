@@ -44,7 +44,7 @@ struct KernelVerdict {
 
 struct KernelCheckOptions {
   int64_t limit = int64_t{1} << 31;       ///< maximum instructions of one run
-  int64_t open_limit = int64_t{1} << 28;  ///< a kernel with open dims gets no further size after this many instructions
+  int64_t open_limit = int64_t{1} << 27;  ///< a kernel with open dims gets no further size after this many instructions
   uint64_t seed = 0x72656C617863;         ///< seed of the fields' random points
 };
 

@@ -14,7 +14,7 @@ namespace relaxc::proof {
 
 namespace {
 
-constexpr tir::interpreter::CodeOptions kCode{.math_calls = true, .batches = false};
+constexpr tir::interpreter::CodeOptions kCode{.math_calls = true, .batches = true};
 
 /// Maximum elements of a buffer, also used if its size overflows.
 constexpr int64_t kUnbounded = INT64_MAX / 64;
@@ -156,9 +156,16 @@ bool KernelRuns::enter(Algebra& algebra, Run& before, Run& after, const std::vec
 
 RunComparison KernelRuns::compare(const std::vector<int64_t>& values, const std::optional<ChosenData>& chosen,
                                   const KernelCheckOptions& options) const {
+  std::optional<RunComparison> found = compare(values, chosen, options, true);
+  return found ? *found : *compare(values, chosen, options, false);
+}
+
+std::optional<RunComparison> KernelRuns::compare(const std::vector<int64_t>& values,
+                                                 const std::optional<ChosenData>& chosen,
+                                                 const KernelCheckOptions& options, bool in_batches) const {
   const Meaning meaning = exponential_ ? Meaning::kExponential : changes_bits_ ? Meaning::kField : Meaning::kExact;
   const std::optional<std::vector<int64_t>> sizes = counts(values);
-  if (!sizes) return {RunComparison::kUnsuitable, "a dim is negative"};
+  if (!sizes) return RunComparison{RunComparison::kUnsuitable, "a dim is negative"};
   Algebra algebra(meaning, options.seed);
   std::vector<Term> scalars;
   for (size_t i = 0; i < scalars_.size(); ++i)
@@ -166,11 +173,13 @@ RunComparison KernelRuns::compare(const std::vector<int64_t>& values, const std:
                                                      : number_term(values[i]));
   Run before(algebra), after(algebra);
   if (!enter(algebra, before, after, *sizes, chosen))
-    return {RunComparison::kUndecided, "a packed constant has too many elements"};
+    return RunComparison{RunComparison::kUndecided, "a packed constant has too many elements"};
   auto ended = [](const RunResult& result) { return result.end == RunEnd::kDone || result.end == RunEnd::kStatus; };
-  before.result = before.machine.run(before_, before.buffers, scalars, options.limit);
+  before.result = before.machine.run(before_, before.buffers, scalars, options.limit, in_batches);
+  if (before.result.end == RunEnd::kSerial) return std::nullopt;
   if (!ended(before.result)) return early_end(before.result, true);
-  after.result = after.machine.run(after_, after.buffers, scalars, options.limit);
+  after.result = after.machine.run(after_, after.buffers, scalars, options.limit, in_batches);
+  if (after.result.end == RunEnd::kSerial) return std::nullopt;
   if (!ended(after.result)) return early_end(after.result, false);
   RunComparison found{RunComparison::kEqual, {}, before.result.instructions + after.result.instructions};
   if (before.result.status != after.result.status) {

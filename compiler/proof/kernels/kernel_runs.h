@@ -48,6 +48,9 @@ class KernelRuns {
 
  private:
   struct Run;
+  /// Compares with loops in batches or not; nothing if a batch cannot tell the result.
+  std::optional<RunComparison> compare(const std::vector<int64_t>& values, const std::optional<ChosenData>& chosen,
+                                       const KernelCheckOptions& options, bool in_batches) const;
   /// Returns the number of elements of each buffer parameter; nothing if a dim is negative.
   std::optional<std::vector<int64_t>> counts(const std::vector<int64_t>& values) const;
   int64_t value_of(arith::Var var, const std::vector<int64_t>& values) const;

@@ -9,61 +9,39 @@
 #include <string>
 #include <vector>
 
-#include "compiler/proof/kernels/memory.h"
+#include "compiler/proof/kernels/batches.h"
+#include "compiler/proof/kernels/machine_state.h"
 
 namespace relaxc::proof {
 
-/// How a run ended.
-enum class RunEnd : uint8_t {
-  kDone,
-  kStatus,       ///< a guard failed
-  kNeedsData,    ///< a subscript, bound or condition depends on data
-  kFault,        ///< an undefined value as subscript or condition, an access beyond its buffer, or a race
-  kOverLimit,    ///< it took more instructions than the limit
-  kUnsupported,  ///< it uses something that has no meaning over terms
-};
-
-struct RunResult {
-  RunEnd end = RunEnd::kDone;
-  int32_t status = 0;  ///< code of the guard that failed
-  std::string text;    ///< what happened; empty if nothing did
-  int64_t instructions = 0;
-};
-
 class Machine {
  public:
-  Machine(Algebra& algebra, Memory& memory) : algebra_(algebra), memory_(memory) {}
+  Machine(Algebra& algebra, Memory& memory) : s_{algebra, memory}, batches_(s_) {}
 
   /// \param buffers memories of the buffer parameters, in order (see Memory::add)
   /// \param scalars values of the scalar parameters and symbols, in order
+  /// \param in_batches whether loops run in batches where the program has plans for that
   RunResult run(const tir::interpreter::Program& program, const std::vector<uint64_t>& buffers,
-                const std::vector<Term>& scalars, int64_t limit);
+                const std::vector<Term>& scalars, int64_t limit, bool in_batches);
 
  private:
   using Instruction = tir::interpreter::Instruction;
 
   void begin(const std::vector<uint64_t>& buffers, const std::vector<Term>& scalars);
-  bool load(const Instruction& n, DType dtype);
-  bool store(const Instruction& n, DType dtype);
-  bool compute(const Instruction& n, size_t pc);
   bool call(const Instruction& n);
   bool guard(const Instruction& n);
-  /// Checks that a register holds a known integer; if not, stops the run and returns false.
-  bool known(uint32_t reg, const char* what);
-  void enter_loop(const Instruction& n);
+  bool known(uint32_t reg, const char* what) { return s_.known(s_.r[reg], what); }
+  /// Enters a loop; in batches, runs it if that can be done.
+  bool enter_loop(const Instruction& n, size_t& pc);
+  /// Returns whether a loop is parallel or has a parallel loop in its body.
+  bool has_parallel(const tir::interpreter::Loop& loop) const;
   bool next(const Instruction& n, size_t& pc);
   bool control(const Instruction& n, size_t& pc);
   void next_iteration(size_t pc, bool ends);
-  bool stop(RunEnd end, std::string text);
-  uint8_t wrapped_bits(size_t pc) const;
 
-  Algebra& algebra_;
-  Memory& memory_;
-  const tir::interpreter::Program* program_ = nullptr;
-  std::vector<Term> r_;
-  RunResult result_;
-  int64_t left_ = 0;  ///< instructions left until the limit
-  Task task_;
+  MachineState s_;
+  Batches batches_;
+  bool in_batches_ = false;
   uint32_t last_task_ = 0;      ///< highest number of a task so far
   int64_t parallel_next_ = -1;  ///< index of the LoopNext of the running parallel loop; -1 if none runs
 };

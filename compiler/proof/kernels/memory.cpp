@@ -1,9 +1,17 @@
 // memory.cpp: see memory.h.
 #include "compiler/proof/kernels/memory.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace relaxc::proof {
+
+namespace {
+
+/// Contents of parameters with at most this many elements are kept when they are read: 48 MB of cells.
+constexpr int64_t kMostKept = int64_t{1} << 20;
+
+}  // namespace
 
 uint64_t Memory::add(DType dtype, int64_t count, Contents contents) {
   Piece piece;
@@ -31,14 +39,18 @@ void Memory::note_race(const char* what) {
 }
 
 Term Memory::cell(Piece& piece, int64_t index, Task task) {
-  if (piece.cells.empty()) return piece.contents ? piece.contents(index) : Term();
+  if (piece.cells.empty()) {
+    if (!piece.contents) return Term();
+    if (piece.bytes / piece.cell_bytes > kMostKept) return piece.contents(index);
+    piece.cells.resize(static_cast<size_t>(piece.bytes / piece.cell_bytes));
+  }
   Cell& one = piece.cells[static_cast<size_t>(index)];
   if (task.loop != 0 && piece.maker != task.iteration) {
     if (one.writer > task.loop && one.writer != task.iteration)
       note_race("one iteration of a parallel loop reads what another writes");
     one.reader = one.reader >= task.loop && one.reader != task.iteration ? task.loop : task.iteration;
   }
-  if (one.value.kind == TermKind::kUnwritten && piece.contents) return piece.contents(index);
+  if (one.value.kind == TermKind::kUnwritten && piece.contents) one.value = piece.contents(index);
   return one.value;
 }
 
@@ -113,6 +125,34 @@ bool Memory::store(uint64_t memory, int64_t byte, DType dtype, const Term& value
   }
   for (int64_t at = 0; at < bytes; at += piece.cell_bytes)
     put(piece, (byte + at) / piece.cell_bytes, algebra_.bytes_of(value, bytes, at, piece.cell_bytes, false), task);
+  return true;
+}
+
+bool Memory::are_cells(const Piece& piece, int64_t byte, int64_t step, int64_t count, int64_t bytes) {
+  const int64_t last = byte + (count - 1) * step;
+  return piece.cell_bytes == bytes && byte % bytes == 0 && step % bytes == 0 && std::min(byte, last) >= 0 &&
+         std::max(byte, last) + bytes <= piece.bytes;
+}
+
+bool Memory::load(uint64_t memory, int64_t byte, int64_t step, int64_t count, DType dtype, Task task, Term* to) {
+  Piece& piece = all_[memory];
+  const int64_t bytes = dtype.bytes();
+  if (!are_cells(piece, byte, step, count, bytes)) return false;
+  const bool is_float = dtype.is_float();
+  for (int64_t i = 0, at = byte / bytes; i < count; ++i, at += step / bytes) {
+    to[i] = cell(piece, at, task);
+    if (!(is_float ? to[i].is_real() : to[i].is_number())) to[i] = algebra_.loaded(to[i], dtype);
+  }
+  return true;
+}
+
+bool Memory::store(uint64_t memory, int64_t byte, int64_t step, int64_t count, DType dtype, const Term* from,
+                   size_t from_step, Task task) {
+  Piece& piece = all_[memory];
+  const int64_t bytes = dtype.bytes();
+  if (!are_cells(piece, byte, step, count, bytes)) return false;
+  for (int64_t i = 0, at = byte / bytes; i < count; ++i, at += step / bytes, from += from_step)
+    put(piece, at, *from, task);
   return true;
 }
 

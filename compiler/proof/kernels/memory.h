@@ -35,6 +35,11 @@ class Memory {
   Term load(uint64_t memory, int64_t byte, DType dtype, Task task);
   /// Stores a value at a byte offset; returns false if that is beyond the memory.
   bool store(uint64_t memory, int64_t byte, DType dtype, const Term& value, Task task);
+  /// Loads or stores `count` values of `dtype`, `step` bytes apart, as load() and store() do one by one. Returns false,
+  /// and does nothing, if an element is beyond the memory or is not one cell of it.
+  bool load(uint64_t memory, int64_t byte, int64_t step, int64_t count, DType dtype, Task task, Term* to);
+  bool store(uint64_t memory, int64_t byte, int64_t step, int64_t count, DType dtype, const Term* from,
+             size_t from_step, Task task);
   /// Describes two iterations of a parallel loop that accessed one element, of which one wrote it; "" if none did.
   const std::string& race() const { return race_; }
   /// Returns the current value of element `index` of a parameter.
@@ -56,6 +61,8 @@ class Memory {
 
   Term cell(Piece& piece, int64_t index, Task task);
   void put(Piece& piece, int64_t index, const Term& value, Task task);
+  /// Returns whether each of the elements is one cell.
+  static bool are_cells(const Piece& piece, int64_t byte, int64_t step, int64_t count, int64_t bytes);
   void refine(Piece& piece, int64_t bytes);
   void note_race(const char* what);
 

@@ -33,7 +33,7 @@ struct InBatches {
   size_t batched(const PrimFunc& f) {
     interpreter::Program program = interpreter::compile(f);
     size_t count = 0;
-    for (const auto& plan : program.plans) count += plan != nullptr;
+    for (const auto& plan : program.plans) count += plan != nullptr && plan->steady;
     return count;
   }
   Expr one(DType dtype) { return context.number(dtype, 1); }
