@@ -1,5 +1,6 @@
-"""The contracts in C that --c-profile=misra writes: that each kernel and each loop has one, and that Frama-C's WP proves
-them and the absence of undefined behaviour by Z3 where both are installed (cmake/install_packages.sh long).
+"""The contracts in C that --c-profile=misra writes: that each kernel and each loop has one, that Frama-C's WP proves them
+and the absence of undefined behaviour by Z3, and that its Eva finds none in a program that runs the model, where these
+are installed (cmake/install_packages.sh long).
 
 Usage: acsl_test.py RELAXC RUNTIME [unittest's own]"""
 
@@ -54,7 +55,32 @@ def main(x: R.Tensor((4, 10), "int32")) -> R.Tensor((4,), "int32"):
 # Goals that WP leaves, at most. taken: a loop checks the indices, which is no invariant of the loop that uses them.
 # dense: an access to memory and clauses on what is assigned, for a reason that has not been found out.
 LEFT = {"pooled": 0, "summed": 0, "taken": 3, "dense": 4}
+# Reads that Eva, which knows ranges of single variables only, cannot show in bounds, at most. taken: as above. padded: a
+# condition bounds a sum of two counters, and the subscript has the sum again.
+UNBOUNDED_READS = {"pooled": 0, "summed": 0, "dense": 0, "taken": 1, "padded": 4}
 MODELS = {"padded": PADDED, "pooled": POOLED, "taken": TAKEN, "dense": DENSE, "summed": SUMMED}
+
+
+# The arena's type has an alignment of C11, which Frama-C does not read.
+READER = ["-machdep", "gcc_x86_64", f"-cpp-extra-args=-I{INCLUDE} -std=c99 -U__STDC_VERSION__ -D__STDC_VERSION__=199901L",
+          "-warn-special-float", "none"]
+# Any values, as Eva's own library makes them: floats from -16 to 16, indices of which some are out of range.
+ANY = {"float": "Frama_C_float_interval(-16.0f, 16.0f)", "int32_t": "Frama_C_interval(-20, 20)",
+       "int64_t": "Frama_C_interval(-20, 20)"}
+PROGRAM = """#include "m.h"
+float Frama_C_float_interval(float low, float high);
+int Frama_C_interval(int low, int high);
+static m_arena arena;
+{arrays}
+int main(void) {{
+{fills}
+  rlx_context context = RLX_CONTEXT_INIT;
+  context.arena = &arena;
+  context.arena_bytes = sizeof arena;
+  m_args args = {{{args}}};
+  return m_run(&context, &args);
+}}
+"""
 
 
 class Acsl(ProgramTest):
@@ -63,19 +89,43 @@ class Acsl(ProgramTest):
         self.compiles(f"{name}.relax", "-o", "m.c", "--c-profile=misra", "--target", "cortex-m4")
         return (self.path / "m.c").read_text()
 
+    def environment(self):
+        return {**os.environ, "HOME": str(self.path), "PWD": str(self.path)}  # Frama-C reads both
+
+    def frama_c(self, *arguments):
+        return subprocess.run(["frama-c", *READER, *arguments], cwd=self.path, env=self.environment(), capture_output=True,
+                              text=True, check=False)
+
+    def alarms(self, name):
+        """Has Eva analyze a program that runs a model on any data; returns its alarms."""
+        self.text_of(name)
+        header = (self.path / "m.h").read_text()
+        fields = re.findall(r"^  (const )?(\w+)\* (\w+);$", header[header.index("typedef struct m_args"):], re.M)
+        self.assertGreater(len(fields), 1)
+        self.write("main.c", PROGRAM.format(
+            arrays="\n".join(f"static {of} {field}_data[M_{field.upper()}_ELEMENTS];" for _, of, field in fields),
+            fills="\n".join(f"  for (int i = 0; i < M_{field.upper()}_ELEMENTS; i++) {field}_data[i] = {ANY[of]};"
+                            for const, of, field in fields if const),
+            args=", ".join(f".{field} = {field}_data" for *_, field in fields)))
+        share = subprocess.run(["frama-c", "-print-share-path"], env=self.environment(), capture_output=True, text=True,
+                               check=True).stdout.strip()
+        done = self.frama_c("-eva", "m.c", "main.c", f"{share}/libc/__fc_builtin.c")
+        self.assertRegex(done.stdout, r"functions analyzed .*: 100% coverage", done.stdout[-2000:] + done.stderr)
+        return re.findall(r"\[eva:alarm\] \S+ Warning: \n +(\S.*)", done.stdout)
+
+    def check_alarms(self, name):
+        found = self.alarms(name)
+        self.assertEqual([one for one in found if one != "out of bounds read."], [])
+        self.assertLessEqual(len(found), UNBOUNDED_READS[name])
+
     def wp(self, name):
         """Has WP prove the kernels of a model; returns how many goals it proves, and of how many."""
         text = self.text_of(name)
         kernels = set(re.findall(r"^static RLX_NOINLINE \w+ (k_\w+)", text, re.M)) - {"k_main_call"}
         inlined = ["@inline", *(["rlx_fail"] if " rlx_fail(" in text else [])]
-        environment = {**os.environ, "HOME": str(self.path), "PWD": str(self.path)}  # Frama-C reads both
-        subprocess.run(["why3", "config", "detect"], env=environment, capture_output=True, check=True)
-        # The arena's type has an alignment of C11, which Frama-C does not read.
-        language = "-std=c99 -U__STDC_VERSION__ -D__STDC_VERSION__=199901L"
-        done = subprocess.run(
-            ["frama-c", "-machdep", "gcc_x86_64", f"-cpp-extra-args=-I{INCLUDE} {language}", "-warn-special-float", "none",
-             "-inline-calls", ",".join(inlined), "-wp", "-wp-rte", "-wp-prover", "z3", "-wp-timeout", "10", "-wp-fct",
-             ",".join(sorted(kernels)), "m.c"], cwd=self.path, env=environment, capture_output=True, text=True, check=False)
+        subprocess.run(["why3", "config", "detect"], env=self.environment(), capture_output=True, check=True)
+        done = self.frama_c("-inline-calls", ",".join(inlined), "-wp", "-wp-rte", "-wp-prover", "z3", "-wp-timeout", "10",
+                            "-wp-fct", ",".join(sorted(kernels)), "m.c")
         goals = re.search(r"Proved goals: +(\d+) / (\d+)", done.stdout)
         self.assertTrue(goals, done.stdout[-2000:] + done.stderr)
         return int(goals[1]), int(goals[2])
@@ -102,6 +152,10 @@ class Sample(Acsl):
         self.compiles("pooled.relax", "-o", "plain.c", "--target", "cortex-m4")
         self.assertNotIn("/*@", (self.path / "plain.c").read_text())
 
+    @unittest.skipUnless(FRAMA_C[0], "there is no Frama-C: cmake/install_packages.sh long")
+    def test_eva_finds_nothing_in_a_product(self):
+        self.check_alarms("dense")
+
 
 @unittest.skipUnless(all(FRAMA_C), "there is no Frama-C with why3 and Z3: cmake/install_packages.sh long")
 class Every(Acsl):
@@ -111,6 +165,12 @@ class Every(Acsl):
                 proved, goals = self.wp(name)
                 self.assertLessEqual(goals - proved, left)
                 self.assertGreater(goals, 20)
+                print(f"{name}: {proved} of {goals} goals")
+
+    def test_eva_finds_only_what_is_explained(self):
+        for name in MODELS:
+            with self.subTest(name):
+                self.check_alarms(name)
 
 
 if __name__ == "__main__":

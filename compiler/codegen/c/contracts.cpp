@@ -91,6 +91,30 @@ void add_memory(const tir::PrimFunc& function, const Effects& effects, Names& na
             fmt::format("requires \\separated({}, {});", range_of(buffers[i], names), range_of(buffers[j], names)));
 }
 
+/// Eva joins what iterations leave, and then no longer sees that a loop has initialized a whole array. Loops without
+/// branches that together run at most this often are therefore analyzed iteration by iteration.
+constexpr int64_t kMostUnrolled = 64;
+
+/// Returns how often the innermost code of a loop runs in one execution of it; nothing if that is not fixed or if it
+/// has branches, of which iterations that are kept apart would multiply the states.
+std::optional<int64_t> straight_iterations(const tir::For& loop) {
+  if (loop.extent.constant() == nullptr) return std::nullopt;
+  int64_t count = *loop.extent.constant(), inner_count = 1;
+  bool straight = count <= kMostUnrolled;
+  tir::for_each_stmt(loop.body, [&](tir::Stmt s) {
+    const auto* block = s.as<tir::Block>();
+    straight = straight && s.as<tir::If>() == nullptr && s.as<tir::While>() == nullptr &&
+               s.as<tir::Guard>() == nullptr && (block == nullptr || (!block->predicate && !block->init));
+    const auto* inner = s.as<tir::For>();
+    if (inner == nullptr) return;
+    const int64_t* extent = inner->extent.constant();
+    straight = straight && extent != nullptr && *extent <= kMostUnrolled && inner_count <= kMostUnrolled;
+    if (straight) inner_count *= std::max<int64_t>(*extent, 1);
+  });
+  if (!straight) return std::nullopt;
+  return count * inner_count;
+}
+
 std::vector<std::string> ranges_of(const std::vector<BufferRef>& stored, Names& names) {
   std::vector<std::string> ranges;
   for (const BufferRef buffer : stored) ranges.push_back(fmt::format("{}[0 .. {}]", names.of(buffer), last_of(buffer)));
@@ -127,9 +151,14 @@ std::vector<std::string> loop_contract(const tir::For& loop, const std::string& 
   for (std::string& range : ranges_of(effects.stored, names)) assigned.push_back(std::move(range));
   // A loop without iterations leaves its counter at the start.
   const std::string limit = *loop.extent.constant() > 0 ? end : begin;
-  return comment({fmt::format("loop invariant {0} <= {1} <= {2};", begin, counter, limit),
-                  fmt::format("loop assigns {};", fmt::join(assigned, ", ")),
-                  fmt::format("loop variant {} - {};", limit, counter)});
+  std::vector<std::string> clauses;
+  const std::optional<int64_t> iterations = straight_iterations(loop);
+  if (iterations && *iterations <= kMostUnrolled)
+    clauses.push_back(fmt::format("loop unroll {};", *loop.extent.constant()));
+  clauses.push_back(fmt::format("loop invariant {0} <= {1} <= {2};", begin, counter, limit));
+  clauses.push_back(fmt::format("loop assigns {};", fmt::join(assigned, ", ")));
+  clauses.push_back(fmt::format("loop variant {} - {};", limit, counter));
+  return comment(clauses);
 }
 
 }  // namespace relaxc::codegen_c
