@@ -16,7 +16,7 @@
 
 #define SMALLEST 64
 
-static int32_t fail(rlx_error* error, rlx_status code, int64_t bytes) {
+static int32_t fail_chunk(rlx_error* error, rlx_status code, int64_t bytes) {
   if (error != NULL) {
     error->tensor = error->axis = error->symbol = error->node = -1;
     error->code = (int32_t)code;
@@ -58,8 +58,8 @@ static void give_up_chunk(int64_t* heap) {
 }
 
 static int32_t add_chunk(rlx_context* context, int64_t* heap, int64_t size, rlx_error* error) {
-  if (context == NULL || context->alloc == NULL) return fail(error, RLX_NO_ALLOCATOR, size);
-  if ((uint64_t)size > (uint64_t)(UINTPTR_MAX / 2)) return fail(error, RLX_OUT_OF_MEMORY, size);
+  if (context == NULL || context->alloc == NULL) return fail_chunk(error, RLX_NO_ALLOCATOR, size);
+  if ((uint64_t)size > (uint64_t)(UINTPTR_MAX / 2)) return fail_chunk(error, RLX_OUT_OF_MEMORY, size);
   int64_t bytes = heap[RLX_HEAP_CHUNK] != 0 ? heap[RLX_HEAP_CHUNK] : RLX_HEAP_FIRST_CHUNK;
   if (bytes < size) bytes = size;
   void* chunk = context->alloc(context->alloc_user, (uint64_t)bytes, SMALLEST);
@@ -67,7 +67,7 @@ static int32_t add_chunk(rlx_context* context, int64_t* heap, int64_t size, rlx_
     bytes = size;
     chunk = context->alloc(context->alloc_user, (uint64_t)bytes, SMALLEST);
   }
-  if (chunk == NULL) return fail(error, RLX_OUT_OF_MEMORY, size);
+  if (chunk == NULL) return fail_chunk(error, RLX_OUT_OF_MEMORY, size);
   give_up_chunk(heap);
   heap[RLX_HEAP_TOP] = (int64_t)(uintptr_t)chunk;
   heap[RLX_HEAP_END] = heap[RLX_HEAP_TOP] + bytes;
@@ -92,7 +92,7 @@ int32_t rlx_heap_reserve(rlx_context* context, int64_t* heap, int64_t* block, in
                          rlx_error* error) {
   if (block[0] != 0 && bytes <= block[1]) return RLX_OK;
   const int32_t k = class_of(bytes);
-  if (k == RLX_HEAP_CLASSES) return fail(error, RLX_OUT_OF_MEMORY, bytes);
+  if (k == RLX_HEAP_CLASSES) return fail_chunk(error, RLX_OUT_OF_MEMORY, bytes);
   const int64_t size = (int64_t)SMALLEST << k;
   int64_t address = heap[RLX_HEAP_FREE + k];
   if (address != 0) {

@@ -16,7 +16,7 @@ static int32_t check_caller_memory(rlx_guard* guard, uint32_t t, rlx_range given
 }
 
 /* Compares output `t` with all inputs and the outputs before it. */
-static int32_t check_output(rlx_guard* guard, uint32_t t) {
+static int32_t check_output_overlap(rlx_guard* guard, uint32_t t) {
   const rlx_range* ranges = guard->ranges;
   const int32_t pair = rlx_spec(guard->function, t)->pair;
   guard->found.tensor = (int32_t)t;
@@ -37,7 +37,7 @@ int32_t rlx_check_overlap(rlx_guard* guard, rlx_range arena, rlx_range weights) 
     status = check_caller_memory(guard, t, arena, -1);
     if (t < num_inputs || status != RLX_OK) continue;
     status = check_caller_memory(guard, t, weights, -2);
-    if (status == RLX_OK) status = check_output(guard, t);
+    if (status == RLX_OK) status = check_output_overlap(guard, t);
   }
   if (status == RLX_OK && overlaps(arena, weights)) {
     guard->found.tensor = -1;

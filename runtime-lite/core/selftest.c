@@ -15,7 +15,7 @@ typedef struct place {
   const uint8_t* data;
 } place;
 
-static uint32_t word(const uint8_t* at) {
+static uint32_t word_at(const uint8_t* at) {
   return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
@@ -53,7 +53,8 @@ static uint32_t checksum(const uint8_t* bytes, uint64_t size) {
   return ~crc;
 }
 
-static int32_t fail(rlx_context* context, rlx_status code, int32_t tensor, uint64_t expected, uint64_t actual) {
+static int32_t fail_selftest(rlx_context* context, rlx_status code, int32_t tensor, uint64_t expected,
+                             uint64_t actual) {
   if (context->error != NULL) {
     const rlx_error found = {(int32_t)code, tensor, -1, -1, -1, (int64_t)expected, (int64_t)actual};
     *context->error = found;
@@ -86,7 +87,7 @@ static int64_t first_outside(const uint8_t* found, const uint8_t* least, uint64_
 
 /* Reads one tensor of the data: makes its record and, for an output, takes memory after the model's arena. */
 static void prepare(const rlx_tensor_spec* spec, rlx_tensor* record, place* at, int output) {
-  const uint32_t ndim = word(at->data), order = word(at->data + 4);
+  const uint32_t ndim = word_at(at->data), order = word_at(at->data + 4);
   const uint8_t* dims = at->data + 8;
   const uint64_t bytes = number(dims + 8 * ndim, 8);
   const uint8_t* elements = dims + 8 * ndim + 8;
@@ -124,7 +125,7 @@ static void prepare_all(const rlx_model* model, const rlx_function* f, rlx_tenso
 
 static int32_t compare(const rlx_function* f, const rlx_tensor* records, const uint8_t* data, rlx_context* context) {
   for (uint32_t i = 0; i < f->num_inputs + f->num_outputs; ++i) {
-    const uint32_t ndim = word(data), order = word(data + 4);
+    const uint32_t ndim = word_at(data), order = word_at(data + 4);
     const uint8_t* dims = data + 8;
     const uint64_t bytes = number(dims + 8 * ndim, 8);
     const uint8_t* elements = dims + 8 * ndim + 8;
@@ -132,9 +133,10 @@ static int32_t compare(const rlx_function* f, const rlx_tensor* records, const u
     if (order == RLX_SELFTEST_INPUT) continue;
     for (uint32_t axis = 0; axis < ndim; ++axis)
       if (records[i].shape[axis] != (int64_t)number(dims + 8 * axis, 8))
-        return fail(context, RLX_SELFTEST, (int32_t)i, number(dims + 8 * axis, 8), (uint64_t)records[i].shape[axis]);
+        return fail_selftest(context, RLX_SELFTEST, (int32_t)i, number(dims + 8 * axis, 8),
+                             (uint64_t)records[i].shape[axis]);
     const int64_t index = first_outside((const uint8_t*)records[i].data, elements, bytes, order, records[i].dtype_bits);
-    if (index >= 0) return fail(context, RLX_SELFTEST, (int32_t)i, 0, (uint64_t)index);
+    if (index >= 0) return fail_selftest(context, RLX_SELFTEST, (int32_t)i, 0, (uint64_t)index);
   }
   return RLX_OK;
 }
@@ -143,9 +145,9 @@ int32_t rlx_selftest(const rlx_model* model, const uint8_t* data, const uint8_t*
                      rlx_context* context) {
   if (context == NULL) return RLX_NULL_POINTER;
   const rlx_function* f =
-      (const rlx_function*)(const void*)((const char*)model->functions + (size_t)word(data) * model->function_size);
+      (const rlx_function*)(const void*)((const char*)model->functions + (size_t)word_at(data) * model->function_size);
   if (model->weights_bytes != 0 && (context->weights == NULL || context->weights_bytes < model->weights_bytes))
-    return fail(context, RLX_WEIGHTS_SIZE, -1, model->weights_bytes, context->weights_bytes);
+    return fail_selftest(context, RLX_WEIGHTS_SIZE, -1, model->weights_bytes, context->weights_bytes);
   if (model->weights_bytes != 0) {
     weights = (const uint8_t*)context->weights + sizeof(rlx_weights_header);
     weights_bytes = model->weights_bytes - sizeof(rlx_weights_header);
@@ -156,11 +158,11 @@ int32_t rlx_selftest(const rlx_model* model, const uint8_t* data, const uint8_t*
   place size = {NULL, begin, data + DATA_HEAD};
   prepare_all(model, f, NULL, &size);
   if (context->arena == NULL || context->arena_bytes < size.used)
-    return fail(context, RLX_ARENA_SIZE, -1, size.used, context->arena == NULL ? 0 : context->arena_bytes);
+    return fail_selftest(context, RLX_ARENA_SIZE, -1, size.used, context->arena == NULL ? 0 : context->arena_bytes);
   if (((uintptr_t)context->arena & 7) != 0)
-    return fail(context, RLX_ARENA_ALIGNMENT, -1, 8, (uintptr_t)context->arena & 7);
+    return fail_selftest(context, RLX_ARENA_ALIGNMENT, -1, 8, (uintptr_t)context->arena & 7);
   const uint32_t found = checksum(weights, weights_bytes);
-  if (found != word(data + 4)) return fail(context, RLX_SELFTEST, -1, word(data + 4), found);
+  if (found != word_at(data + 4)) return fail_selftest(context, RLX_SELFTEST, -1, word_at(data + 4), found);
   rlx_tensor* records = (rlx_tensor*)(void*)((uint8_t*)context->arena + records_at);
   place memory = {(uint8_t*)context->arena, begin, data + DATA_HEAD};
   prepare_all(model, f, records, &memory);

@@ -21,7 +21,7 @@ Lanes Values::value(Expr e) {
   Lanes out = pending(e);
   if (out.overflow == nullptr) return out;
   checks_.leave_if(std::exchange(out.overflow, nullptr));
-  lower_operands(e);
+  clear_overflow(e);
   return out;
 }
 
@@ -45,7 +45,7 @@ Value* Values::scalar(Expr e) {
 }
 
 /// Removes the overflow flags of `e` and of what is computed whenever `e` is: a test has covered them.
-void Values::lower_operands(Expr e) {
+void Values::clear_overflow(Expr e) {
   arith::for_each_reached(e, [&](Expr node) -> std::vector<Expr> {
     auto known = memo_.find(node);
     if (known == memo_.end() || known->second.overflow == nullptr) return {};

@@ -62,7 +62,7 @@ class Values {
     size_t mark_;
   };
 
-  void lower_operands(arith::Expr e);
+  void clear_overflow(arith::Expr e);
   void forget_since(size_t mark);
   void forget_not_dominating(size_t mark);
 
