@@ -23,7 +23,7 @@ import rlx  # noqa: E402
 from mobilenet import mobilenet_v2  # noqa: E402
 
 RUNTIME = Path(__file__).resolve().parents[2] / "runtime-lite"
-PROMISED = {"mlperf-tiny-vww": 24 * 1024 - 1, "mlperf-tiny-ic": 26 * 1024, "mlperf-tiny-kws": 9999, "mobilenet": 32 * 1024 - 1}
+PROMISED = {"mlperf-tiny-vww": 24 * 1024 - 1, "mlperf-tiny-ic": 24 * 1024 - 1, "mlperf-tiny-kws": 9999, "mobilenet": 32 * 1024 - 1}
 
 
 def compiled(relaxc, model, flags, folder, through_c):
