@@ -103,6 +103,45 @@ def @main(%x: Tensor[(2, 3), float32], %c: bool) -> Tensor[(2, 3), float32] {
         self.check(text, [self.x, np.array(True)], (e + 1) * e)
         self.check(text, [self.x, np.array(False)], -(e + 1) - e)
 
+    def test_references_in_a_function(self):
+        text = VERSION + """
+def @main(%x: Tensor[(2, 3), float32], %c: bool) {
+  let %r: ref(Tensor[(2, 3), float32]) = ref(%x);
+  let %same = %r;
+  let %before = ref_read(%r);
+  let %_ = ref_write(%same, add(ref_read(%r), 1f));
+  %0 = ref(2f);
+  let %y = if (%c) {
+    let %_1 = ref_write(%r, multiply(ref_read(%r), ref_read(%0)));
+    let %own = ref(%before);
+    let %_2 = ref_write(%own, negative(ref_read(%own)));
+    ref_read(%own)
+  } else {
+    let %_3 = ref_write(%0, 5f);
+    ref_read(%r)
+  };
+  (%y, ref_read(%same), ref_read(%0))
+}
+"""
+        self.check(text, [self.x, np.array(True)], -self.x, 2 * (self.x + 1), np.float32(2))
+        self.check(text, [self.x, np.array(False)], self.x + 1, self.x + 1, np.float32(5))
+
+    def test_references_and_match(self):
+        text = VERSION + """
+type Option[A] { Some(A), None, }
+def @main(%x: Tensor[(2, 3), float32], %c: bool) {
+  let %r = ref(%x);
+  let %o = if (%c) { Some(%x) } else { None };
+  let %y = match (%o) {
+    Some(%a) => { let %_ = ref_write(%r, add(%a, 1f)); %a },
+    None => ref_read(%r),
+  };
+  subtract(ref_read(%r), %y)
+}
+"""
+        self.check(text, [self.x, np.array(True)], 0 * self.x + 1)
+        self.check(text, [self.x, np.array(False)], 0 * self.x)
+
     def test_local_functions_and_primitive_ones(self):
         self.check(VERSION + """
 def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(3), float32]) {

@@ -83,7 +83,15 @@ class Refusals(unittest.TestCase):
 
     def test_what_is_not_supported(self):
         self.refused(body("match (%x) { Nil => 1f }"), "3:16: error: no type has a constructor 'Nil'")
-        self.refused(body("ref(%x)"), "references are not supported")
+        bound = "a reference can only be bound to a variable, read and written"
+        self.refused(body("ref(%x)"), "3:3: error: " + bound)
+        self.refused(body("let %r = ref(%x); (%r, %x)"), bound)
+        self.refused(body("let %r = ref(%x); ref_read(%x)"), "this is no reference that a variable of this function stands for")
+        self.refused(body("let %r = ref(%x); let %f = fn () { ref_read(%r) }; %f()"),
+                     "a reference can be used only in the function that makes it")
+        self.refused(body("%r", "%r: ref(float32)"), "a reference cannot be a parameter or a part of a type")
+        self.refused(body("let %r = ref(%x); let %c = if (True) { %0 = ref_read(%r); %0 } else { %0 }; %c"),
+                     "the value '%0' of a branch depends on a reference; bind it before")
         self.refused(VERSION + "def @main[A](%x: A) { %x }", "'@main' has parameters that are types, and nothing calls it")
         self.refused(body("let %f = fn [A](%a: A) { %a }; %f(%x)"), "functions of types are not supported")
         self.refused(body("meta[relay.attrs.CastAttrs][0]"), "of the metadata only relay.Constant is a value")

@@ -31,8 +31,9 @@ struct Foreign {
   std::string_view keyword, what;
 };
 constexpr Foreign kForeign[] = {
-    {"ref", "references"},     {"ref_read", "references"}, {"ref_write", "references"},
-    {"RefRead", "references"}, {"RefWrite", "references"}, {"extern", "external functions"},
+    {"RefRead", "references"},
+    {"RefWrite", "references"},
+    {"extern", "external functions"},
 };
 
 }  // namespace
@@ -75,14 +76,20 @@ bool Grammar::let() {
   }
   Type* declared = nullptr;
   if (accept(":")) {
+    const bool refers = peek().is_name("ref");  // the value says whether it is a reference
+    if (refers && (take(), !expect("(", "behind 'ref'"))) return false;
     size_t begin = at_;
     if (type(Unknown::kRank, variable.text) == nullptr) return false;
     if (infers_) declared = written_type(begin);
+    if (refers && !expect(")", "behind the type of a reference")) return false;
   }
   if (!expect("=", "behind a variable")) return false;
   Expr value = nullptr;
   if (peek().is_name("fn")) {
     value = closure(declare(variable.text));
+  } else if (at_reference()) {
+    value = reference();
+    if (value != nullptr) scopes_.back().locals[variable.text] = value->text;
   } else {
     value = infix(0);
     if (value != nullptr) scopes_.back().locals[variable.text] = named(value, variable.text, variable.place)->text;
@@ -98,7 +105,7 @@ bool Grammar::numbered_binding() {
   Token variable = take();
   take();
   numbered_at_[variable.text] = at_;
-  Expr value = infix(0);
+  Expr value = at_reference() ? reference() : infix(0);
   if (value == nullptr) return false;
   scopes_.back().numbered[variable.text] = named(value, "v" + variable.text, variable.place);
   return expect(";", "behind a binding");
@@ -163,6 +170,10 @@ Grammar::Expr Grammar::name_atom() {
   if (token.text == "if") return branch(false);
   if (token.text == "fn") return closure(unique("fn"));
   if (token.text == "match") return match(false);
+  if (token.text == "ref_read") return read_reference();
+  if (token.text == "ref_write") return write_reference();
+  if (token.text == "ref")
+    return refuse(token.place, Kind::unsupported, "a reference can only be bound to a variable, read and written");
   for (const Foreign& row : kForeign)
     if (row.keyword == token.text) return refuse(token.place, Kind::unsupported, "{} are not supported", row.what);
   if (constructors_.count(token.text) != 0) return construct();
@@ -278,7 +289,9 @@ Grammar::Expr Grammar::branch(bool last) {
 }
 
 Grammar::Expr Grammar::branch_value(Suite& side, bool last, const std::string& result) {
+  const std::map<std::string, size_t> cells = cells_;
   Expr value = block(side, last);
+  cells_ = cells;
   if (value == nullptr) return nullptr;
   Suite* outer = std::exchange(suite_, &side);
   if (last) {
@@ -287,6 +300,7 @@ Grammar::Expr Grammar::branch_value(Suite& side, bool last, const std::string& r
     ast::Stmt* bound = emit(StmtKind::kAssign, value->place);
     bound->value = value;
     bound->target = name(value->place, result);
+    keep_cells(value->place);
   }
   suite_ = outer;
   return value;
@@ -309,6 +323,8 @@ Grammar::Expr Grammar::too_deep(Place place) {
 }
 
 Grammar::Expr Grammar::local(const Token& token) {
+  if (find_cell(token) != nullptr)
+    return refuse(token.place, Kind::unsupported, "a reference can only be bound to a variable, read and written");
   // %x.0.1 may be a whole name, or a tuple field of a shorter one.
   for (size_t end = token.text.size(); end != std::string::npos && end > 0; end = token.text.rfind('.', end - 1)) {
     std::string variable = token.text.substr(0, end);
@@ -330,6 +346,8 @@ Grammar::Expr Grammar::local(const Token& token) {
 }
 
 Grammar::Expr Grammar::numbered(const Token& token) {
+  if (find_cell(token) != nullptr)
+    return refuse(token.place, Kind::unsupported, "a reference can only be bound to a variable, read and written");
   for (int attempt = 0; attempt < 2; ++attempt) {
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
       if (auto known = scope->numbered.find(token.text); known != scope->numbered.end())
@@ -353,7 +371,11 @@ bool Grammar::define_again(const std::string& number, Place place) {
     auto known = numbered_at_.find(next);
     if (known == numbered_at_.end() || visible(next) || !wanted.emplace(known->second, next).second) continue;
     for (size_t i = known->second; !tokens_[i].is(";") && tokens_[i].kind != TokenKind::kEnd; ++i)
-      if (tokens_[i].kind == TokenKind::kGraph && !tokens_[i + 1].is("=")) open.push_back(tokens_[i].text);
+      if (tokens_[i].is_name("ref") || tokens_[i].is_name("ref_read") || tokens_[i].is_name("ref_write"))
+        return refuse(place, Kind::unsupported, "the value '%{}' of a branch depends on a reference; bind it before",
+                      number) != nullptr;
+      else if (tokens_[i].kind == TokenKind::kGraph && !tokens_[i + 1].is("="))
+        open.push_back(tokens_[i].text);
   }
   size_t back = at_;
   bool ok = true;

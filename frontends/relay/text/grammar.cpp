@@ -241,7 +241,9 @@ bool Grammar::function(ast::Stmt& function) {
         relax_call(function.place, "func_attr", {make(ExprKind::kDict, function.place, attributes)});
     suite_ = around;
   }
+  ++functions_around_;
   Expr value = block(body, true);
+  --functions_around_;
   Suite* outer = std::exchange(suite_, &body);
   if (value != nullptr) give(value);
   suite_ = outer;

@@ -194,6 +194,16 @@ class Grammar {
   Expr attribute_value();
   Expr attribute_number(const Token& token);
 
+  // references.cpp
+  bool at_reference() const;
+  const std::string* find_cell(const Token& token) const;
+  Expr reference();
+  Expr read_reference();
+  Expr write_reference();
+  std::nullptr_t no_reference();
+  Expr write_cell(const std::string& cell, Expr value, Place place);
+  void keep_cells(Place place);
+
   // types.cpp
   Expr type(Unknown unknown, const std::string& name);
   Expr tensor_type(Unknown unknown, const std::string& name, Place begin);
@@ -244,8 +254,11 @@ class Grammar {
   std::vector<Scope> scopes_;
   std::map<std::string, size_t> numbered_at_;  ///< in the current function, the token after `%3 =`
   Suite* suite_ = nullptr;                     ///< the suite to which statements are appended
-  bool last_ = false;                          ///< whether the current expression is the function's result
-  const ast::Expr returned_;                   ///< stands for a value that branches have already returned
+  std::map<std::string, size_t>
+      cells_;  ///< references here: names that have their values, and how deep their functions are
+  size_t functions_around_ = 0;
+  bool last_ = false;         ///< whether the current expression is the function's result
+  const ast::Expr returned_;  ///< stands for a value that branches have already returned
 };
 
 }  // namespace relaxc::relay

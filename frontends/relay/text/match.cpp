@@ -259,13 +259,16 @@ Grammar::Expr Grammar::with_fields(Match& match, const std::vector<Row>& rows, c
 Grammar::Expr Grammar::side(Match& match, Suite& suite, const std::string& result, const std::function<Expr()>& value) {
   InScope scope(*this);
   Suite* outer = std::exchange(suite_, &suite);
+  const std::map<std::string, size_t> cells = cells_;
   Expr given = value();
+  cells_ = cells;
   if (given != nullptr && match.last) {
     give(given);
   } else if (given != nullptr) {
     ast::Stmt* bound = emit(StmtKind::kAssign, given->place);
     bound->value = given;
     bound->target = name(given->place, result);
+    keep_cells(given->place);
   }
   suite_ = outer;
   return given;

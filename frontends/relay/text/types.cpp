@@ -110,7 +110,7 @@ Grammar::Expr Grammar::type(Unknown unknown, const std::string& called) {
   if (auto param = type_names_.find(token.text); token.kind == TokenKind::kName && param != type_names_.end())
     return info_of(param->second, unknown, called, token.place);
   if (token.is_name("ref") || token.is_name("Ref"))
-    return refuse(token.place, Kind::unsupported, "references are not supported");
+    return refuse(token.place, Kind::unsupported, "a reference cannot be a parameter or a part of a type");
   if (token.kind == TokenKind::kName && parse_dtype(full_dtype(token.text)))
     return tensor_info(token.place, make(ExprKind::kTuple, token.place), token.text, 0);
   --at_;
