@@ -11,6 +11,8 @@ from tvm.script import relax as R
 
 RANDOM = np.random.default_rng(7)
 CASES = {}
+# What TVM makes a constant of, or hands to functions of its own runtime, when it lowers.
+NOT_LOWERED = {"arange", "median", "median_keep", "median_all", "argsort", "sort", "topk", "topk_values", "topk_indices", "multinomial_from_uniform"}
 
 
 def real(*shape, low=-1.0, high=2.0, dtype="float32"):
@@ -150,6 +152,7 @@ def reduced():
         case(name, lambda x, n=name: getattr(op, n)(x, axis=[1]), x)
         case(name + "_keep", lambda x, n=name: getattr(op, n)(x, axis=[0], keepdims=True), x)
         case(name + "_all", lambda x, n=name: getattr(op, n)(x), x)
+    case("sum_bool", lambda x: op.sum(x, axis=[1]), truth(3, 4))
     for name in ("cumsum", "cumprod"):
         case(name, lambda x, n=name: getattr(op, n)(x, axis=1), x)
         case(name + "_exclusive", lambda x, n=name: getattr(op, n)(x, axis=0, exclusive=True), x)
@@ -224,6 +227,13 @@ def windows():
         adaptive = getattr(nn, f"adaptive_avg_pool{rank}d")
         case(f"nn.adaptive_avg_pool{rank}d", lambda x, f=adaptive, r=rank: f(x, [2, 3, 2][-r:]), x)
     case("nn.avg_pool2d_counting_pads", lambda x: nn.avg_pool2d(x, pool_size=(3, 2), strides=(2, 2), padding=(1, 1, 1, 1), count_include_pad=True), data[2])
+    blocked = real(2, 2, 5, 6, 4)
+    for layout in ("NCHW4c", "NHWC4c"):
+        where = dict(layout=layout, out_layout=layout)
+        moved = blocked if layout == "NCHW4c" else np.ascontiguousarray(blocked.transpose(0, 2, 3, 1, 4))
+        case("nn.max_pool2d_" + layout, lambda x, k=where: nn.max_pool2d(x, pool_size=(2, 3), strides=(2, 1), **k), moved)
+        case("nn.avg_pool2d_" + layout, lambda x, k=where: nn.avg_pool2d(x, pool_size=(2, 3), padding=(1, 1), **k), moved)
+        case("nn.adaptive_avg_pool2d_" + layout, lambda x, k=where: nn.adaptive_avg_pool2d(x, (2, 3), **k), moved)
     case("nn.adaptive_avg_pool2d_one", lambda x: nn.adaptive_avg_pool2d(x, 1), data[2])
 
 
@@ -244,6 +254,22 @@ def images():
     case("vision.roi_align", lambda x, r: vision.roi_align(x, r, (2, 3), 1.0, 2, False, "NCHW", "avg"), x, rois)
     # aligned=True is lost where TVM lowers it, so it cannot be compared.
     case("vision.roi_align_max", lambda x, r: vision.roi_align(x, r, (2, 3), 0.5, -1, False, "NCHW", "max"), x, rois)
+    boxes = np.concatenate([whole(2, 12, 1, high=2), real(2, 12, 1, low=-0.2, high=1.0), real(2, 12, 4, low=0.0, high=1.0)], 2)
+    counted = (boxes.astype("float32"), np.array([12, 7], "int32"), np.array([range(12), range(12, 0, -1)], "int32"))
+    for name, how in {"plain": {}, "most": dict(max_output_size=2, iou_threshold=0.3),
+                      "forced": dict(force_suppress=True, top_k=5, iou_threshold=0.1),
+                      "no_class": dict(id_index=-1, iou_threshold=0.1),
+                      "boxes": dict(return_indices=False, iou_threshold=0.1),
+                      "bottom": dict(return_indices=False, invalid_to_bottom=True, iou_threshold=0.1),
+                      "soft": dict(soft_nms_sigma=0.3, score_threshold=0.2, iou_threshold=0.4),
+                      "soft_most": dict(soft_nms_sigma=0.3, max_output_size=3, force_suppress=True),
+                      "soft_boxes": dict(soft_nms_sigma=0.2, return_indices=False, iou_threshold=1.1)}.items():
+        NOT_LOWERED.add("vision.non_max_suppression_" + name)
+        case("vision.non_max_suppression_" + name, lambda d, n, i, k=how: vision.non_max_suppression(d, n, i, **k), *counted)
+    located = real(2, 3, 5), real(2, 20), real(1, 5, 4, low=0.0, high=1.0)
+    case("vision.multibox_transform_loc", vision.multibox_transform_loc, *located)
+    case("vision.multibox_transform_loc_clipped", lambda a, b, c: vision.multibox_transform_loc(
+        a, b, c, True, 0.3, (0.1, 0.2, 0.3, 0.4), False, False), *located)
     case("vision.roi_pool", lambda x, r: vision.roi_pool(x, r, (2, 3), 1.0, "NCHW"), x, rois)
 
 

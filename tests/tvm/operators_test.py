@@ -23,10 +23,7 @@ except ImportError as error:
 
 import numpy as np
 import rlx
-from operators import CASES, function_name, module
-
-# What TVM makes a constant of, or hands to functions of its own runtime, when it lowers.
-NOT_LOWERED = {"arange", "median", "median_keep", "median_all", "argsort", "sort", "topk", "topk_values", "topk_indices", "multinomial_from_uniform"}
+from operators import CASES, NOT_LOWERED, function_name, module
 
 
 def numpy_of(value):

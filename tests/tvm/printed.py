@@ -12,7 +12,7 @@ import numpy as np
 import tvm
 from tvm import relax, te, tirx, topi
 from tvm.s_tir import Schedule
-from operators import CASES, function_name, module
+from operators import CASES, NOT_LOWERED, function_name, module
 
 RANDOM = np.random.default_rng(11)
 FLOATS = ("float32", "float64", "float16")
@@ -190,9 +190,6 @@ class Sample:
                 mod = tvm.transform.Sequential(steps)(module([name]))
                 self.programs[f"relax_{stem}_{name}"] = (mod.script(), None)
         del x
-
-
-NOT_LOWERED = {"arange", "median", "median_keep", "median_all", "argsort", "sort", "topk", "topk_values", "topk_indices", "multinomial_from_uniform"}
 
 
 def programs():

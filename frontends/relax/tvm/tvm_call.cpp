@@ -47,9 +47,9 @@ ast::Expr written_default(std::string_view text, Place place) {
   return {kind, place, std::string(text), {}, {}, 1};
 }
 
-std::array<std::span<const TvmOperator>, 5> all_rows() {
-  return {tvm_tensor_operators(), tvm_part_operators(), tvm_statistics_operators(), tvm_nn_operators(),
-          tvm_image_operators()};
+std::array<std::span<const TvmOperator>, 6> all_rows() {
+  return {tvm_tensor_operators(), tvm_part_operators(),  tvm_statistics_operators(),
+          tvm_nn_operators(),     tvm_image_operators(), tvm_vision_operators()};
 }
 
 }  // namespace
@@ -275,6 +275,19 @@ Result<std::vector<int64_t>> TvmCall::ints(std::string_view param, Ints fallback
     numbers.push_back(*item.constant());
   }
   return numbers;
+}
+
+Result<std::vector<double>> TvmCall::reals(std::string_view param, std::vector<double> fallback) {
+  if (!has(param)) return fallback;
+  std::vector<double> numbers;
+  if (is_sequence(param))
+    for (const Term& item : find(param)->term.items) {
+      const Expr one = item.kind == Term::kScalar ? item.scalar.expr : Expr();
+      if (one && one.constant() != nullptr) numbers.push_back(static_cast<double>(*one.constant()));
+      if (one && one.as<arith::FloatImm>() != nullptr) numbers.push_back(one.as<arith::FloatImm>()->value);
+    }
+  if (is_sequence(param) && numbers.size() == find(param)->term.items.size()) return numbers;
+  return error(param, Kind::invalid_attribute, "'{}' of {} must be numbers, known when compiling", param, spelled);
 }
 
 Result<std::vector<TvmCall::Ints>> TvmCall::int_lists(std::string_view param) {

@@ -62,6 +62,7 @@ class TvmCall {
   Result<Expr> index(std::string_view param, Expr fallback);
   /// Returns numbers; a single number is a list of one.
   Result<Ints> ints(std::string_view param, Ints fallback);
+  Result<std::vector<double>> reals(std::string_view param, std::vector<double> fallback);
   /// Returns lists of numbers: [[0, 0], [1, 1]].
   Result<std::vector<Ints>> int_lists(std::string_view param);
   Result<std::vector<Expr>> dims(std::string_view param);
@@ -110,6 +111,7 @@ std::span<const TvmOperator> tvm_tensor_operators();
 std::span<const TvmOperator> tvm_part_operators();
 std::span<const TvmOperator> tvm_nn_operators();
 std::span<const TvmOperator> tvm_image_operators();
+std::span<const TvmOperator> tvm_vision_operators();
 std::span<const TvmOperator> tvm_statistics_operators();
 
 }  // namespace relaxc::frontend

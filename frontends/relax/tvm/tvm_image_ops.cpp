@@ -1,4 +1,4 @@
-// tvm_image_ops.cpp: converts TVM's operators on images and regions to operators of relaxc.
+// tvm_image_ops.cpp: converts TVM's operators on images to operators of relaxc.
 //
 // The comment of each function begins with TVM's form of the call; parameters that it omits have their default.
 #include "frontends/relax/tvm/tvm_layout.h"
@@ -111,95 +111,6 @@ Result<Term> affine_grid(TvmCall& c) {
   return c.term(c.reshape(points, std::move(shape)));
 }
 
-/// vision.roi_align(data, rois, pooled_size, spatial_scale, sample_ratio, aligned, layout, mode),
-/// vision.roi_pool(data, rois, pooled_size, spatial_scale, layout): a region is (image, x1, y1, x2, y2).
-Result<Term> regions(TvmCall& c) {
-  bool align = c.name == "vision.roi_align";
-  RELAXC_TRY(Value * x, c.tensor("data"));
-  RELAXC_TRY(Value * rois, c.tensor("rois"));
-  RELAXC_TRY(Ints size, c.ints("pooled_size", {1}));
-  RELAXC_TRY(double scale, c.real("spatial_scale", 1));
-  RELAXC_TRY(Ints axes, layout(c, "layout", "NC", "NCHW"));
-  if (size.size() == 1) size.push_back(size[0]);
-  if (x->shape().size() != 4 || rois->shape().size() != 2)
-    return c.error("rois", Kind::rank_mismatch, "{} takes images and a list of regions, found {} and {}", c.spelled,
-                   relax::to_string(x->info), relax::to_string(rois->info));
-  relax::GraphBuilder& b = c.build();
-  auto columns = [&](int64_t from, int64_t to) {
-    Value *begin = b.shape({c.context().index(from)}), *end = b.shape({c.context().index(to)});
-    return c.op("strided_slice", {rois, begin, end}, {{"axes", Ints{1}}});
-  };
-  RELAXC_TRY(Value * images, columns(0, 1));
-  RELAXC_TRY(images, c.op("squeeze", {images}, {{"axis", Ints{1}}}));
-  RELAXC_TRY(images, c.cast(images, DType::i(64)));
-  RELAXC_TRY(Value * corners, columns(1, 5));
-  RELAXC_TRY(x, c.permute(x, axes));
-  relax::Attrs attrs{{"pooled_size", size}, {"spatial_scale", scale}};
-  if (align) {
-    RELAXC_TRY(int64_t samples, c.integer("sample_ratio", -1));
-    RELAXC_TRY(bool aligned, c.flag("aligned", false));
-    RELAXC_TRY(std::string mode, c.text("mode", "avg"));
-    attrs.set("sample_ratio", std::max<int64_t>(samples, 0));
-    attrs.set("half_pixel", aligned);
-    attrs.set("mode", mode == "max" ? std::string("max_sample") : mode);
-  }
-  RELAXC_TRY(x, c.op(align ? OpName("roi_align") : OpName("roi_max_pool"), {x, corners, images}, std::move(attrs)));
-  return c.term(c.permute(x, inverse(axes)));
-}
-
-/// Returns one column of boxes [N, boxes, fields] as [N, boxes].
-Result<Value*> column_of(TvmCall& c, Value* boxes, int64_t at) {
-  relax::GraphBuilder& b = c.build();
-  Value *begin = b.shape({c.context().index(at)}), *end = b.shape({c.context().index(at + 1)});
-  RELAXC_TRY(Value * part, c.op("strided_slice", {boxes, begin, end}, {{"axes", Ints{2}}}));
-  return c.op("squeeze", {part}, {{"axis", Ints{2}}});
-}
-
-/// Returns which boxes are valid: their score exceeds the threshold, and their class, if any, is not negative.
-Result<Value*> valid_boxes(TvmCall& c, Value* boxes) {
-  RELAXC_TRY(int64_t score_index, c.integer("score_index", 1));
-  RELAXC_TRY(int64_t id_index, c.integer("id_index", 0));
-  Value* threshold = c.build().scalar(boxes->dtype(), 0);
-  if (c.has("score_threshold")) {
-    RELAXC_TRY(threshold, c.element("score_threshold", boxes->dtype()));
-  }
-  RELAXC_TRY(Value * scores, column_of(c, boxes, score_index));
-  RELAXC_TRY(Value * valid, c.op("greater", {scores, threshold}));
-  if (id_index < 0) return valid;
-  RELAXC_TRY(Value * classes, column_of(c, boxes, id_index));
-  RELAXC_TRY(Value * known, c.op("greater_equal", {classes, c.build().scalar(boxes->dtype(), 0)}));
-  return c.op("logical_and", {valid, known});
-}
-
-/// vision.get_valid_counts(data, score_threshold, id_index, score_index): how many boxes count, these in their order
-/// and -1 behind them, and where they were.
-Result<Term> valid_counts(TvmCall& c) {
-  RELAXC_TRY(Value * boxes, c.tensor("data"));
-  if (boxes->shape().size() != 3)
-    return c.error("data", Kind::rank_mismatch, "{} takes [N, boxes, fields], found {}", c.spelled,
-                   relax::to_string(boxes->info));
-  relax::GraphBuilder& b = c.build();
-  Exprs dims = boxes->shape();
-  RELAXC_TRY(Value * valid, valid_boxes(c, boxes));
-  RELAXC_TRY(Value * ones, c.cast(valid, DType::i(32)));
-  RELAXC_TRY(Value * counts, c.op("sum", {ones}, {{"axis", Ints{1}}}));
-  RELAXC_TRY(Value * others, c.op("logical_not", {valid}));
-  RELAXC_TRY(others, c.cast(others, DType::i(32)));
-  RELAXC_TRY(Value * order, c.op("argsort", {others}, {{"axis", int64_t{1}}}));  // argsort is stable
-  Value *zero = b.scalar(DType::i(32), 0), *one = b.scalar(DType::i(32), 1);
-  RELAXC_TRY(Value * places, c.op("range_of", {zero, one, b.shape({dims[1]})}));
-  RELAXC_TRY(Value * limits, c.reshape(counts, {dims[0], c.context().index(1)}));
-  RELAXC_TRY(Value * kept, c.op("less", {places, limits}));
-  RELAXC_TRY(Value * wide, c.reshape(order, {dims[0], dims[1], c.context().index(1)}));
-  RELAXC_TRY(wide, c.op("broadcast_to", {wide, b.shape(dims)}));
-  RELAXC_TRY(Value * moved, c.op("gather_elements", {boxes, wide}, {{"axis", int64_t{1}}}));
-  RELAXC_TRY(Value * rows, c.reshape(kept, {dims[0], dims[1], c.context().index(1)}));
-  RELAXC_TRY(moved, c.op("where", {rows, moved, b.scalar(boxes->dtype(), -1)}));
-  RELAXC_TRY(order, c.cast(order, DType::i(32)));
-  RELAXC_TRY(order, c.op("where", {kept, order, b.scalar(DType::i(32), -1)}));
-  return Term::sequence({Term::of(counts), Term::of(moved), Term::of(order)});
-}
-
 constexpr std::string_view kResize =
     "data, size, roi, layout, method, coordinate_transformation_mode, rounding_method, cubic_alpha, cubic_exclude, "
     "extrapolation_value, out_dtype";
@@ -210,9 +121,6 @@ constexpr TvmOperator kImageRows[] = {
     {"image.resize3d", kResize, resize},
     {"image.grid_sample", "data, grid, method, layout, padding_mode, align_corners", grid_sample},
     {"image.affine_grid", "data, size, align_corners", affine_grid},
-    {"vision.get_valid_counts", "data, score_threshold, id_index, score_index", valid_counts},
-    {"vision.roi_align", "data, rois, pooled_size, spatial_scale, sample_ratio, aligned, layout, mode", regions},
-    {"vision.roi_pool", "data, rois, pooled_size, spatial_scale, layout", regions},
 };
 
 }  // namespace

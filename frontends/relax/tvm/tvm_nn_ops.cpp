@@ -108,11 +108,18 @@ Result<Term> adaptive_pool(TvmCall& c) {
   RELAXC_TRY(std::string data_layout, c.text("layout", channels_first(c)));
   RELAXC_TRY(Ints axes, layout(c, "layout", "NC", data_layout));
   RELAXC_TRY(Ints out_axes, layout(c, "out_layout", "NC", data_layout));
+  RELAXC_TRY(std::string out_layout, c.text("out_layout", data_layout));
+  if (out_layout.empty()) out_layout = data_layout;
+  RELAXC_TRY(x, join_blocks(c, x, "layout", data_layout));
   if (x->shape().size() != axes.size())
     return c.error("data", Kind::rank_mismatch, "{} takes {} dims, found {}", c.spelled, axes.size(),
                    relax::to_string(x->info));
   RELAXC_TRY(x, c.permute(x, axes));
-  if (!c.has("output_size")) return c.term(c.permute(x, inverse(out_axes)));
+  auto given = [&](Value* y) -> Result<Term> {
+    RELAXC_TRY(y, c.permute(y, inverse(out_axes)));
+    return c.term(split_blocks(c, y, "out_layout", out_layout));
+  };
+  if (!c.has("output_size")) return given(x);
   RELAXC_TRY(Ints wanted, spatial(c, "output_size", 1));
   Ints spatial_axes, window;
   bool one = true, even = true;
@@ -130,7 +137,7 @@ Result<Term> adaptive_pool(TvmCall& c) {
   } else {
     RELAXC_TRY(x, c.op("nn.adaptive_avg_pool", {x}, {{"output_size", wanted}}));
   }
-  return c.term(c.permute(x, inverse(out_axes)));
+  return given(x);
 }
 
 /// pad(data, pad_width, pad_value, pad_mode): beginning and end of each axis in turn.

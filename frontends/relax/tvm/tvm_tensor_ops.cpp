@@ -144,14 +144,20 @@ Result<Term> squeeze(TvmCall& c) {
   return c.term(c.op("squeeze", {x}, {{"axis", axes}}));
 }
 
-/// prod(x, axis, keepdims): of bools, whether all are true.
-Result<Term> product(TvmCall& c) {
-  RELAXC_TRY(Value * x, c.tensor("x"));
-  if (!x->dtype().is_bool()) return c.own();
+bool is_bool(const Value& value) {
+  const auto* info = value.info->as<relax::TensorInfo>();
+  return info != nullptr && info->dtype && info->dtype->is_bool();
+}
+
+/// prod(x, axis, keepdims), sum: of bools, whether all or any are true.
+Result<Term> reduced(TvmCall& c) {
+  RELAXC_TRY(Value * x, c.value("x"));
+  if (!is_bool(*x)) return c.own();
   RELAXC_TRY(Ints axes, c.ints("axis", {}));
   RELAXC_TRY(bool keepdims, c.flag("keepdims", false));
   RELAXC_TRY(bool none_is_all, c.flag("none_is_all", true));
-  return c.term(c.op("all", {x}, {{"axis", axes}, {"keepdims", keepdims}, {"none_is_all", none_is_all}}));
+  const OpName reduction = c.name == "sum" ? OpName("any") : OpName("all");
+  return c.term(c.op(reduction, {x}, {{"axis", axes}, {"keepdims", keepdims}, {"none_is_all", none_is_all}}));
 }
 
 /// cumsum(data, axis, dtype, exclusive), cumprod: of all elements where there is no axis.
@@ -331,7 +337,8 @@ constexpr TvmOperator kTensorRows[] = {
     {"argmax", "x, axis, keepdims, select_last", arg_extremum},
     {"argmin", "x, axis, keepdims, select_last", arg_extremum},
     {"squeeze", "x, axis", squeeze},
-    {"prod", "x, axis, keepdims, none_is_all", product},
+    {"prod", "x, axis, keepdims, none_is_all", reduced},
+    {"sum", "x, axis, keepdims, none_is_all", reduced},
     {"cumsum", "data, axis, dtype, exclusive, reverse", cumulate},
     {"cumprod", "data, axis, dtype, exclusive, reverse", cumulate},
     {"linear", "data, weight, bias, out_dtype", linear},
