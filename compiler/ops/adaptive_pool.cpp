@@ -5,7 +5,7 @@
 // sizes are equal, nn.avg_pool computes the same and is scheduled better.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
-#include "compiler/ops/gradients/windows.h"
+#include "compiler/ops/gradients/linear_maps.h"
 
 namespace relaxc::ops::adaptive_pool_family {
 namespace {

@@ -67,6 +67,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAttrs,
      .infer = infer,
      .define = define<true>,
+     .gradient = derivatives::cumprod,
      .doc = "products of the elements up to each one (exclusive: before it; reverse: from the end) along axis"},
 };
 

@@ -5,6 +5,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/pivot.h"
 #include "compiler/ops/common/shape.h"
+#include "compiler/ops/gradients/products.h"
 
 namespace relaxc::ops::determinant_family {
 namespace {
@@ -82,6 +83,7 @@ constexpr OpDef kOps[] = {
      .operands = kX,
      .infer = infer,
      .define = define,
+     .gradient = derivatives::det,
      .doc = "determinants of the matrices in the last two dims"},
 };
 

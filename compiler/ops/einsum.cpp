@@ -11,6 +11,7 @@
 
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/expansion_builder.h"
+#include "compiler/ops/gradients/moves.h"
 
 namespace relaxc::ops::einsum_family {
 namespace {
@@ -284,6 +285,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAxes,
      .infer = infer_diagonal,
      .define = define_diagonal,
+     .gradient = derivatives::diagonal,
      .doc = "the elements whose subscripts along two axes are the same; the second axis is removed"},
 };
 

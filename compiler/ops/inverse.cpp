@@ -4,6 +4,7 @@
 // is that of its dtype. A column without a pivot divides by 0: the inverse of a singular matrix is not finite.
 #include "compiler/ops/common/pivot.h"
 #include "compiler/ops/common/shape.h"
+#include "compiler/ops/gradients/products.h"
 
 namespace relaxc::ops::inverse_family {
 namespace {
@@ -81,6 +82,7 @@ constexpr OpDef kOps[] = {
      .operands = kX,
      .infer = infer,
      .define = define,
+     .gradient = derivatives::inverse,
      .doc = "inverses of the matrices in the last two dims"},
 };
 

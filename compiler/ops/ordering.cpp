@@ -6,6 +6,7 @@
 #include "compiler/ops/common/select_first.h"
 #include "compiler/ops/common/shape.h"
 #include "compiler/ops/common/sort_key.h"
+#include "compiler/ops/gradients/chosen.h"
 
 namespace relaxc::ops::ordering_family {
 namespace {
@@ -196,12 +197,14 @@ constexpr OpDef kOps[] = {
      .attrs = kTopk,
      .infer = infer_topk,
      .define = define_topk,
+     .gradient = derivatives::topk,
      .doc = "the k largest (smallest) elements along axis in order, and their positions; k is a shape value"},
     {.name = "sort",
      .operands = kX,
      .attrs = kSort,
      .infer = infer_sort<false>,
      .define = define_sort<false>,
+     .gradient = derivatives::sort,
      .doc = "the elements in order along axis"},
     {.name = "argsort",
      .operands = kX,

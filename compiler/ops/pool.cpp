@@ -270,6 +270,7 @@ constexpr OpDef kOps[] = {
      .attrs = kLp,
      .infer = infer_lp,
      .define = define_lp,
+     .gradient = derivatives::lp_pool,
      .doc = "p-norm of each window of [N, C, spatial…]"},
 };
 

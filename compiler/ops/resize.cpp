@@ -15,6 +15,7 @@
 
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
+#include "compiler/ops/gradients/linear_maps.h"
 
 namespace relaxc::ops::resize_family {
 namespace {
@@ -354,6 +355,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAttrs,
      .infer = infer,
      .define = define,
+     .gradient = derivatives::resize,
      .doc = "x sampled at the resolution `sizes` (a shape value of all dims); the attributes are those of ONNX Resize, "
             "scales empty and no operand: sizes / dims"},
 };

@@ -3,7 +3,7 @@
 // Updates are applied in row-major order, so that equal indices have a defined result.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/indexing.h"
-#include "compiler/ops/gradients/moves.h"
+#include "compiler/ops/gradients/chosen.h"
 
 namespace relaxc::ops::scatter_family {
 namespace {

@@ -1,5 +1,6 @@
 // sequence.cpp: reverses each sequence of a tensor within its own length.
 #include "compiler/ops/common/indexing.h"
+#include "compiler/ops/gradients/moves.h"
 
 namespace relaxc::ops::sequence_family {
 namespace {
@@ -39,6 +40,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAttrs,
      .infer = infer,
      .define = define,
+     .gradient = derivatives::reverse_sequence,
      .doc = "the first lengths[b] elements of each sequence in reverse order, the rest as they are"},
 };
 

@@ -144,6 +144,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAxis,
      .infer = infer,
      .define = define_hardmax,
+     .gradient = no_gradient,
      .doc = "1 at the first maximum along axis, else 0"},
 };
 

@@ -5,6 +5,9 @@
 #include "compiler/ops/gradients/moves.h"
 
 #include <algorithm>
+#include <numeric>
+
+#include "compiler/ops/gradients/linear_maps.h"
 
 namespace relaxc::ops::derivatives {
 namespace {
@@ -103,9 +106,9 @@ Values slice_part(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
 
 /// The value gets what falls on the padding.
 Values pad(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
-  if (op.attrs.string("mode") != "constant") return refuse_gradient(b, op, "in mode " + op.attrs.string("mode"));
-  GradientSite s(b, op, by_results);
   Dims pads = dims_of(op, 1);
+  if (op.attrs.string("mode") != "constant") return pad_with_copies(b, op, by_results, pads);
+  GradientSite s(b, op, by_results);
   for (Expr& pad : pads) pad = arith::simplify(b.context().index(0) - pad);
   Term inside = {s.build.call("pad", {s.g.value, b.shape(std::move(pads))}), &s.build};
   if (op.operand(2) == nullptr) return s.done({inside.value});
@@ -174,35 +177,53 @@ Values gather_elements(relax::GraphBuilder& b, const Op& op, ByResults by_result
   return s.done({s.build.call("scatter_elements", {zeros, op.operand(1), s.g.value}, std::move(attrs))});
 }
 
+/// The numbers of the batches become the first subscripts of each tuple.
 Values gather_nd(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
-  if (op.attrs.integer("batch_dims") != 0) return refuse_gradient(b, op, "with batch_dims");
   GradientSite s(b, op, by_results);
+  Value* indices = op.operand(1);
+  const auto batches = static_cast<size_t>(op.attrs.integer("batch_dims"));
+  std::vector<Value*> subscripts;
+  for (size_t k = 0; k < batches && !s.build.failed(); ++k) {
+    Dims shape = indices->shape(), along(shape.size(), b.context().index(1));
+    shape.back() = along.back(), along[k] = shape[k];
+    Value* numbers = s.build.call("arange", {b.shape({b.context().index(0), shape[k], b.context().index(1)})});
+    numbers = s.build.reshape(s.build.as(numbers, indices->dtype()), std::move(along));
+    subscripts.push_back(s.build.broadcast(numbers, shape));
+  }
+  subscripts.push_back(indices);
+  if (batches != 0) indices = s.build.call("concat", std::move(subscripts), {{"axis", int64_t{-1}}});
   Value* zeros = s.build.zeros(s.shape(0), op.result()->dtype());
-  return s.done({s.build.call("scatter_nd", {zeros, op.operand(1), s.g.value}, {{"reduction", std::string("add")}})});
+  return s.done({s.build.call("scatter_nd", {zeros, indices, s.g.value}, {{"reduction", std::string("add")}})});
 }
 
-namespace {
+Value* sum_to_sources(GradientBuilder& build, Value* g, size_t axis, Value* source, Expr dim) {
+  if (build.failed()) return nullptr;
+  std::vector<int64_t> axes(g->shape().size());
+  std::iota(axes.begin(), axes.end(), 0);
+  std::swap(axes[0], axes[axis]);
+  if (axis != 0) g = build.permute(g, axes);
+  if (build.failed()) return nullptr;
+  Dims shape = g->shape(), tuples{shape[0], build.builder().context().index(1)};
+  shape[0] = dim;
+  g = build.call("scatter_nd", {build.zeros(shape, g->dtype()), build.reshape(source, std::move(tuples)), g},
+                 {{"reduction", std::string("add")}});
+  return axis == 0 ? g : build.permute(g, axes);
+}
 
-Values scatter(relax::GraphBuilder& b, const Op& op, ByResults by_results, OpName gather, const relax::Attrs& axis) {
-  const std::string& reduction = op.attrs.string("reduction");
-  const bool adds = reduction == "add";
-  if (!adds && reduction != "none" && reduction != "update")
-    return refuse_gradient(b, op, "with reduction " + reduction);
+Values reverse_sequence(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
   GradientSite s(b, op, by_results);
-  Value* by_updates = s.build.call(gather, {s.g.value, op.operand(1)}, axis);
-  if (adds) return s.done({s.g.value, nullptr, by_updates});
-  Value* zeros = s.build.zeros(s.shape(2), op.result()->dtype());
-  return s.done({s.build.call(op.def->name, {s.g.value, op.operand(1), zeros}, op.attrs), nullptr, by_updates});
+  return s.done({s.build.call("reverse_sequence", {s.g.value, op.operand(1)}, op.attrs)});
 }
 
-}  // namespace
-
-Values scatter_elements(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
-  return scatter(b, op, by_results, "gather_elements", {{"axis", op.attrs.integer("axis")}});
-}
-
-Values scatter_nd(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
-  return scatter(b, op, by_results, "gather_nd", {});
+Values diagonal(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
+  GradientSite s(b, op, by_results);
+  const size_t rank = s.shape(0).size();
+  const size_t first = axis_of(op.attrs.integer("axis1"), rank), second = axis_of(op.attrs.integer("axis2"), rank);
+  Expr one = b.context().index(1), dim = s.shape(0)[first];
+  Dims row = s.shape(0), square(rank, one);
+  row[second] = one, square[first] = square[second] = dim;
+  Value* unit = s.build.call("eye", {b.shape({dim, dim})}, {{"dtype", op.result()->dtype()}});
+  return s.done({s.build.multiply(s.build.reshape(s.g.value, row), s.build.reshape(unit, square))});
 }
 
 }  // namespace relaxc::ops::derivatives

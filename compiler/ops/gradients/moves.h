@@ -19,11 +19,13 @@ Values trilu(relax::GraphBuilder& b, const Op& op, ByResults by_results);
 Values take(relax::GraphBuilder& b, const Op& op, ByResults by_results);
 Values gather_elements(relax::GraphBuilder& b, const Op& op, ByResults by_results);
 Values gather_nd(relax::GraphBuilder& b, const Op& op, ByResults by_results);
-/// Of updates that replace, each counts as if it had been the only one at its position.
-Values scatter_elements(relax::GraphBuilder& b, const Op& op, ByResults by_results);
-Values scatter_nd(relax::GraphBuilder& b, const Op& op, ByResults by_results);
+Values reverse_sequence(relax::GraphBuilder& b, const Op& op, ByResults by_results);
+Values diagonal(relax::GraphBuilder& b, const Op& op, ByResults by_results);
 
 /// Returns zeros of `dim` elements along `axis`, with those of g at begin, begin + step, and so on.
 Value* spread(GradientBuilder& build, Value* g, size_t axis, Expr dim, Expr begin, int64_t step);
+
+/// Returns the sums of those elements of g along `axis` that have the same number below `dim` in `source`, a vector.
+Value* sum_to_sources(GradientBuilder& build, Value* g, size_t axis, Value* source, Expr dim);
 
 }  // namespace relaxc::ops::derivatives

@@ -100,22 +100,79 @@ Values extreme(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
   return s.done({(found * (g / count)).value});
 }
 
+/// The axes become one, the last.
 Values prod(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
   GradientSite s(b, op, by_results);
   const std::vector<int64_t> axes = reduced_axes(op);
   const size_t rank = s.shape(0).size();
   if (axes.empty()) return s.done({s.g.value});
-  if (axes.size() > 1 && axes.size() != rank) return refuse_gradient(b, op, "over several axes but not all");
-  Term x = s.in(0);
-  Term g{s.build.with_axes(s.g.value, s.shape(0), axes), &s.build};
-  const bool flat = axes.size() > 1;
-  if (flat) x.value = s.build.reshape(x.value, {product(b.context(), s.shape(0))});
-  if (flat) g.value = s.build.reshape(g.value, {b.context().index(1)});
-  const int64_t axis = flat ? 0 : axes[0];
-  Term before = x.call("cumprod", {{"axis", axis}, {"exclusive", true}});
-  Term after = x.call("cumprod", {{"axis", axis}, {"exclusive", true}, {"reverse", true}});
-  Value* by_x = (g * before * after).value;
-  return s.done({flat ? s.build.reshape(by_x, s.shape(0)) : by_x});
+  std::vector<int64_t> order, back(rank);
+  for (size_t k = 0; k < rank; ++k)
+    if (!std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(k)))
+      order.push_back(static_cast<int64_t>(k));
+  order.insert(order.end(), axes.begin(), axes.end());
+  Dims moved, joined, reduced;
+  for (size_t k = 0; k < rank; ++k) {
+    back[static_cast<size_t>(order[k])] = static_cast<int64_t>(k);
+    moved.push_back(s.shape(0)[static_cast<size_t>(order[k])]);
+    (k + axes.size() < rank ? joined : reduced).push_back(moved.back());
+  }
+  Dims one = joined;
+  joined.push_back(product(b.context(), reduced)), one.push_back(b.context().index(1));
+  Term x{s.build.reshape(s.build.permute(op.operand(0), order), joined), &s.build};
+  Term g{s.build.reshape(s.g.value, one), &s.build};
+  Term before = x.call("cumprod", {{"axis", int64_t{-1}}, {"exclusive", true}});
+  Term after = x.call("cumprod", {{"axis", int64_t{-1}}, {"exclusive", true}, {"reverse", true}});
+  return s.done({s.build.permute(s.build.reshape((g * before * after).value, moved), back)});
+}
+
+/// Element i is a factor of the results from i on: what precedes it times the sum of g[k] times the factors between
+/// i and k. These are cumulative products of the rows of a matrix, so that no factor is divided by; it has n * n
+/// elements for a row of n.
+Values cumprod(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
+  GradientSite s(b, op, by_results);
+  const size_t rank = s.shape(0).size(), axis = axis_of(op.attrs.integer("axis"), rank);
+  const bool exclusive = op.attrs.flag("exclusive"), reverse = op.attrs.flag("reverse");
+  std::vector<int64_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  std::swap(axes[axis], axes.back());
+  auto turned = [&](Value* v) {
+    if (reverse) v = s.build.call("flip", {v}, {{"axis", std::vector<int64_t>{static_cast<int64_t>(axis)}}});
+    return s.build.permute(v, axes);
+  };
+  Value *x = turned(op.operand(0)), *g = turned(s.g.value);
+  if (s.build.failed()) return s.done({});
+  const Dims rows = x->shape();
+  Expr one = b.context().index(1), n = rows.back();
+  Dims row = rows, matrix = rows, column = rows;
+  row.insert(row.end() - 1, one), matrix.push_back(n), column.push_back(one);
+  auto upper = [&](Value* v, int64_t k) { return s.build.call("trilu", {v, b.shape({b.context().index(k)})}); };
+  Value* ones = s.build.call("ones", {b.shape(matrix)}, {{"dtype", x->dtype()}});
+  Value* factors =
+      s.build.subtract(s.build.add(ones, upper(s.build.broadcast(s.build.reshape(x, row), matrix), 1)), upper(ones, 1));
+  const relax::Attrs along{{"axis", int64_t{-1}}, {"exclusive", exclusive}};
+  Value* between = upper(s.build.call("cumprod", {factors}, along), exclusive ? 1 : 0);
+  Value* sums = s.build.reshape(s.build.call("matmul", {between, s.build.reshape(g, column)}), rows);
+  Value* before = s.build.call("cumprod", {x}, {{"axis", int64_t{-1}}, {"exclusive", true}});
+  Value* by_x = s.build.permute(s.build.multiply(before, sums), axes);
+  if (reverse) by_x = s.build.call("flip", {by_x}, {{"axis", std::vector<int64_t>{static_cast<int64_t>(axis)}}});
+  return s.done({by_x});
+}
+
+/// By the inverse, -y^T g y^T.
+Values inverse(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
+  GradientSite s(b, op, by_results);
+  Term y{transposed(s.build, s.y.value), &s.build};
+  return s.done({(-y.with("matmul", s.g).with("matmul", y)).value});
+}
+
+/// The determinant times the transposed inverse: not finite for a singular matrix.
+Values det(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
+  GradientSite s(b, op, by_results);
+  Term inverse{transposed(s.build, s.build.call("inverse", {op.operand(0)})), &s.build};
+  Dims shape = op.result()->shape();
+  shape.resize(shape.size() + 2, b.context().index(1));
+  return s.done({(inverse * Term{s.build.reshape((s.g * s.y).value, shape), &s.build}).value});
 }
 
 Values cumsum(relax::GraphBuilder& b, const Op& op, ByResults by_results) {

@@ -138,6 +138,18 @@ Values max_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
 
 namespace {
 
+/// Adds each element of `share`, of the result's shape, to all elements of its window.
+Value* spread_ones(GradientSite& s, Value* share, const Windows& w) {
+  // Channels become a part of the batch, so that one window of ones serves all.
+  relax::GraphBuilder& b = s.build.builder();
+  Dims flat = s.shape(0), rows = s.op.result()->shape(), window{b.context().index(1), b.context().index(1)};
+  flat[0] = flat[0] * flat[1], flat[1] = b.context().index(1);
+  rows[0] = flat[0], rows[1] = flat[1];
+  for (int64_t extent : w.kernel) window.push_back(b.context().index(extent));
+  Value* ones = s.build.call("ones", {b.shape(window)}, {{"dtype", s.op.result()->dtype()}});
+  return s.build.reshape(spread_windows(s.build, s.build.reshape(share, rows), ones, w, 1, flat), s.shape(0));
+}
+
 /// Returns how many elements the windows of an average pool have, [1, 1, spatial…]; null if that is not supported.
 Value* window_sizes(GradientBuilder& build, const Op& op, const Windows& w) {
   relax::GraphBuilder& b = build.builder();
@@ -172,36 +184,19 @@ Values avg_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
   Value* sizes = window_sizes(s.build, op, w);
   if (sizes == nullptr && !s.build.failed()) return refuse_gradient(b, op, "in ceil_mode with open dims");
   Term share = s.g / Term{sizes, &s.build};
-  // Channels become a part of the batch, so that one window of ones serves all.
-  Dims flat = s.shape(0), rows = op.result()->shape(), window{b.context().index(1), b.context().index(1)};
-  flat[0] = flat[0] * flat[1], flat[1] = b.context().index(1);
-  rows[0] = flat[0], rows[1] = flat[1];
-  for (int64_t extent : w.kernel) window.push_back(b.context().index(extent));
-  Value* ones = s.build.call("ones", {b.shape(window)}, {{"dtype", op.result()->dtype()}});
-  Value* sums = spread_windows(s.build, s.build.reshape(share.value, rows), ones, w, 1, flat);
-  return s.done({s.build.reshape(sums, s.shape(0))});
+  return s.done({spread_ones(s, share.value, w)});
 }
 
-Values adaptive_avg_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
+Values lp_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
   GradientSite s(b, op, by_results);
-  const std::vector<int64_t>& size = op.attrs.ints("output_size");
-  const DType dtype = op.result()->dtype();
-  Value* share = s.g.value;
-  for (size_t k = 0; k < size.size(); ++k) {
-    Expr dim = s.shape(0)[k + 2];
-    const int64_t* known = dim.constant();
-    if (size[k] != 1 && (known == nullptr || *known % size[k] != 0))
-      return refuse_gradient(b, op, "with windows of several sizes");
-    const auto axis = static_cast<int64_t>(k + 2);
-    if (known != nullptr) {
-      share = s.build.call("repeat", {share}, {{"repeats", *known / size[k]}, {"axis", axis}});
-      share = s.build.multiply(share, s.build.number(dtype, static_cast<double>(size[k]) / double(*known)));
-      continue;
-    }
-    Value* count = s.build.as(s.build.call("shape_to_tensor", {b.shape({dim})}), dtype);
-    share = s.build.call("divide", {share, count});
-  }
-  return s.done({s.build.broadcast(share, s.shape(0))});
+  const auto p = static_cast<double>(op.attrs.integer("p"));
+  // An empty or zero window has no direction; as for abs, its derivative is 0.
+  Term zero = s.g.number(0), share = s.g;
+  if (p > 1) share = zero.where(s.y.with("equal", zero), s.g * s.y.with("power", s.y.number(1 - p)));
+  const Windows w = windows_of(op, s.shape(0).size() - 2, op.attrs.ints("pool_size"));
+  Term spread{spread_ones(s, share.value, w), &s.build}, x = s.in(0), sign = x.call("sign");
+  if (p > 1) sign = sign * x.call("abs").with("power", x.number(p - 1));
+  return s.done({(spread * sign).value});
 }
 
 }  // namespace relaxc::ops::derivatives

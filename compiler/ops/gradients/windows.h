@@ -10,7 +10,6 @@ Values conv_transpose(relax::GraphBuilder& b, const Op& op, ByResults by_results
 /// The first of equal maxima gets all.
 Values max_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results);
 Values avg_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results);
-/// To one element along a dim, or to a divisor of a constant dim.
-Values adaptive_avg_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results);
+Values lp_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results);
 
 }  // namespace relaxc::ops::derivatives

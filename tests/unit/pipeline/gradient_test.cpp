@@ -22,14 +22,20 @@ struct Case {
   std::string x = "2, 3", y = "2, 3";
   double low = -1.5, high = 1.5;
   std::map<std::string, int64_t> dims = {};
+  std::string before = {};  ///< statements, for what is no expression
 };
 
 std::string program_of(const Case& one) {
   const std::string f64 = ", \"float64\")";
-  return "@R.function\ndef main(x: R.Tensor((" + one.x + (one.x.empty() ? ")" : ",)") + f64 + ", y: R.Tensor((" +
-         one.y + (one.y.empty() ? ")" : ",)") + f64 +
-         "):\n    R.func_attr({\"gradient\": [\"x\", \"y\"]})\n    with R.dataflow():\n        z = " + one.expression +
-         "\n        w = R.sin(z)\n        loss = R.sum(w)\n        R.output(loss)\n    return loss\n";
+  const std::string indent(one.before.empty() ? 8 : 4, ' ');
+  auto statement = [&](const std::string& text) { return indent + text + "\n"; };
+  std::string program = "@R.function\ndef main(x: R.Tensor((" + one.x + (one.x.empty() ? ")" : ",)") + f64 +
+                        ", y: R.Tensor((" + one.y + (one.y.empty() ? ")" : ",)") + f64 +
+                        "):\n    R.func_attr({\"gradient\": [\"x\", \"y\"]})\n";
+  program += one.before.empty() ? "    with R.dataflow():\n" : one.before;
+  program += statement("z = " + one.expression) + statement("w = R.sin(z)") + statement("loss = R.sum(w)");
+  if (one.before.empty()) program += statement("R.output(loss)");
+  return program + "    return loss\n";
 }
 
 /// Returns the dims of "n, 3", with the case's numbers for names.
@@ -189,14 +195,23 @@ TEST_CASE("gradients of reductions give each element its part") {
   for (const char* name : {"sum", "mean", "max", "min", "variance", "std", "log_sum_exp"})
     for (const char* how : {"", ", axis=[0]", ", axis=[-1], keepdims=True", ", axis=[0, 2], keepdims=True"})
       check_case({std::string("R.add(y, R.") + name + "(x" + how + "))", "2, 3, 2", "2, 3, 2"});
-  check_all({{"R.add(y, R.prod(x, axis=[1], keepdims=True))"},
-             {"R.add(y, R.prod(x))"},
-             {"R.multiply(y, R.cumsum(x, axis=1))"},
-             {"R.multiply(y, R.cumsum(x, axis=1, exclusive=True, reverse=True))"},
-             {"R.multiply(y, R.nn.softmax(x))"},
-             {"R.multiply(y, R.nn.softmax(x, axis=0))"},
-             {"R.multiply(y, R.nn.log_softmax(x))"},
-             {"R.multiply(y, R.mean(x))", "\"n\", 3", "2", -1, 1, {{"n", 4}}}});
+  check_all(
+      {{"R.add(y, R.prod(x, axis=[1], keepdims=True))"},
+       {"R.add(y, R.prod(x))"},
+       {"R.add(R.sum(y), R.prod(x, axis=[0, 2]))", "2, 3, 2"},
+       {"R.multiply(y, R.nn.softmax(R.prod(x, axis=[2, 0], keepdims=True)))", "2, 3, 2", "2, 3, 2"},
+       {"R.multiply(y, R.cumprod(x, axis=1))", "2, 4", "2, 4"},
+       {"R.multiply(y, R.cumprod(R.multiply(x, R.const([[1.0], [0.0], [1.0], [0.0]], \"float64\")), axis=0))", "4, 2",
+        "4, 2"},
+       {"R.multiply(y, R.cumprod(x, axis=0, exclusive=True, reverse=True))", "\"n\", 2", "4, 2", -1, 1, {{"n", 4}}},
+       {"R.multiply(y, R.inverse(R.add(x, R.eye(3, dtype=\"float64\"))))", "2, 3, 3", "2, 3, 3", -0.3, 0.3},
+       {"R.multiply(y, R.det(x))", "2, 3, 3", "2"},
+       {"R.multiply(y, R.cumsum(x, axis=1))"},
+       {"R.multiply(y, R.cumsum(x, axis=1, exclusive=True, reverse=True))"},
+       {"R.multiply(y, R.nn.softmax(x))"},
+       {"R.multiply(y, R.nn.softmax(x, axis=0))"},
+       {"R.multiply(y, R.nn.log_softmax(x))"},
+       {"R.multiply(y, R.mean(x))", "\"n\", 3", "2", -1, 1, {{"n", 4}}}});
 }
 
 TEST_CASE("gradients of moves put elements back") {
@@ -219,7 +234,38 @@ TEST_CASE("gradients of moves put elements back") {
        {"R.multiply(R.strided_slice(x, axes=[0, 1], begin=[0, 1], end=[2, 7], strides=[1, 3]), y)", "2, 8", "2, 2"},
        {"R.multiply(R.strided_slice(x, axes=[1], begin=[6], end=[0], strides=[-2]), y)", "2, 8", "2, 3"},
        {"R.multiply(R.nn.pad(x, [1, 0, 2, 1]), y)", "2, 3", "3, 6"},
-       {"R.multiply(R.pad(x, R.shape([0, 1, 1, 0]), R.const(0.5, \"float64\")), y)", "2, 3", "3, 4"}});
+       {"R.multiply(R.pad(x, R.shape([0, 1, 1, 0]), R.const(0.5, \"float64\")), y)", "2, 3", "3, 4"},
+       {"R.multiply(R.pad(x, R.shape([0, 2, 0, 1]), mode=\"reflect\"), y)", "2, 3", "2, 6"},
+       {"R.multiply(R.pad(x, R.shape([1, 2, 2, -1]), mode=\"edge\"), y)", "2, 3", "5, 4"},
+       {"R.multiply(R.pad(x, R.shape([3, 0, 1, 4]), mode=\"wrap\"), y)", "\"n\", 3", "6, 7", -1, 1, {{"n", 2}}},
+       {"R.multiply(R.diagonal(x, axis1=2, axis2=0), y)", "3, 2, 3", "2, 3"},
+       {"R.einsum((x, y), \"iji,j->i\")", "3, 2, 3", "2"},
+       {"R.multiply(R.reverse_sequence(x, R.const([2, 3], \"int64\")), y)", "3, 2", "3, 2"}});
+}
+
+TEST_CASE("gradients of what orders elements go back to where these were") {
+  check_all({{"R.multiply(R.sort(x, axis=0), y)", "4, 2", "4, 2"},
+             {"R.multiply(R.sort(x, descending=True), y)", "2, 4", "2, 4"},
+             {"R.multiply(R.topk(x, k=2, axis=1)[0], y)", "2, 4", "2, 2"},
+             {"R.multiply(R.topk(x, k=3, axis=0, largest=False)[0], y)", "4, 2", "3, 2"},
+             {"R.multiply(R.nn.hardmax(x), y)"}});
+}
+
+TEST_CASE("gradients of resizes are products with the transposed maps of their axes") {
+  auto resize = [](const std::string& attrs, const std::string& y) {
+    return Case{"R.multiply(R.resize(x, R.shape([" + y + "])" + attrs + "), y)", "2, 2, 3, 4", y};
+  };
+  check_all(
+      {resize(", mode=\"linear\"", "2, 2, 5, 3"),
+       resize(", mode=\"cubic\"", "2, 2, 5, 9"),
+       resize("", "2, 2, 6, 2"),
+       resize(", mode=\"linear\", antialias=True", "2, 2, 2, 3"),
+       resize(", mode=\"cubic\", coordinate_mode=\"align_corners\", exclude_outside=True", "2, 2, 3, 7"),
+       resize(", mode=\"linear\", scales=R.const([1.0, 1.0, 1.7, 1.2], \"float64\")", "2, 2, 5, 4"),
+       resize(", mode=\"linear\", coordinate_mode=\"tf_crop_and_resize\", extrapolation_value=2.0, "
+              "roi=R.const([0.0, 0.0, 0.1, 0.2, 1.0, 1.0, 1.3, 0.9], \"float64\")",
+              "2, 2, 4, 3"),
+       {"R.multiply(R.resize(x, R.shape([1, 1, 7]), mode=\"linear\"), y)", "1, 1, \"n\"", "7", -1, 1, {{"n", 5}}}});
 }
 
 TEST_CASE("gradients of gathers add up what is read several times") {
@@ -233,7 +279,19 @@ TEST_CASE("gradients of gathers add up what is read several times") {
        {"R.multiply(R.gather_nd(x, R.const([[0], [1], [0]], \"int64\")), y)", "2, 3", "3, 3"},
        {"R.scatter_elements(x, R.const([[0, 2], [2, 1]], \"int64\"), y, axis=1)", "2, 3", "2, 2"},
        {"R.scatter_elements(x, R.const([[0, 0], [2, 1]], \"int64\"), y, axis=1, reduction=\"add\")", "2, 3", "2, 2"},
-       {"R.scatter_nd(x, R.const([[1], [0]], \"int64\"), y)", "3, 2", "2, 2"}});
+       {"R.scatter_nd(x, R.const([[1], [0]], \"int64\"), y)", "3, 2", "2, 2"},
+       {"R.multiply(R.gather_nd(x, R.const([[[0], [2]], [[1], [-1]]], \"int64\"), batch_dims=1), y)", "2, 3, 2",
+        "2, 2, 2"}});
+  for (const char* reduction : {"mul", "max", "min"}) {
+    const std::string how = std::string("reduction=\"") + reduction + "\")";
+    check_all({{"R.scatter_elements(x, R.const([[0, 0, 2], [2, 1, 1]], \"int64\"), y, axis=1, " + how, "2, 4", "2, 3"},
+               {"R.scatter_nd(x, R.const([[1], [0], [1]], \"int64\"), y, " + how, "3, 2", "3, 2"}});
+  }
+  // Factors of 0: one of x, one of y, and two at one position.
+  check_all(
+      {{"R.scatter_elements(R.multiply(x, R.const([0.0, 1.0, 1.0], \"float64\")), R.const([0, 1, 1, 2, 2], "
+        "\"int64\"), R.multiply(y, R.const([1.0, 0.0, 1.0, 0.0, 0.0], \"float64\")), reduction=\"mul\")",
+        "3", "5"}});
 }
 
 TEST_CASE("gradients of convolutions and pools cover strides, dilations, groups and padding") {
@@ -257,6 +315,11 @@ TEST_CASE("gradients of convolutions and pools cover strides, dilations, groups 
        {"R.multiply(R.nn.avg_pool(x, pool_size=[2, 2], strides=[2, 2], ceil_mode=True), y)", "1, 2, 5, 5",
         "1, 2, 3, 3"},
        {"R.multiply(R.nn.avg_pool(x, pool_size=[2], strides=[2]), y)", "1, 2, \"n\"", "2, 1", -1, 1, {{"n", 5}}},
+       {"R.multiply(R.nn.lp_pool(x, pool_size=[2, 2], strides=[2, 1], padding=[1, 0, 0, 1]), y)", "1, 2, 4, 3",
+        "1, 2, 2, 3"},
+       {"R.multiply(R.nn.lp_pool(x, pool_size=[2], p=3), y)", "1, 2, 4", "1, 2, 3"},
+       {"R.multiply(R.nn.lp_pool(x, pool_size=[2], p=1), y)", "1, 2, 4", "1, 2, 3"},
+       {"R.multiply(R.nn.adaptive_avg_pool2d(x, output_size=[3, 2]), y)", "2, 2, 4, 5", "2, 3, 2"},
        {"R.multiply(R.nn.adaptive_avg_pool2d(x, output_size=[1, 1]), y)", "2, 3, 4, 5", "3, 1, 1"},
        {"R.multiply(R.nn.adaptive_avg_pool(x, output_size=[2, 1]), y)",
         "2, 3, 4, \"n\"",
@@ -277,6 +340,56 @@ TEST_CASE("gradients of normalizations and attention are those of their parts") 
              {"R.nn.scaled_dot_product_attention(x, y, x)", "1, 2, 3, 4", "1, 2, 3, 4"},
              {"R.multiply(y, R.nn.cross_entropy_with_logits(x, y))"},
              {"R.multiply(y, R.nn.nll_loss(R.nn.log_softmax(x), R.const([2, 0], \"int64\")))"}});
+}
+
+TEST_CASE("gradients of loops run from the last step to the first") {
+  const std::string rnn =
+      "    with R.loop(4, carried=(x,)) as (i, h):\n"
+      "        row = R.take(y, R.const(1, \"int64\"), axis=0)\n"
+      "        h1 = R.tanh(R.add(R.multiply(h, row), x))\n"
+      "        last, all = R.carry(h1, scan=(R.square(h1),))\n";
+  check_all({{"R.add(last, R.sum(all, axis=[0]))", "2, 3", "2, 3", -1, 1, {}, rnn},
+             {"last", "2, 3", "2, 3", -1, 1, {}, rnn},
+             {"all", "2, 3", "2, 3", -1, 1, {}, rnn}});
+  // A loop in a loop, and a carried value that the step does not read.
+  check_case({"R.add(outer, kept)",
+              "3",
+              "3",
+              -1,
+              1,
+              {},
+              "    with R.loop(3, carried=(x, y)) as (i, a, unread):\n"
+              "        with R.loop(2, carried=(a,)) as (j, b):\n"
+              "            inner = R.carry(R.multiply(b, R.cos(R.add(y, a))))\n"
+              "        outer, kept = R.carry(inner, R.sin(inner))\n"});
+}
+
+TEST_CASE("gradients of recurrent layers are those of their loops") {
+  for (const char* direction : {"forward", "reverse"}) {
+    const std::string attrs = std::string(", direction=\"") + direction + "\")";
+    // The weights are parts of y, so that all of them have derivatives: a [1, gates * 2, 3] and [1, gates * 2, 2].
+    auto part = [](int64_t gates, int64_t begin, int64_t columns) {
+      return "R.reshape(R.strided_slice(y, axes=[0], begin=[" + std::to_string(begin) + "], end=[" +
+             std::to_string(begin + gates * 2 * columns) + "]), R.shape([1, " + std::to_string(gates * 2) + ", " +
+             std::to_string(columns) + "]))";
+    };
+    check_all({{"R.nn.lstm(x, " + part(4, 0, 3) + ", " + part(4, 24, 2) + attrs + "[0]", "3, 2, 3", "40", -1, 1},
+               {"R.nn.gru(x, " + part(3, 0, 3) + ", " + part(3, 18, 2) + attrs + "[0]", "3, 2, 3", "30", -1, 1},
+               {"R.nn.rnn(x, " + part(1, 0, 3) + ", " + part(1, 6, 2) + attrs + "[1]",
+                "\"n\", 2, 3",
+                "10",
+                -1,
+                1,
+                {{"n", 4}}}});
+  }
+}
+
+TEST_CASE("gradients of branches are those of the branch that is taken") {
+  const std::string branch =
+      "    c = R.less(R.sum(x), R.const(0.0, \"float64\"))\n"
+      "    if c:\n        a = R.multiply(x, y)\n    else:\n        a = R.tanh(x)\n";
+  check_all(
+      {{"R.add(a, y)", "2, 3", "2, 3", 0.1, 1, {}, branch}, {"R.add(a, y)", "2, 3", "2, 3", -1, -0.1, {}, branch}});
 }
 
 TEST_CASE("derivatives by a value that is used several times add up, through tuples as well") {
