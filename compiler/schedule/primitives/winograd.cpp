@@ -8,6 +8,11 @@
 #include "compiler/schedule/tree/names.h"
 
 namespace relaxc::schedule {
+namespace {
+
+constexpr int64_t kMostLanes = 256;
+
+}  // namespace
 
 Legal<Winograd::Facts> Winograd::legal(const Tree& tree) const {
   std::optional<ReductionGroup> group = group_in(tree);
@@ -30,12 +35,13 @@ Legal<Winograd::Facts> Winograd::legal(const Tree& tree) const {
   RELAXC_REQUIRE(tiles > 0 && (all == nullptr || tiles <= (*all + rows - 1) / rows),
                  fmt::format("{} tiles are more than there are", tiles));
   RELAXC_REQUIRE(period >= 0, "a period is a number of bytes");
+  RELAXC_REQUIRE(lanes > 0 && lanes <= kMostLanes, fmt::format("vectors have 1 to {} lanes", kMostLanes));
   RELAXC_REQUIRE((width > 0) == filter->is_open(), "a width belongs to images of open size");
   return Facts{std::make_shared<const RowFilter>(*std::move(filter)), *std::move(group)};
 }
 
 Winograd::Made Winograd::apply(Tree& tree, const Facts& facts) const {
-  const WinogradNests nests(tree, *facts.filter, {rows, columns, tiles, width}, fma, period);
+  const WinogradNests nests(tree, *facts.filter, {rows, columns, tiles, width}, {fma, period, lanes});
   FilterNests made;
   Stmt data = nests.data_nest(made), sums = nests.sum_nest();
   Stmt result = nests.result_nest(facts.group, made);

@@ -34,15 +34,15 @@ struct RowFilter;
 struct Winograd {
   static constexpr StepInfo kInfo{
       .name = "winograd",
-      .arguments = "BLOCK ROWS COLUMNS TILES WIDTH fma|- PERIOD",
+      .arguments = "BLOCK ROWS COLUMNS TILES WIDTH fma|- PERIOD LANES",
       .doc =
           "A convolution by filters of three rows by Winograd's F(ROWS, 3), and F(COLUMNS, "
           "3) along rows unless COLUMNS is 1, in blocks of TILES vertically adjacent tiles. Where the size of the "
           "image is open, WIDTH is the most columns of a block (tiles, if COLUMNS is not 1); else it is 0. Needs "
           "reassociate; fma: sums of data round once a step. Strides of scratch memory are not multiples of PERIOD "
-          "bytes, "
-          "which "
-          "map to the same cache set; 0 allows that.",
+          "bytes, which map to the same cache set; 0 allows that. Rows of scratch memory that vectors of LANES write "
+          "are "
+          "whole vectors.",
       .changes_bits = true};
   BlockId block;
   int64_t rows = 2;
@@ -51,8 +51,9 @@ struct Winograd {
   int64_t width = 0;
   bool fma = false;
   int64_t period = 0;
+  int64_t lanes = 1;
   static auto fields(auto& self) {
-    return std::tie(self.block, self.rows, self.columns, self.tiles, self.width, self.fma, self.period);
+    return std::tie(self.block, self.rows, self.columns, self.tiles, self.width, self.fma, self.period, self.lanes);
   }
 
   using Made = FilterNests;

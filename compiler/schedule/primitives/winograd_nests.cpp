@@ -22,16 +22,6 @@ using tir::Indices;
 
 namespace {
 
-// These numbers do not depend on the target: a trace must make the same tree on any machine.
-constexpr int64_t kWhole = 16;  ///< rows are padded to this many elements, so that no vector of any target is masked
-
-int64_t in_whole(int64_t elements) {
-  return (elements + kWhole - 1) / kWhole * kWhole;
-}
-Expr in_whole(Expr elements) {
-  return arith::ceildiv(elements, kWhole) * kWhole;
-}
-
 int64_t most_pitch_of(const RowFilter& filter, const FilterTiles& tiles) {
   const int64_t* columns = filter.columns.constant();
   int64_t places = tiles.width;
@@ -51,8 +41,8 @@ Expr pitch_of(const RowFilter& filter, const FilterTiles& tiles) {
 
 }  // namespace
 
-WinogradNests::WinogradNests(const Tree& tree, const RowFilter& filter, const FilterTiles& tiles, bool fma,
-                             int64_t period)
+WinogradNests::WinogradNests(const Tree& tree, const RowFilter& filter, const FilterTiles& tiles,
+                             const Machine& machine)
     : tree_(tree),
       context_(tree.context()),
       build_(tree.context()),
@@ -63,8 +53,7 @@ WinogradNests::WinogradNests(const Tree& tree, const RowFilter& filter, const Fi
       width_(tiles.width),
       most_pitch_(most_pitch_of(filter, tiles)),
       pitch_(pitch_of(filter, tiles)),
-      fma_(fma),
-      period_(period),
+      machine_(machine),
       block_(tree.context().var("rows")),
       column_block_(tree.context().var("columns")) {
   std::vector<int64_t> points{by_.points()};
@@ -74,7 +63,7 @@ WinogradNests::WinogradNests(const Tree& tree, const RowFilter& filter, const Fi
     dims.push_back(outer);
     return dims;
   };
-  const int64_t data = tiles_ * most_pitch_, reached = is_open() && along_ ? kWhole : 0;
+  const int64_t data = tiles_ * most_pitch_, reached = is_open() && along_ ? machine_.lanes : 0;
   const int64_t sums = data - (along_ ? 0 : filter.column_taps - 1);
   data_ = scratch("data_at_points", at_points(filter.channels), data + reached);
   sums_ = scratch("sums_at_points", at_points(filter.outputs), sums + reached);
@@ -82,6 +71,14 @@ WinogradNests::WinogradNests(const Tree& tree, const RowFilter& filter, const Fi
   shape[filter.tap_axis] = context_.index(by_.points());
   if (along_) shape[filter.column_axis] = context_.index(along_->points());
   weight_ = build_.buffer(filter.weight->name + "_at_points", DType::f(32), std::move(shape), filter.weight->scope);
+}
+
+int64_t WinogradNests::in_whole(int64_t elements) const {
+  return (elements + machine_.lanes - 1) / machine_.lanes * machine_.lanes;
+}
+
+Expr WinogradNests::in_whole(Expr elements) const {
+  return arith::ceildiv(elements, machine_.lanes) * machine_.lanes;
 }
 
 Expr WinogradNests::tiles_here() const {
@@ -112,9 +109,11 @@ bool WinogradNests::is_ragged() const {
 
 BufferRef WinogradNests::scratch(const char* name, std::vector<int64_t> outer, int64_t width) const {
   constexpr int64_t kElement = DType::f(32).bytes(), kAligned = tir::kMemoryAlignment;
-  width = (width * kElement + kAligned - 1) / kAligned * kAligned;          // each row of places is aligned
-  if (period_ != 0 && width % period_ == 0) width += kAligned;              // rows must not start in the same cache set
-  if (period_ != 0 && outer.back() * width % period_ == 0) ++outer.back();  // nor must the points of a place
+  width = (width * kElement + kAligned - 1) / kAligned * kAligned;  // each row of places is aligned
+  if (machine_.period != 0 && width % machine_.period == 0)
+    width += kAligned;  // rows must not start in the same cache set
+  if (machine_.period != 0 && outer.back() * width % machine_.period == 0)
+    ++outer.back();  // nor must the points of a place
   std::vector<Expr> shape;
   for (int64_t dim : outer) shape.push_back(context_.index(dim));
   shape.push_back(context_.index(width / kElement));
@@ -157,7 +156,7 @@ Expr WinogradNests::sum_of(const std::vector<std::pair<double, Expr>>& terms) co
       sum = by == 1 ? term : number(by) * term;
     else if (by == 1 || by == -1)
       sum = by == 1 ? sum + term : sum - term;
-    else if (fma_)
+    else if (machine_.fma)
       sum = arith::call(arith::Intrinsic::k_fma, {number(by), term, sum});
     else
       sum = sum + number(by) * term;

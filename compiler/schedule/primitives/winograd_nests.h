@@ -24,7 +24,13 @@ namespace relaxc::schedule {
 /// write whole vectors, which reach into the places of the next row before that is written.
 class WinogradNests {
  public:
-  WinogradNests(const Tree& tree, const RowFilter& filter, const FilterTiles& tiles, bool fma, int64_t period);
+  /// Properties of the machine that the nests are for.
+  struct Machine {
+    bool fma = false;    ///< sums of data round once a step
+    int64_t period = 0;  ///< bytes after which memory falls into the same set of a cache; 0: of no concern
+    int64_t lanes = 1;   ///< rows are padded to multiples of as many elements, so that no vector is masked
+  };
+  WinogradNests(const Tree& tree, const RowFilter& filter, const FilterTiles& tiles, const Machine& machine);
 
   BufferRef weight_at_points() const { return weight_; }
   std::vector<Packing::Taps> filtered_axes() const;
@@ -42,6 +48,8 @@ class WinogradNests {
  private:
   bool is_open() const { return filter_.is_open(); }
   int64_t rows_of_block() const { return tiles_ * by_.results; }
+  int64_t in_whole(int64_t elements) const;
+  Expr in_whole(Expr elements) const;
   int64_t columns_of_place() const { return along_ ? along_->results : 1; }
   /// Of a row of tiles, in all.
   Expr all_places() const { return ceildiv(filter_.columns, columns_of_place()); }
@@ -85,8 +93,7 @@ class WinogradNests {
   const int64_t width_;       ///< of a block, in places; 0: rows are not cut
   const int64_t most_pitch_;  ///< what the pitch is at most
   const Expr pitch_;
-  const bool fma_;
-  const int64_t period_;  ///< bytes after which memory falls into the same set of a cache; 0: of no concern
+  const Machine machine_;
   Var block_, column_block_;
   BufferRef weight_ = nullptr, data_ = nullptr, sums_ = nullptr;
 };

@@ -72,7 +72,7 @@ struct WinogradTiles {
     const Target& target = *draft.target;
     RELAXC_LEGAL(apply(s, Reassociate{block}));
     RELAXC_STEP(const FilterNests nests, apply(s, Winograd{block, tiles.rows, tiles.columns, tiles.count, tiles.width,
-                                                           target.has_fma, target.l1_period_bytes}));
+                                                           target.has_fma, target.l1_period_bytes, target.lanes(32)}));
     if (tiles.width != 0) draft.open_blocks.push_back(nests.blocks);
     for (uint32_t loop : nests.columns) RELAXC_LEGAL(vectorize_columns(s, loop, target));
     for (uint32_t loop : nests.across) RELAXC_LEGAL(vectorize_across(s, loop, target));

@@ -320,13 +320,13 @@ TEST_CASE("a step is read by the name that it had in an earlier version") {
   CHECK(schedule::current_step_name("contract") == "scalar_replace");
   CHECK(schedule::current_step_name("split") == "split");
   CHECK(schedule::changes_bits("nest [sum]; minimal_filter sum 4 1 2 fma; whole"));
-  CHECK(to_string(*schedule::parse_step("minimal_filter sum 4 1 2 fma")) == "winograd sum 4 1 2 0 fma 4096");
+  CHECK(to_string(*schedule::parse_step("minimal_filter sum 4 1 2 fma")) == "winograd sum 4 1 2 0 fma 4096 16");
   CHECK(to_string(*schedule::parse_step("nest [sum]")) == "focus_nests [sum]");
   CHECK(to_string(*schedule::parse_step("section 0 2")) == "focus_statements 0 2");
   CHECK(to_string(*schedule::parse_step("whole")) == "unfocus");
   CHECK(to_string(*schedule::parse_step("pool_rows y 3")) == "pool_rows y 3 0");
   CHECK(to_string(*schedule::parse_step("widen_bytes x i0_i")) == "widen_bytes x [i0_i]");
-  CHECK(to_string(*schedule::parse_step("winograd sum 4 1 2 64 -")) == "winograd sum 4 1 2 64 - 4096");
+  CHECK(to_string(*schedule::parse_step("winograd sum 4 1 2 64 -")) == "winograd sum 4 1 2 64 - 4096 16");
   CHECK_FALSE(schedule::changes_bits("row_blocks 8; share block 4"));
   for (const schedule::StepInfo& one : schedule::primitives()) CHECK(schedule::current_step_name(one.name) == one.name);
 }

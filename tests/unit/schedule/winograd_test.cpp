@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <tuple>
 
 #include "compiler/schedule/kernel.h"
 #include "compiler/tir/evaluator.h"
@@ -137,12 +138,13 @@ struct Filtered {
   schedule::Packing packing;  ///< of the filters
 };
 
-/// The convolution by the step `winograd`; `tiles` are its arguments between the block and `fma`.
-Filtered filtered(arith::Context& context, const tir::PrimFunc& direct, const std::string& tiles) {
+/// The convolution by the step `winograd`; `tiles` are its arguments between the block and `fma`, and vectors have
+/// `lanes`.
+Filtered filtered(arith::Context& context, const tir::PrimFunc& direct, const std::string& tiles, int64_t lanes) {
   const std::string steps = fmt::format(
-      "focus_nests [sum, y]; reassociate sum; winograd sum {} fma; focus_nests [filter]; pack weight_at_points 0 4 [1, "
-      "2, 3]",
-      tiles);
+      "focus_nests [sum, y]; reassociate sum; winograd sum {} fma 4096 {}; focus_nests [filter]; pack "
+      "weight_at_points 0 4 [1, 2, 3]",
+      tiles, lanes);
   Sources sources;
   Diagnostics diag;
   const SourceFile* file = sources.add_file("steps", steps);
@@ -164,7 +166,7 @@ TEST_CASE("tiles in both dims may end beyond the last row and column") {
     for (int64_t rows : {2, 4})
       for (int64_t columns : {1, 2, 4}) {
         const tir::PrimFunc direct = testing::conv(context, g, true);
-        const Filtered fast = filtered(context, direct, fmt::format("{} {} 1 0", rows, columns));
+        const Filtered fast = filtered(context, direct, fmt::format("{} {} 1 0", rows, columns), 4 * columns);
         stays_within(direct, fast.kernel, fast.packing, g);
       }
 }
@@ -172,10 +174,11 @@ TEST_CASE("tiles in both dims may end beyond the last row and column") {
 TEST_CASE("images of open sizes go by in blocks that end with them, at every size") {
   arith::Context context;
   for (auto [rows, columns] : {std::pair(true, true), std::pair(true, false), std::pair(false, true)})
-    for (const auto& [m, along] : {std::pair(2, 1), std::pair(4, 1), std::pair(4, 2), std::pair(2, 4)}) {
+    for (const auto& [m, along, lanes] :
+         {std::tuple(2, 1, 16), std::tuple(4, 1, 4), std::tuple(4, 2, 8), std::tuple(2, 4, 16)}) {
       testing::ConvShape g{.n = 2, .c = 3, .h = 13, .w = 21, .out = 4, .open_rows = rows, .open_columns = columns};
       const tir::PrimFunc direct = testing::conv(context, g, true);
-      const Filtered fast = filtered(context, direct, fmt::format("{} {} 2 8", m, along));
+      const Filtered fast = filtered(context, direct, fmt::format("{} {} 2 8", m, along), lanes);
       for (int64_t h : {0, 1, 2, 3, 7, 8, 9, 17})
         for (int64_t w : {0, 1, 2, 5, 8, 16, 17, 39}) {
           if ((h * 5 + w) % testing::stride() != 0) continue;
@@ -205,6 +208,25 @@ TEST_CASE("convolutions over images of open sizes by Winograd's algorithm stay w
     }
 }
 
+TEST_CASE(
+    "blocks of open images are as wide as scratch memory allows, and their rows are whole vectors of the target") {
+  arith::Context context;
+  const tir::PrimFunc direct =
+      testing::conv(context, {.c = 128, .out = 128, .open_rows = true, .open_columns = true}, true);
+  auto steps = [&](const Target& target) {
+    tir::PrimFunc fast = direct;
+    std::vector<schedule::PackedParam> packed;
+    REQUIRE(schedule::schedule_kernel(context, fast, target, {direct.params[1].buffer}, packed));
+    return fast.schedule.steps;
+  };
+  Target target = wide_target();
+  target.vector_bits = 256;
+  target.l2_bytes = 512 << 10;  // half of what 4 rows of 7 tiles need, and less than half of what 8 do
+  CHECK(steps(target).find("winograd sum 4 4 4 7 fma 4096 8;") != std::string::npos);
+  target.vector_bits = 512;
+  CHECK(steps(target).find("winograd sum 4 4 4 7 fma 4096 16;") != std::string::npos);
+}
+
 TEST_CASE("small filters, strides, groups and filters of other heights are computed directly") {
   arith::Context context;
   for (const testing::ConvShape& g : {testing::ConvShape{.c = 1, .h = 16, .w = 16, .out = 4},
@@ -229,9 +251,9 @@ TEST_CASE("the numbers of the machine decide whether Winograd's algorithm pays, 
     return f.schedule.steps;
   };
   CHECK(scheduled().find("winograd sum 4 1 ") != std::string::npos);
-  CHECK(scheduled().find(" fma 4096;") != std::string::npos);
+  CHECK(scheduled().find(" fma 4096 16;") != std::string::npos);
   target.l1_period_bytes = 16384;
-  CHECK(scheduled().find(" fma 16384;") != std::string::npos);
+  CHECK(scheduled().find(" fma 16384 16;") != std::string::npos);
   target.winograd_data_cycles = 1000;
   CHECK(scheduled().find("winograd") == std::string::npos);
 }

@@ -28,7 +28,8 @@ constexpr int64_t kLeastShares = 4;  ///< fewest blocks, for several cores; a si
 
 constexpr int64_t kOpenTiles = 4;                    ///< tiles of a block for an open image size: few, for parallelism
 constexpr int64_t kMostOpenColumns = 64;             ///< columns of a block, likewise
-constexpr int64_t kLeastWidth = 8;                   ///< in columns; widths of open blocks are multiples of it
+constexpr int64_t kLeastWidth = 8;                   ///< in columns
+constexpr int64_t kWidthStep = 4;                    ///< widths of open blocks are multiples of it, to fill memory
 constexpr int64_t kOpenSizes[] = {14, 28, 56, 112};  ///< samples for an open extent
 
 /// Rows and columns of the result.
@@ -160,7 +161,7 @@ BestTiles best_known_tiles(const RowFilter& filter, const Target& target, int64_
 /// Gives a block as many places as scratch memory may hold; a width of 0 if even the smallest does not fit.
 void size_open_block(const RowFilter& filter, const Target& target, FilterTiles& tiles) {
   for (tiles.count = kOpenTiles; tiles.count >= 1; tiles.count /= 2)
-    for (int64_t columns = kMostOpenColumns; columns >= kLeastWidth; columns -= kLeastWidth) {
+    for (int64_t columns = kMostOpenColumns; columns >= kLeastWidth; columns -= kWidthStep) {
       const Costs block(filter, {tiles.count * tiles.rows, columns}, target);
       tiles.width = columns / tiles.columns;
       if (block.scratch_bytes(tiles) <= block.most_scratch(tiles)) return;
