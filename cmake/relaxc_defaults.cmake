@@ -27,6 +27,11 @@ if(at_once LESS 1)
 endif()
 set_property(GLOBAL APPEND PROPERTY JOB_POOLS relaxc_compile=${at_once})
 set(CMAKE_JOB_POOL_COMPILE relaxc_compile)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # GCC looks for unused memory from 128 MB on. From 1 GB on, a unit of operators takes 0.90 of the time and 0.67 GB in
+  # place of 0.51.
+  add_compile_options("SHELL:$<$<COMPILE_LANGUAGE:CXX>:--param ggc-min-heapsize=1048576>")
+endif()
 
 option(RELAXC_WERROR "treat warnings as errors" ON)
 option(RELAXC_SANITIZE "build with address and undefined-behaviour sanitizers" OFF)
