@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "embedded"))
 import program
 import programs
-from program import LINK_FLAGS, RUNTIME, ProgramTest
+from program import LINK_FLAGS, LONG, RUNTIME, ProgramTest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 INCLUDE = REPOSITORY / "runtime-lite/include"
@@ -106,6 +106,8 @@ class Misra(ProgramTest):
         for name, flags in WILD.items():
             path = MODELS / name / "model.onnx"
             models.update({name: (path, flags)} if path.exists() else {})
+        if not LONG:  # cppcheck takes about three seconds a file
+            models = dict(list(models.items())[::2])
         for model, (source, flags) in models.items():
             self.compiles(source, *flags, "--name", "m", "--target", "cortex-m4", "-o", "m.c", "--c-profile", "misra",
                           *(["--weights", "w.bin"] if model not in ("gate", "digits8", *OWN) else []))
@@ -119,7 +121,8 @@ class Misra(ProgramTest):
                 found.setdefault(rule, f"{model} {place}")
         self.assertTrue(found, "cppcheck has no MISRA addon, or it finds nothing at all")
         self.assertEqual({rule: place for rule, place in found.items() if rule not in listed}, {})
-        self.assertEqual(listed - set(found), set(), "no longer found: take it off the list")
+        if LONG:
+            self.assertEqual(listed - set(found), set(), "no longer found: take it off the list")
 
     def test_what_cannot_be_written_so(self):
         self.refuses(1, "'main' has dims that are not fixed", DIGITS, "-o", "m.c", "--c-profile=misra")

@@ -29,19 +29,21 @@ typedef void* (*set)(void*, int, size_t);
 volatile copy copies[2] = {memcpy, memmove};
 volatile set sets[1] = {memset};
 static unsigned char area[4200], wanted[4200];
+static int bytes;  /* that a case looks at: what it touches and some behind it */
 static int differs(void) {
-  for (int i = 0; i < 4200; i++)
+  for (int i = 0; i < bytes; i++)
     if (area[i] != wanted[i]) return 1;
   return 0;
 }
 static void fill(void) {
-  for (int i = 0; i < 4200; i++) area[i] = wanted[i] = (unsigned char)(i * 37 + i / 251);
+  for (int i = 0; i < bytes; i++) area[i] = wanted[i] = (unsigned char)(i * 37 + i / 251);
 }
 int main(void) {
   int cases = 0;
   for (int size = 0; size < 2000; size = size < 70 ? size + 1 : size * 2 + 1)
     for (int from = 0; from < 2100; from = from < 9 ? from + 1 : from * 3)
       for (int to = 0; to < 2100; to = to < 9 ? to + 2 : to * 2 + 1) {
+        bytes = (from > to ? from : to) + size + 70;
         int apart = from + size <= to || to + size <= from;
         for (int which = apart ? 0 : 1; which < 2; which++, cases++) {
           fill();
