@@ -121,6 +121,20 @@ size_t end_of_item(const std::string& text, size_t at) {
   return at;
 }
 
+/// Replaces `R.Prim(value=n)` by `R.Prim("int64")`: TVM's type of a scalar has no value.
+void leave_out_values(std::string& text) {
+  constexpr std::string_view kPrim = "R.Prim(", kValue = "value=";
+  for (size_t at = text.find(kPrim); at != std::string::npos; at = text.find(kPrim, at)) {
+    at += kPrim.size();
+    size_t end = end_of_item(text, at);
+    if (text.compare(at, kValue.size(), kValue) == 0) {
+      text.replace(at, end - at, "\"int64\"");
+    } else if (end < text.size() && text[end] == ',') {
+      text.erase(end, end_of_item(text, end + 1) - end);
+    }
+  }
+}
+
 /// Replaces `T.Let(body, where={t: value})` by the body with the values in it: TVM requires declarations with types.
 void spell_out_parts(std::string& text) {
   constexpr std::string_view kLet = "T.Let(", kWhere = ", where={";
@@ -147,6 +161,11 @@ Status to_tvm_dialect(relax::Module& module, const relax::OpTable& ops, Diagnost
   for (Function* function : module.functions()) {
     std::set<const Op*> replaced;  // looked up only
     for (Op* op : ops_of(function->body(), true)) {
+      if (op->kind == OpKind::kLoop)
+        return diag.error(op->location, Kind::unsupported,
+                          "'{}' has a loop, which TVM's text has only as a function that calls itself; --dialect=tvm "
+                          "does not write it so",
+                          function->name);
       if (op->kind != OpKind::kOperator || is_shared(*op)) continue;
       if (op->def->role == Role::kHost || op->def->role == Role::kNode) continue;
       GraphBuilder builder(module, ops, op, diag);
@@ -169,6 +188,7 @@ std::string tvm_text(const relax::Module& module) {
   // An index has no width here; TVM's are int64.
   replace_all(text, "T.Cast(\"index\", ", "T.Cast(\"int64\", ");
   replace_all(text, ": T.index = ", ": T.int64 = ");
+  leave_out_values(text);
   spell_out_parts(text);
   return "from tvm.script import ir as I, tirx as T, relax as R\n\n" + text;
 }

@@ -99,6 +99,26 @@ class Passes(ProgramTest):
         for bad in ("fuse_ops.members=0", "fuse_ops.members=x", "fuse_ops.members"):
             self.refuses(2, "takes a number of at least 1", "m.relax", "-o", "m.o", "--pass-option", bad)
 
+    def test_text_for_tvm_has_its_types_of_scalars_and_no_loop(self):
+        body = """@R.function
+def main(x: R.Tensor(("n",), "float32"), k: R.Prim("int32")):
+    p: R.Prim(value=n) = R.prim_value(n)
+    y = R.reshape(x, R.shape([p, 1]))
+    return y, p
+"""
+        self.write("scalar.relax", body)
+        text = self.compiles("scalar.relax", "--emit=relax", "--dialect=tvm").out
+        self.assertIn('R.Prim("int64")', text)
+        self.assertNotIn("R.Prim(value", text)
+        self.write("loop.relax", """@R.function
+def main(trips: R.Tensor((), "int64"), x: R.Tensor((4,), "float32")):
+    with R.loop(trips, carried=(x,)) as (i, a):
+        last = R.carry(R.exp(a))
+    return last
+""")
+        self.refuses(1, "'main' has a loop, which TVM's text has only as a function that calls itself", "loop.relax",
+                     "--emit=relax", "--dialect=tvm")
+
     def test_statistics_name_every_pass(self):
         table = self.compiles("m.relax", "-o", "m.o", "--pass-statistics").err
         self.assertRegex(table, r"\d+ +\d+ +\d+  common_subexpressions\n")

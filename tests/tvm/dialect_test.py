@@ -30,6 +30,8 @@ from operators import CASES, function_name, module
 
 # Texts that TVM does not read yet, and why.
 KNOWN = {"reverse_sequence": "a loop variable, int32 in TVM's text, beside an int64 in a select"}
+# What relaxc refuses to write for TVM, and a part of its message.
+REFUSED = {name: "has a loop" for name in CASES if name.startswith("vision.non_max_suppression")}
 # Cases whose numbers cannot be compared: TVM's own differ from NumPy's, or order ties otherwise.
 UNCOMPARED = {"multinomial_from_uniform"}
 
@@ -60,11 +62,14 @@ def written(folder, name, text):
 
 
 def main():
-    wrong, read, compared = [], 0, 0
+    wrong, read, compared, refused = [], 0, 0, 0
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         names = list(CASES)[::EVERY]
         texts = [(name, module([name]).script()) for name in names]
         for name, (path, said) in zip(names, pool.map(lambda item: written(folder, *item), texts)):
+            if name in REFUSED and REFUSED[name] in said:
+                refused += 1
+                continue
             if said:
                 wrong.append(f"{name}: {said[:300]}")
                 continue
@@ -91,7 +96,7 @@ def main():
             compared += 1
             if not same:
                 wrong.append(f"{name}: {[a.ravel()[:4] for a in found]}, expected {[a.ravel()[:4] for a in expected]}")
-    print(f"{read} of {len(names)} texts read by TVM, {compared} compared")
+    print(f"{read} of {len(names)} texts read by TVM, {compared} compared, {refused} refused")
     print(*wrong, sep="\n")
     return 1 if wrong else 0
 
