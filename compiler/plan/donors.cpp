@@ -70,7 +70,10 @@ class Donation {
     if (lines) size.coefficient += std::max<int64_t>(0, kAlignment - donor.alignment);
     if (size.factors == donor.size.factors && placed.offset == 0) return size.coefficient <= donor.size.coefficient;
     if (at_typical(offset) + at_typical(size) > at_typical(donor.size)) return false;
-    return known_.at_most(to_expr(context_, size) + to_expr(context_, offset), to_expr(context_, donor.size));
+    // In this order whichever compiler compiles relaxc: terms of a sum stand in the order in which they were first
+    // made.
+    const Expr room = to_expr(context_, donor.size), begin = to_expr(context_, offset);
+    return known_.at_most(to_expr(context_, size) + begin, room);
   }
 
   /// Returns the end of a piece, rounded up to whole lines: in bytes, or in units of its factors.

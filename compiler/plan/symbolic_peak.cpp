@@ -76,7 +76,8 @@ bool SymbolicPeaks::kind_at_most(uint32_t a, uint32_t b) {
     if (values_[a][i] > values_[b][i]) return false;
   if (sizes_[a].factors == sizes_[b].factors) return sizes_[a].coefficient <= sizes_[b].coefficient;
   // Rounding both up to whole lines keeps their order.
-  return known_.at_most(plan::to_expr(context_, sizes_[a]), plan::to_expr(context_, sizes_[b]));
+  const Expr other = plan::to_expr(context_, sizes_[b]);  // in this order whichever compiler compiles relaxc
+  return known_.at_most(plan::to_expr(context_, sizes_[a]), other);
 }
 
 bool SymbolicPeaks::unit_at_most(uint32_t a, uint32_t b) {
@@ -89,7 +90,8 @@ bool SymbolicPeaks::unit_at_most(uint32_t a, uint32_t b) {
   auto alone = [&](uint32_t unit) {
     return multiples_[unit] == 0 ? bytes_[unit] : plan::to_expr(context_, {1, sizes_[unit].factors});
   };
-  return known_.at_most(alone(a), alone(b));
+  const Expr other = alone(b);  // in this order, as in kind_at_most
+  return known_.at_most(alone(a), other);
 }
 
 /// Compares sums of units: common units cancel, and units that `a` has more of are set off against larger ones of `b`.

@@ -150,7 +150,8 @@ bool Effects::flow(const Op& op) {
     size_t first = op.kind == OpKind::kLoop ? 1 : 0;  // a loop's body yields the condition before the carried values
     if (op.kind == OpKind::kLoop) {
       std::vector<Value*> carried(region->arguments.begin() + 1, region->arguments.end());
-      changed |= mark_from(operands, 2, carried) | mark_from(region->results(), 1, carried);
+      changed |= mark_from(operands, 2, carried);
+      changed |= mark_from(region->results(), 1, carried);
     }
     changed |= mark_from(region->results(), first, op.results);
   }

@@ -146,8 +146,10 @@ class Rebuild {
     return finish(s, std::move(to), to.args == node.args);
   }
 
+  /// `after` is taken by reference, since calls compare its fields in the argument beside it, and C++ leaves open which
+  /// of the two is evaluated first.
   template <typename T>
-  Stmt finish(Stmt before, T after, bool same) {
+  Stmt finish(Stmt before, T&& after, bool same) {
     return same ? before : Stmt(context_.arena().make<T>(std::move(after)));
   }
   /// Loads name buffers too: with `on_buffer`, every load is rebuilt on the new buffer before `on_expr` sees the whole

@@ -48,7 +48,8 @@ Value* IntegerSteps::line(const PairLine& line, Value* a, Value* b, int64_t low,
   const auto times = [&](Value* bytes, int64_t multiplier) {
     return call("multiply", cast(bytes, DType::i(32)), static_cast<double>(multiplier));
   };
-  Value* sum = call("add", times(a, line.a_multiplier), times(b, line.b_multiplier));
+  Value* second = times(b, line.b_multiplier);
+  Value* sum = call("add", times(a, line.a_multiplier), second);
   sum = call("add", sum, static_cast<double>(line.addend));
   return stored(call("right_shift", sum, line.right), low, high, dtype);
 }
