@@ -36,7 +36,7 @@ def compiled(folder, number, text):
     """What relaxc says; "" if it compiled."""
     source = Path(folder) / f"p{number}.relax"
     source.write_text(text)
-    run = subprocess.run([RELAXC, source, "-O1", "-o", source.with_suffix(".so")], capture_output=True, text=True)
+    run = subprocess.run([RELAXC, source, "--fast-codegen", "-o", source.with_suffix(".so")], capture_output=True, text=True)
     return "" if run.returncode == 0 else (run.stderr.strip() or f"ends with {run.returncode}").split("\n")[0]
 
 

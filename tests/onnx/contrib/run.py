@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """run.py: the operators of com.microsoft and ai.onnx.ml over their attributes, against ONNX Runtime.
 
-Usage: run.py RELAXC [--only SUBSTRING] [--family NAME] [--symbolic] [--part K/N] [-v] [FLAG…]      flags go to relaxc
+Usage: run.py RELAXC [--only SUBSTRING] [--family NAME] [--symbolic] [--part K/N] [--full-codegen K/N] [-v] [FLAG…]      flags go to relaxc
        run.py RELAXC --list FILE [--update]
 
 Each family is a module of this folder whose `cases()` yields harness.Case. A family must have cases, and every case
 must agree; what ONNX Runtime refuses counts as a fault of the case. With --symbolic relaxc gets no size of an input,
-and cases that need one are left out. --part K/N takes every Nth case, from K on. --list compares FILE with what the cases test: domain, operator, opset, types,
+and cases that need one are left out. --part K/N takes every Nth case, from K on; with --full-codegen K/N LLVM gets its
+full time for every Nth of them alone, and the others are compiled with --fast-codegen. --list compares FILE with what the cases test: domain, operator, opset, types,
 number of cases, and of those with open sizes; the page docs/onnx-support.md is made of it.
 """
 
@@ -50,6 +51,7 @@ def main():
     parser.add_argument("--family", action="append", choices=FAMILIES)
     parser.add_argument("--symbolic", action="store_true")
     parser.add_argument("--part", default=(0, 1), type=lambda text: tuple(map(int, text.split("/"))))
+    parser.add_argument("--full-codegen", default=(0, 1), type=lambda text: tuple(map(int, text.split("/"))))
     parser.add_argument("--list", type=Path)
     parser.add_argument("--update", action="store_true")
     parser.add_argument("-v", "--verbose", action="store_true")
@@ -64,11 +66,13 @@ def main():
     relaxc = options.relaxc.resolve()
     counts = Counter()
     first, step = options.part
+    full, of = options.full_codegen
     for family in options.family or FAMILIES:
-        for case in itertools.islice(importlib.import_module(family).cases(), first, None, step):
+        for i, case in enumerate(itertools.islice(importlib.import_module(family).cases(), first, None, step)):
             if options.only not in case.name or (options.symbolic and case.fixed):
                 continue
-            fault = harness.check(case, relaxc, flags, options.symbolic)
+            fast = [] if i % of == full else ["--fast-codegen"]
+            fault = harness.check(case, relaxc, [*flags, *fast], options.symbolic)
             counts["failed" if fault else "passed"] += 1
             if fault or options.verbose:
                 print(f"{family}: {case.name}: {fault or 'agrees'}")
