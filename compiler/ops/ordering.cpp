@@ -52,7 +52,7 @@ Stmt define_arg_of_rows(DefineContext& d) {
   Expr first = b.index(0), top = b.load(best, {first}), extent = x->shape.back();
   return b.nest(y->shape, [&](const Indices& i) {
     auto with_key = [&](Expr k, const std::function<Stmt(Expr)>& use) {
-      Indices at(i.begin(), i.begin() + static_cast<std::ptrdiff_t>(x->shape.size()) - 1);
+      Indices at(i.begin(), i.begin() + (static_cast<std::ptrdiff_t>(x->shape.size()) - 1));
       at.push_back(k);
       return b.let("element", b.load(x, at), [&](Var element) { return use(extreme_key<Largest>(element)); });
     };
