@@ -30,6 +30,8 @@ class Form(ProgramTest):
     def test_an_extension_that_selects_no_format(self):
         self.refuses(2, "the extension of 'm.xyz' selects no format", "relu.onnx", "-o", "m.xyz")
         self.refuses(2, "selects no format", "relu.onnx", "-o", "m.v2")
+        self.refuses(2, "an output is a file", "relu.onnx", "-o", "-", "--emit=relax")
+        self.assertFalse((self.path / "-").exists())
 
     def test_no_output_and_no_input(self):
         self.refuses(2, "give an output with -o", "relu.onnx")

@@ -107,7 +107,8 @@ def main(x: R.Tensor(("n",), "float32"), k: R.Prim("int32")):
     return y, p
 """
         self.write("scalar.relax", body)
-        text = self.compiles("scalar.relax", "--emit=relax", "--dialect=tvm").out
+        self.compiles("scalar.relax", "-o", "tvm.relax", "--dialect=tvm")
+        text = (self.path / "tvm.relax").read_text()
         self.assertIn('R.Prim("int64")', text)
         self.assertNotIn("R.Prim(value", text)
         self.write("loop.relax", """@R.function
@@ -117,7 +118,7 @@ def main(trips: R.Tensor((), "int64"), x: R.Tensor((4,), "float32")):
     return last
 """)
         self.refuses(1, "'main' has a loop, which TVM's text has only as a function that calls itself", "loop.relax",
-                     "--emit=relax", "--dialect=tvm")
+                     "-o", "tvm.relax", "--dialect=tvm")
 
     def test_statistics_name_every_pass(self):
         table = self.compiles("m.relax", "-o", "m.o", "--pass-statistics").err

@@ -160,6 +160,9 @@ static Status check_format_flags(Emit emit, const CompileOptions& options, Diagn
 
 Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag) {
   if (options.output.empty()) return no_output(options, diag);
+  if (options.output == "-")
+    return diag.error(nullptr, Kind::usage,
+                      "-o -: an output is a file, which is there only once it is whole; name one");
   OutputPlan plan;
   std::optional<Emit> emit = options.emit ? options.emit : format_of_path(options.output);
   if (!emit)
