@@ -12,6 +12,8 @@
 // Attention has too many orders of its parts for rows of text: recognize_attention.cpp. Rotary embeddings are made of
 // slices: recognize_rotary.cpp.
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "compiler/transform/graph/rewriting/op_pattern.h"
 #include "compiler/transform/graph/rewriting/origins.h"
@@ -107,10 +109,7 @@ constexpr Row kRows[] = {
 
 class Recognition {
  public:
-  Recognition(Module& module, PassContext& context) : module_(module), context_(context) {
-    for (const Row& row : kRows)
-      rows_.push_back({parse_pattern(row.pattern, kParts), parse_pattern(row.meaning, kParts)});
-  }
+  Recognition(Module& module, PassContext& context) : module_(module), context_(context) {}
 
   Changed run(Function& function) {
     Changed changed = Changed::kNo;
@@ -127,17 +126,29 @@ class Recognition {
     PatternNode pattern, meaning;
   };
 
+  /// Returns the row, or null if `op` cannot be its root. It is parsed when it is first asked for: all rows take four
+  /// times as long as the other passes on a model of one operator.
+  const Recognized* row(size_t i, const Op& op) {
+    const std::string_view text = kRows[i].pattern, root = text.substr(0, text.find_first_of("(["));
+    const bool is_named = !root.empty() && root.front() != '@';
+    if (is_named && root != op.def->name.text()) return nullptr;
+    if (!rows_[i]) rows_[i] = Recognized{parse_pattern(text, kParts), parse_pattern(kRows[i].meaning, kParts)};
+    return &*rows_[i];
+  }
+
   Changed one(Function& function, Op& op) {
     if (!op.result()->dtype().is_float()) return Changed::kNo;
     GraphBuilder builder(module_, context_.ops, &op, context_.diag);
     builder.location = op.location;
     Site site{op, builder, function.facts};
-    for (const Recognized& row : rows_) {
-      std::optional<PatternMatch> match = match_pattern(row.pattern, *op.result());
+    for (size_t i = 0; i < std::size(kRows); ++i) {
+      const Recognized* known = row(i, op);
+      std::optional<PatternMatch> match;
+      if (known != nullptr) match = match_pattern(known->pattern, *op.result());
       if (!match || !fits(site, *match)) continue;
       match->attrs.emplace("sixth", 1.0 / 6);
       match->attrs.emplace("half", 0.5);
-      Value* meaning = build_pattern(row.meaning, *match, site);
+      Value* meaning = build_pattern(known->meaning, *match, site);
       if (meaning == nullptr || !site.like_result(*meaning)) continue;
       mark_origins(*meaning, match->ops);
       mark_rounding(function);
@@ -164,7 +175,7 @@ class Recognition {
 
   Module& module_;
   PassContext& context_;
-  std::vector<Recognized> rows_;
+  std::array<std::optional<Recognized>, std::size(kRows)> rows_;  ///< those that were asked for
 };
 
 }  // namespace

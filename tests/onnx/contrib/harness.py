@@ -116,34 +116,52 @@ def fault_of(actual, expected, case):
     return difference(actual, expected, rtol=max(case.rtol, coarse), atol=max(case.atol, coarse), quanta=case.quanta)
 
 
-def compile_and_run(case, relaxc, folder, flags):
-    model, library = folder / "model.onnx", folder / "libnode.so"
-    onnx.save(case.model, model)
-    done = run([relaxc, model, "-o", library, "--name", "node", *flags], capture_output=True, text=True, check=False)
+def compiled(cases, relaxc, folder, flags):
+    """The functions of one library for the cases, and what relaxc says if it makes none."""
+    files = [folder / f"case{i}.onnx" for i in range(len(cases))]
+    for case, file in zip(cases, files, strict=True):
+        onnx.save(case.model, file)
+    library = folder / "libcases.so"
+    done = run([relaxc, *files, "-o", library, "--name", "cases", *flags], capture_output=True, text=True, check=False)
     if done.returncode:
         return None, f"relaxc exits with {done.returncode}: {done.stderr.strip()}"
-    entry = next(iter(rlx.Model(library).functions.values()))
+    functions = rlx.Model(library).functions
+    if len(cases) == 1:
+        return list(functions.values())[:1], ""
+    return [functions[file.stem] for file in files], ""
+
+
+def difference_of(entry, case, expected):
+    """An empty string if the compiled case gives what is expected, else what is wrong."""
     try:
-        return entry(*case.inputs.values()), ""
+        actual = entry(*case.inputs.values())
     except (rlx.RlxError, ValueError) as error:
-        return None, str(error)
-
-
-def check(case, relaxc, flags=(), symbolic=False):
-    """An empty string if relaxc agrees with the reference on `case`, else what is wrong."""
-    try:
-        expected = reference(case)
-    except Exception as error:  # the case itself is wrong, which must be seen and not stop the others
-        return f"no reference: {error}"
-    typed_outputs(case.model, expected)
-    if symbolic:
-        open_dims(case)
-    with tempfile.TemporaryDirectory() as folder:
-        actual, fault = compile_and_run(case, relaxc, Path(folder), flags)
-    if fault:
-        return fault
+        return str(error)
     if len(actual) != len(expected):
         return f"{len(actual)} outputs, expected {len(expected)}"
     chosen = case.compare or range(len(expected))
     faults = [(i, fault_of(actual[i], np.asarray(expected[i]), case)) for i in chosen]
     return "; ".join(f"output {i}: {fault}" for i, fault in faults if fault)
+
+
+def check(cases, relaxc, flags=(), symbolic=False):
+    """For each case an empty string if relaxc agrees with the reference, else what is wrong. They are compiled as one
+    library, which is linked once, and one by one if relaxc refuses that."""
+    found, ready = [""] * len(cases), []
+    for i, case in enumerate(cases):
+        try:
+            ready.append((i, case, reference(case)))
+        except Exception as error:  # the case itself is wrong, which must be seen and not stop the others
+            found[i] = f"no reference: {error}"
+            continue
+        typed_outputs(case.model, ready[-1][2])
+        if symbolic:
+            open_dims(case)
+    for part in [ready, *([one] for one in ready if len(ready) > 1)]:
+        with tempfile.TemporaryDirectory() as folder:
+            entries, fault = compiled([case for _, case, _ in part], relaxc, Path(folder), flags) if part else ([], "")
+            for (i, case, expected), entry in zip(part, entries or [None] * len(part), strict=True):
+                found[i] = difference_of(entry, case, expected) if entry else fault
+        if entries is not None and part is ready:
+            break
+    return found

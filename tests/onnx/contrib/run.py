@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import harness  # noqa: E402
 import onnx  # noqa: E402
 
+BATCH = 24  # models in one library
 FAMILIES = ("fused", "norms", "attention", "quantized", "blocks", "trees", "features", "functions", "misc",
             "labels", "experts", "packed", "sizes", "streams", "text")
 
@@ -42,6 +43,12 @@ def tested():
                 entry[2] += not case.fixed
     return "".join(f"{domain or 'ai.onnx'} {op} {opset} {','.join(sorted(types)) or '-'} {count} {dynamic}\n"
                    for (domain, op, opset), (types, count, dynamic) in sorted(counts.items()))
+
+
+def batches(cases, full, of):
+    """The cases in parts that are compiled together, and the flag of each part."""
+    parts = [(cases[full::of], []), ([case for i, case in enumerate(cases) if i % of != full], ["--fast-codegen"])]
+    return [(part[at:at + BATCH], flag) for part, flag in parts for at in range(0, len(part), BATCH)]
 
 
 def main():
@@ -66,16 +73,14 @@ def main():
     relaxc = options.relaxc.resolve()
     counts = Counter()
     first, step = options.part
-    full, of = options.full_codegen
     for family in options.family or FAMILIES:
-        for i, case in enumerate(itertools.islice(importlib.import_module(family).cases(), first, None, step)):
-            if options.only not in case.name or (options.symbolic and case.fixed):
-                continue
-            fast = [] if i % of == full else ["--fast-codegen"]
-            fault = harness.check(case, relaxc, [*flags, *fast], options.symbolic)
-            counts["failed" if fault else "passed"] += 1
-            if fault or options.verbose:
-                print(f"{family}: {case.name}: {fault or 'agrees'}")
+        chosen = [case for case in itertools.islice(importlib.import_module(family).cases(), first, None, step)
+                  if options.only in case.name and not (options.symbolic and case.fixed)]
+        for batch, fast in batches(chosen, *options.full_codegen):
+            for case, fault in zip(batch, harness.check(batch, relaxc, [*flags, *fast], options.symbolic), strict=True):
+                counts["failed" if fault else "passed"] += 1
+                if fault or options.verbose:
+                    print(f"{family}: {case.name}: {fault or 'agrees'}")
     print(f"{counts['passed']} agree, {counts['failed']} do not")
     return 1 if counts["failed"] or not counts["passed"] else 0
 
