@@ -66,7 +66,7 @@ def node(op, operands, attrs=None, *, domain="com.microsoft", outputs=1, name=No
         if isinstance(operand, Const):
             constants.append(numpy_helper.from_array(operand.array, names[-1]))
         else:
-            inputs[names[-1]] = np.asarray(operand)
+            inputs[names[-1]] = np.array(operand)  # a copy: families change arrays from one case to the next
             infos.append(value_info(names[-1], inputs[names[-1]], symbolic))
     results = [f"y{i}" if w else "" for i, w in enumerate(wanted)]
     body = helper.make_node(op, names, results, domain=domain, **attrs)
