@@ -29,7 +29,7 @@ RTOL, ATOL = 2e-5, 2e-6
 def compiled(functions, folder):
     text, library = Path(folder) / "cases.relay", Path(folder) / "cases.so"
     text.write_text('#[version = "0.0.5"]\n' + "".join(functions.values()))
-    run = subprocess.run([RELAXC, text, "--fast-codegen", "-o", library], capture_output=True, text=True)
+    run = subprocess.run([RELAXC, text, "-O1", "-o", library], capture_output=True, text=True)
     if run.returncode:
         sys.exit(f"{FAMILY}: relaxc ends with {run.returncode}:\n{run.stderr[:6000]}")
     return rlx.Model(library).functions

@@ -41,7 +41,7 @@ def reference(names):
 def compiled(mod, folder, stem):
     text, library = Path(folder) / f"{stem}.relax", Path(folder) / f"{stem}.so"
     text.write_text(mod.script())
-    run = subprocess.run([RELAXC, text, "--fast-codegen", "-o", library], capture_output=True, text=True)
+    run = subprocess.run([RELAXC, text, "-O1", "-o", library], capture_output=True, text=True)
     if run.returncode:
         sys.exit(f"{stem}: relaxc ends with {run.returncode}:\n{run.stderr[:4000]}")
     return rlx.Model(library).functions

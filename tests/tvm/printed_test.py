@@ -14,6 +14,7 @@ from pathlib import Path
 
 SKIPPED = 77
 RELAXC, SOURCE = sys.argv[1:3]
+CODEGEN = "-O1" if "all" in sys.argv[3:] else "--fast-codegen"
 EVERY, EVERY_OLDER = (1, 1) if "all" in sys.argv[3:] else (2, 16)
 sys.path[:0] = [f"{SOURCE}/bench", str(Path(__file__).parent)]
 
@@ -36,7 +37,7 @@ def compiled(folder, number, text):
     """What relaxc says; "" if it compiled."""
     source = Path(folder) / f"p{number}.relax"
     source.write_text(text)
-    run = subprocess.run([RELAXC, source, "--fast-codegen", "-o", source.with_suffix(".so")], capture_output=True, text=True)
+    run = subprocess.run([RELAXC, source, CODEGEN, "-o", source.with_suffix(".so")], capture_output=True, text=True)
     return "" if run.returncode == 0 else (run.stderr.strip() or f"ends with {run.returncode}").split("\n")[0]
 
 

@@ -126,7 +126,7 @@ class Recognition {
     PatternNode pattern, meaning;
   };
 
-  /// Returns the row, or null if `op` cannot be its root. It is parsed when it is first asked for: all rows take four
+  /// Returns the row, or null if `op` cannot be its root. It is parsed when it is first asked for: all rows take three
   /// times as long as the other passes on a model of one operator.
   const Recognized* row(size_t i, const Op& op) {
     const std::string_view text = kRows[i].pattern, root = text.substr(0, text.find_first_of("(["));

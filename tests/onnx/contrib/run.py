@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """run.py: the operators of com.microsoft and ai.onnx.ml over their attributes, against ONNX Runtime.
 
-Usage: run.py RELAXC [--only SUBSTRING] [--family NAME] [--symbolic] [--part K/N] [--full-codegen K/N] [-v] [FLAG…]      flags go to relaxc
+Usage: run.py RELAXC [--only SUBSTRING] [--family NAME] [--symbolic] [--part K/N] [--full-codegen K/N] [-v] [FLAG…]
+       (flags go to relaxc)
        run.py RELAXC --list FILE [--update]
 
 Each family is a module of this folder whose `cases()` yields harness.Case. A family must have cases, and every case
