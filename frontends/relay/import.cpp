@@ -35,7 +35,7 @@ Type* deduce(Types& types, const std::string& program, const relax::OpTable& tab
   return results.size() == 1 ? results[0] : types.compound(Type::kTuple, std::move(results));
 }
 
-frontend::TextConstants parse(SourceText& source, ast::Tree& tree, const relax::OpTable& table) {
+frontend::TextConstants parse(SourceText& source, frontend::ast::Tree& tree, const relax::OpTable& table) {
   Tokens tokens = read_tokens(source);
   frontend::TextConstants said;
   if (tokens.metadata.length > 0) {
@@ -44,7 +44,7 @@ frontend::TextConstants parse(SourceText& source, ast::Tree& tree, const relax::
     if (constants) said.metadata = std::move(*constants);
   }
   auto ask = [&](Types& types, const std::string& program) { return deduce(types, program, table); };
-  Grammar(source, tree, std::move(tokens), ask).file();
+  read_text(source, tree, std::move(tokens), ask);
   return said;
 }
 

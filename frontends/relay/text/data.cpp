@@ -1,234 +1,232 @@
-// data.cpp: data types, and the values that their constructors make.
-//
-// A value of a data type is an int64 scalar (compiler/ops/algebraic.cpp). Its node holds tensors: a field that is a
-// tuple is as many as that has parts, one in another. How many, and of which sizes, types say; so what is written here
-// is a hole until all types of the function are inferred.
-#include "frontends/relay/text/grammar.h"
+// data.cpp: data types, constructors, and fields as tensors.
+#include "frontends/relay/text/data.h"
+
+#include "frontends/relay/text/expressions.h"
+#include "frontends/relay/text/types.h"
 
 namespace relaxc::relay {
 
 using ast::ExprKind;
-using ast::StmtKind;
 
-/// `type List[A] { Cons(A, List[A]), Nil, }`
-void Grammar::declare_type(size_t begin, size_t end) {
-  at_ = begin + 1;
-  Token head = take();
-  auto [entry, fresh] = data_types_.emplace(head.text, DataType{head.place, {}, {}});
-  DataType& type = entry->second;
-  if (!fresh) {
-    (void)refuse(head.place, Kind::redefinition, "two types are named '{}'", head.text);
-    return;
-  }
-  infers_ = true;
-  if (accept("[")) {
-    while (peek().kind == TokenKind::kName) {
-      type.params.push_back(take().text);
-      if (!accept(",")) break;
-    }
-    if (!expect("]", "behind the parameters of a type")) return;
-  }
-  if (accept(";") || at_ >= end) return;  // without constructors
-  if (!expect("{", "in front of constructors")) return;
-  while (!peek().is("}")) {
-    if (!constructor(type, head.text)) return;
-    if (!accept(",")) break;
-  }
-  if (expect("}", "behind constructors") && at_ != end) unexpected("'def @name' or 'type'");
-}
+namespace {
 
-/// `Cons(A, List[A])`: its types are read when they are asked for, since they may be declared below.
-bool Grammar::constructor(DataType& type, const std::string& of) {
-  const Token name = take();
-  if (name.kind != TokenKind::kName) {
-    --at_;
-    return unexpected("a constructor") != nullptr;
-  }
+/// Reads `Cons(A, List[A])`; the types of fields are read when they are asked for, since they may be declared below.
+bool read_constructor(ReaderParts& reader, DataType& type, const std::string& of) {
+  TokenCursor& tokens = reader.tokens;
+  const Token name = tokens.take();
+  if (name.kind != TokenKind::kName) return tokens.unexpected(name, "a constructor");
   Constructor made{name.text, of, name.place, type.constructors.size(), {}};
-  if (accept("(")) {
+  if (tokens.accept("(")) {
     int open = 0;
     bool begins = true;
-    while (!(open == 0 && peek().is(")"))) {
-      if (peek().kind == TokenKind::kEnd) return expect(")", "behind the fields of a constructor");
-      if (begins) made.fields.push_back(at_);
-      const Token token = take();
+    while (!(open == 0 && tokens.peek().is(")"))) {
+      if (tokens.peek().kind == TokenKind::kEnd) return tokens.expect(")", "behind the fields of a constructor");
+      if (begins) made.fields.push_back(tokens.at());
+      const Token token = tokens.take();
       open += (token.is("(") || token.is("[") ? 1 : 0) - (token.is(")") || token.is("]") ? 1 : 0);
       begins = open == 0 && token.is(",");
     }
-    take();
+    tokens.take();
   }
   type.constructors.push_back(name.text);
-  if (!constructors_.emplace(name.text, std::move(made)).second)
-    return refuse(name.place, Kind::redefinition, "two constructors are named '{}'", name.text) != nullptr;
-  return true;
+  if (reader.definitions.add_constructor(std::move(made))) return true;
+  return tokens.refuse(name.place, Kind::redefinition, "two constructors are named '{}'", name.text);
 }
 
-/// The type of what `made` makes, with variables for the parameters, which `types` receives.
-Type* Grammar::data_type_of(const Constructor& made, TypeNames& types) {
+/// Values as the tensors that they are, and fields as the values that these tensors make.
+class Leaves {
+ public:
+  explicit Leaves(ReaderParts& reader) : reader_(reader), tree_(reader.tree) {}
+
+  /// Appends the tensors of `value`.
+  bool add(Expr value, Type* type, std::vector<Expr>& leaves) {
+    constexpr size_t kMost = 256;
+    type = reader_.types.resolved(type);
+    if (type->kind == Type::kFunction) return refuse_function(value->place);
+    if (type->kind != Type::kTuple) {
+      if (leaves.size() == kMost)
+        return reader_.tokens.refuse(value->place, Kind::unsupported, "data with more than {} tensors in a node",
+                                     kMost);
+      leaves.push_back(value);
+      return true;
+    }
+    for (size_t i = 0; i < type->parts.size(); ++i) {
+      Expr part = tree_.subscript(value->place, value, tree_.integer(value->place, static_cast<int64_t>(i)));
+      if (!add(part, type->parts[i], leaves)) return false;
+    }
+    return true;
+  }
+
+  int64_t count(Type* type) {
+    type = reader_.types.resolved(type);
+    if (type->kind != Type::kTuple) return 1;
+    int64_t count_of_parts = 0;
+    for (Type* part : type->parts) count_of_parts += count(part);
+    return count_of_parts;
+  }
+
+  /// A field of this type, whose first tensor is number `leaf`. A type that stays unknown has no values: any will do.
+  Expr read(Expr value, int64_t tag, int64_t& leaf, Type* type, Place place) {
+    type = reader_.types.resolved(type);
+    if (type->kind == Type::kFunction) return refuse_function(place);
+    if (type->kind == Type::kVariable && type->is_hidden)
+      return reader_.tokens.refuse(place, Kind::unbounded,
+                                   "the type of this field is not known here; 'let %x: T = …' can say it");
+    if (type->kind != Type::kTuple) return tensor(value, tag, leaf, *type, place);
+    std::vector<Expr> parts;
+    for (Type* part : type->parts) {
+      parts.push_back(read(value, tag, leaf, part, place));
+      if (parts.back() == nullptr) return nullptr;
+    }
+    return parts.empty() ? tree_.relax_call(place, "tuple", {}) : tree_.make(ExprKind::kTuple, place, std::move(parts));
+  }
+
+ private:
+  Reported refuse_function(Place place) {
+    return reader_.tokens.refuse(place, Kind::unsupported, "functions in the fields of data are not supported");
+  }
+
+  Expr tensor(Expr value, int64_t tag, int64_t& leaf, Type& type, Place place) {
+    const bool is_tensor = type.kind == Type::kTensor;
+    std::vector<Expr> dims;
+    for (int64_t dim : is_tensor ? type.dims : std::vector<int64_t>()) {
+      if (dim == Type::kOpenDim)
+        return reader_.tokens.refuse(place, Kind::unsupported, "fields of data need fixed dims, found {}",
+                                     reader_.types.text(&type));
+      dims.push_back(tree_.integer(place, dim));
+    }
+    Expr shape = tree_.relax_call(place, "shape", {tree_.make(ExprKind::kList, place, std::move(dims))});
+    Expr dtype = tree_.string(place, is_tensor ? type.text : "int64");
+    Expr number = tree_.integer(place, tag), index = tree_.integer(place, leaf++);
+    return tree_.data_call(place, "field", {value, shape}, {{"tag", number}, {"index", index}, {"dtype", dtype}});
+  }
+
+  ReaderParts& reader_;
+  TreeBuilder& tree_;
+};
+
+/// The call that makes a node of these fields; null if an error was reported.
+Expr construct(ReaderParts& reader, int64_t tag, const std::vector<Expr>& values, Place place) {
+  std::vector<Expr> leaves;
+  for (Expr value : values)
+    if (!Leaves(reader).add(value, reader.values.of(value), leaves)) return nullptr;
+  Expr fields = reader.tree.make(ExprKind::kTuple, place, std::move(leaves));
+  return reader.tree.data_call(place, "construct", {fields}, {{"tag", reader.tree.integer(place, tag)}});
+}
+
+/// A hole that `fill` fills when types are known.
+Expr delayed(ReaderParts& reader, Place place, Type* type, std::function<Expr()> fill) {
+  ast::Expr* hole = reader.tree.hole(place);
+  reader.values.add_hole([hole, fill = std::move(fill)] {
+    Expr made = fill();
+    if (made != nullptr) *hole = *made;
+    return made != nullptr;
+  });
+  return reader.values.set(hole, type);
+}
+
+/// Reads `(%x, Nil)` behind a constructor; whether that succeeded.
+bool read_fields(ReaderParts& reader, const Token& name, Place& whole, std::vector<Expr>& values) {
+  TokenCursor& tokens = reader.tokens;
+  const Constructor& made = *reader.definitions.constructor(name.text);
+  if (tokens.accept("(")) {
+    while (!tokens.peek().is(")")) {
+      Expr value = read_expression(reader);
+      if (value == nullptr) return false;
+      values.push_back(reader.named(value, "field", value->place));
+      if (!tokens.accept(",")) break;
+    }
+    whole = join(whole, tokens.peek().place);
+    if (!tokens.expect(")", "behind the fields of a constructor")) return false;
+  } else if (!made.fields.empty()) {
+    return tokens.refuse(name.place, Kind::unsupported, "the constructor '{}' is not a value; call it in a function",
+                         name.text);
+  }
+  if (values.size() == made.fields.size()) return true;
+  return tokens.refuse(whole, Kind::wrong_arity, "'{}' has {} fields, found {}", name.text, made.fields.size(),
+                       values.size());
+}
+
+}  // namespace
+
+void read_type_definition(ReaderParts& reader, size_t begin, size_t end) {
+  TokenCursor& tokens = reader.tokens;
+  tokens.go_to(begin + 1);
+  const Token head = tokens.take();
+  DataType* type = reader.definitions.add_type(head.text, head.place);
+  if (type == nullptr) {
+    (void)tokens.refuse(head.place, Kind::redefinition, "two types are named '{}'", head.text);
+    return;
+  }
+  reader.values.infer();
+  if (tokens.accept("[")) {
+    while (tokens.peek().kind == TokenKind::kName) {
+      type->params.push_back(tokens.take().text);
+      if (!tokens.accept(",")) break;
+    }
+    if (!tokens.expect("]", "behind the parameters of a type")) return;
+  }
+  if (tokens.accept(";") || tokens.at() >= end) return;  // without constructors
+  if (!tokens.expect("{", "in front of constructors")) return;
+  while (!tokens.peek().is("}")) {
+    if (!read_constructor(reader, *type, head.text)) return;
+    if (!tokens.accept(",")) break;
+  }
+  if (tokens.expect("}", "behind constructors") && tokens.at() != end) (void)tokens.unexpected("'def @name' or 'type'");
+}
+
+Type* data_type_of(ReaderParts& reader, const Constructor& made, TypeNames& types) {
   std::vector<Type*> arguments;
-  for (const std::string& param : data_types_.at(made.type).params)
-    arguments.push_back(types[param] = types_.variable());
-  return types_.compound(Type::kData, std::move(arguments), made.type);
+  for (const std::string& param : reader.definitions.type(made.type)->params)
+    arguments.push_back(types[param] = reader.types.variable());
+  return reader.types.compound(Type::kData, std::move(arguments), made.type);
 }
 
-/// Null fields: what was wrong was reported.
-std::vector<Type*> Grammar::fields_of(const Constructor& made, const TypeNames& types) {
+std::vector<Type*> fields_of(ReaderParts& reader, const Constructor& made, const TypeNames& types) {
   std::vector<Type*> fields;
-  for (size_t begin : made.fields) fields.push_back(read_type_at(begin, types));
+  for (size_t begin : made.fields) fields.push_back(read_type_at(reader, begin, types));
   return fields;
 }
 
-ast::Expr* Grammar::hole(Place place) {
-  constexpr uint32_t kDepth = 8;
-  ast::Expr& made = tree_.exprs.emplace_back();
-  made.place = place, made.depth = kDepth;
-  return &made;
-}
-
-Grammar::Expr Grammar::integer(Place place, int64_t value) {
-  if (value < 0) return make(ExprKind::kUnary, place, {integer(place, -value)}, "-");
-  return make(ExprKind::kInt, place, {}, std::to_string(value));
-}
-
-/// R.op(arguments, key=value)
-Grammar::Expr Grammar::int_keyword_call(Place place, std::string_view op, std::vector<Expr> arguments,
-                                        const std::vector<std::pair<std::string, Expr>>& keywords) {
-  Expr family = make(ExprKind::kAttribute, place, {name(place, "R")}, "adt");
-  arguments.insert(arguments.begin(), make(ExprKind::kAttribute, place, {family}, std::string(op)));
-  constexpr uint32_t kDepth = 4;
-  ast::Expr& made = tree_.exprs.emplace_back(ast::Expr{ExprKind::kCall, place, {}, std::move(arguments), {}, kDepth});
-  for (const auto& [key, value] : keywords) made.keywords.push_back({key, place, value});
-  return &made;
-}
-
-/// `Cons(%x, Nil)`
-Grammar::Expr Grammar::construct() {
-  const Token token = take();
-  const Constructor& made = constructors_.at(token.text);
-  std::vector<Expr> values;
+Expr read_construct(ReaderParts& reader) {
+  const Token token = reader.tokens.take();
+  const Constructor& made = *reader.definitions.constructor(token.text);
   Place whole = token.place;
-  if (accept("(")) {
-    while (!peek().is(")")) {
-      Expr value = expression();
-      if (value == nullptr) return nullptr;
-      values.push_back(named(value, "field", value->place));
-      if (!accept(",")) break;
-    }
-    whole = join(whole, peek().place);
-    if (!expect(")", "behind the fields of a constructor")) return nullptr;
-  } else if (!made.fields.empty()) {
-    return refuse(token.place, Kind::unsupported, "the constructor '{}' is not a value; call it in a function",
-                  token.text);
-  }
-  if (values.size() != made.fields.size())
-    return refuse(whole, Kind::wrong_arity, "'{}' has {} fields, found {}", token.text, made.fields.size(),
-                  values.size());
-  TypeNames types;
-  Type* type = data_type_of(made, types);
-  std::vector<Type*> fields = fields_of(made, types);
+  std::vector<Expr> values;
+  if (!read_fields(reader, token, whole, values)) return nullptr;
+  TypeNames names;
+  Type* type = data_type_of(reader, made, names);
+  const std::vector<Type*> fields = fields_of(reader, made, names);
   for (size_t i = 0; i < fields.size(); ++i) {
     if (fields[i] == nullptr) return nullptr;
-    if (types_.unify(fields[i], type_of(values[i]))) continue;
-    return refuse(values[i]->place, Kind::dtype_mismatch, "field {} of '{}' is {}, found {}", i, token.text,
-                  types_.text(fields[i]), types_.text(type_of(values[i])));
+    Type* given = reader.values.of(values[i]);
+    if (reader.types.unify(fields[i], given)) continue;
+    return reader.tokens.refuse(values[i]->place, Kind::dtype_mismatch, "field {} of '{}' is {}, found {}", i,
+                                token.text, reader.types.text(fields[i]), reader.types.text(given));
   }
-  ast::Expr* result = hole(whole);
-  holes_.push_back([this, result, &made, values] { return fill_construct(*result, made, values); });
-  return typed(result, type);
+  return delayed(reader, whole, type, [&reader, tag = static_cast<int64_t>(made.tag), values, whole] {
+    return construct(reader, tag, values, whole);
+  });
 }
 
-bool Grammar::fill_construct(ast::Expr& into, const Constructor& made, const std::vector<Expr>& values) {
-  std::vector<Expr> leaves;
-  for (Expr value : values)
-    if (!add_leaves(value, types_.resolved(type_of(value)), leaves)) return false;
-  Expr tag = integer(into.place, static_cast<int64_t>(made.tag));
-  Expr fields = make(ExprKind::kTuple, into.place, std::move(leaves));
-  const uint32_t depth = into.depth;
-  into = *int_keyword_call(into.place, "construct", {fields}, {{"tag", tag}});
-  into.depth = depth;
-  return true;
-}
-
-/// The tensors that `value` is.
-bool Grammar::add_leaves(Expr value, Type* type, std::vector<Expr>& leaves) {
-  constexpr size_t kMost = 256;
-  type = types_.resolved(type);
-  if (type->kind == Type::kFunction)
-    return refuse(value->place, Kind::unsupported, "functions in the fields of data are not supported") != nullptr;
-  if (type->kind != Type::kTuple) {
-    if (leaves.size() == kMost)
-      return refuse(value->place, Kind::unsupported, "data with more than {} tensors in a node", kMost) != nullptr;
-    leaves.push_back(value);
-    return true;
-  }
-  for (size_t i = 0; i < type->parts.size(); ++i) {
-    Expr part = make(ExprKind::kSubscript, value->place, {value, integer(value->place, static_cast<int64_t>(i))});
-    if (!add_leaves(part, type->parts[i], leaves)) return false;
-  }
-  return true;
-}
-
-int64_t Grammar::leaf_count(Type* type) {
-  type = types_.resolved(type);
-  if (type->kind != Type::kTuple) return 1;
-  int64_t count = 0;
-  for (Type* part : type->parts) count += leaf_count(part);
-  return count;
-}
-
-Grammar::Expr Grammar::field(Expr value, const Constructor& made, const std::vector<Type*>& fields, size_t index,
-                             Place place) {
-  ast::Expr* result = hole(place);
+Expr data_field(ReaderParts& reader, Expr value, const Constructor& made, const std::vector<Type*>& fields,
+                size_t index, Place place) {
   const auto tag = static_cast<int64_t>(made.tag);
-  holes_.push_back([this, result, value, tag, fields, index, place] {
+  return delayed(reader, place, fields[index], [&reader, value, tag, fields, index, place] {
+    Leaves leaves(reader);
     int64_t leaf = 0;
-    for (size_t i = 0; i < index; ++i) leaf += leaf_count(fields[i]);
-    Expr read = read_leaves(value, tag, leaf, fields[index], place);
-    if (read != nullptr) *result = *read;
-    return read != nullptr;
+    for (size_t i = 0; i < index; ++i) leaf += leaves.count(fields[i]);
+    return leaves.read(value, tag, leaf, fields[index], place);
   });
-  return typed(result, fields[index]);
 }
 
-/// A field of this type, whose first tensor is number `leaf`. A type that stays unknown has no values: any will do.
-Grammar::Expr Grammar::read_leaves(Expr value, int64_t tag, int64_t& leaf, Type* type, Place place) {
-  type = types_.resolved(type);
-  if (type->kind == Type::kTuple) {
-    std::vector<Expr> parts;
-    for (Type* part : type->parts) {
-      parts.push_back(read_leaves(value, tag, leaf, part, place));
-      if (parts.back() == nullptr) return nullptr;
-    }
-    return parts.empty() ? relax_call(place, "tuple", {}) : make(ExprKind::kTuple, place, std::move(parts));
-  }
-  if (type->kind == Type::kFunction)
-    return refuse(place, Kind::unsupported, "functions in the fields of data are not supported");
-  if (type->kind == Type::kVariable && type->is_hidden)
-    return refuse(place, Kind::unbounded, "the type of this field is not known here; 'let %x: T = …' can say it");
-  const bool is_tensor = type->kind == Type::kTensor;
-  std::vector<Expr> dims;
-  for (int64_t dim : is_tensor ? type->dims : std::vector<int64_t>()) {
-    if (dim == Type::kOpenDim)
-      return refuse(place, Kind::unsupported, "fields of data need fixed dims, found {}", types_.text(type));
-    dims.push_back(integer(place, dim));
-  }
-  Expr shape = relax_call(place, "shape", {make(ExprKind::kList, place, std::move(dims))});
-  Expr dtype = make(ExprKind::kString, place, {}, is_tensor ? type->text : "int64");
-  return int_keyword_call(place, "field", {value, shape},
-                          {{"tag", integer(place, tag)}, {"index", integer(place, leaf++)}, {"dtype", dtype}});
-}
-
-/// What stands where no clause of a partial match fits: reading it ends the run.
-Grammar::Expr Grammar::no_value(Type* type, Place place) {
-  ast::Expr* result = hole(place);
-  holes_.push_back([this, result, type, place] {
+Expr no_value(ReaderParts& reader, Type* type, Place place) {
+  return delayed(reader, place, type, [&reader, type, place] {
+    TreeBuilder& tree = reader.tree;
     int64_t leaf = 0;
-    Expr nothing = relax_call(place, "const", {integer(place, 0), make(ExprKind::kString, place, {}, "int64")});
-    Expr read = read_leaves(nothing, -1, leaf, type, place);
-    if (read != nullptr) *result = *read;
-    return read != nullptr;
+    Expr nothing = tree.relax_call(place, "const", {tree.integer(place, 0), tree.string(place, "int64")});
+    return Leaves(reader).read(nothing, -1, leaf, type, place);
   });
-  return typed(result, type);
 }
 
 }  // namespace relaxc::relay
