@@ -13,7 +13,7 @@
 #include "compiler/api/row_budget.h"
 #include "compiler/ops/op_table.h"
 #include "compiler/transform/passes.h"
-#include "compiler/transform/tvm_dialect.h"
+#include "compiler/transform/tvm/tvm_dialect.h"
 
 namespace relaxc::api {
 namespace {

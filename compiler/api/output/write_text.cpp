@@ -7,7 +7,7 @@
 #include "compiler/api/observe/graph_view.h"
 #include "compiler/api/output/write_object.h"
 #include "compiler/relax/print.h"
-#include "compiler/transform/tvm_dialect.h"
+#include "compiler/transform/tvm/tvm_dialect.h"
 
 namespace relaxc::api {
 namespace {

@@ -10,6 +10,7 @@
 #include "frontends/relax/function/statements.h"
 #include "frontends/relax/function/values.h"
 #include "frontends/relax/text/literals.h"
+#include "frontends/relax/text/name_uses.h"
 
 namespace relaxc::frontend {
 
@@ -54,6 +55,7 @@ class LoopReader {
   Status read_inside();
   Status make_arguments();
   bool read_body();
+  bool read_statements();
   bool read_yields(const std::vector<Value*>& next);
   Result<Value*> going_on();
   Result<std::vector<Info>> result_infos();
@@ -153,13 +155,19 @@ Status LoopReader::make_arguments() {
 bool LoopReader::read_body() {
   GraphCursor::Inside inside(fn_.graph, region_);
   Results::Into nothing_returned(fn_.results, nullptr);
-  bool ok = bool(suite(fn_, {stmt_.body.begin(), stmt_.body.end() - 1}));
+  bool ok = read_statements();
   Result<std::vector<Value*>> next = call_arguments(fn_, *end_->value);
   if (!ok || !next) return false;
   if (next->size() == carried()) return read_yields(*next);
   (void)fn_.source.error(end_->value->place, Kind::wrong_arity, "R.carry carries {} values, the loop {}", next->size(),
                          carried());
   return false;
+}
+
+/// Reads the statements before R.carry, which reads names that they bind.
+bool LoopReader::read_statements() {
+  Names::Later later(fn_.names, names_used({end_}));
+  return bool(suite(fn_, {stmt_.body.begin(), stmt_.body.end() - 1}));
 }
 
 bool LoopReader::read_yields(const std::vector<Value*>& next) {

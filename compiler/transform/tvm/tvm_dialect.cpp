@@ -3,7 +3,7 @@
 // TVM and relaxc share the names of many operators, and for some of them everything that a call says. Those calls stay;
 // an operator that differs in an attribute, an operand or its meaning becomes a prim func made of its definition, which
 // means the same to both. A view is a reshape. A guard is an assertion, since TVM's text has no status.
-#include "compiler/transform/tvm_dialect.h"
+#include "compiler/transform/tvm/tvm_dialect.h"
 
 #include <algorithm>
 #include <set>
@@ -11,6 +11,11 @@
 #include "compiler/relax/print.h"
 #include "compiler/tir/builder.h"
 #include "compiler/tir/visit.h"
+#include "compiler/transform/tvm/branches.h"
+#include "compiler/transform/tvm/data_sizes.h"
+#include "compiler/transform/tvm/definition.h"
+#include "compiler/transform/tvm/flat_views.h"
+#include "compiler/transform/tvm/loops.h"
 
 namespace relaxc {
 namespace {
@@ -34,20 +39,31 @@ bool is_shared(const Op& op) {
 }
 
 void make_prim_func(GraphBuilder& builder, Op& op) {
-  Module& module = builder.module();
-  std::string stem(op.def->name.text().substr(op.def->name.text().rfind('.') + 1));
-  tir::PrimFunc* function = module.add_prim_func(define_op(module.context(), op, module.unique_name(stem)));
-  std::vector<Value*> tensors;
-  for (Value* operand : op.operands())
-    if (operand != nullptr && operand->info->as<TensorInfo>() != nullptr) tensors.push_back(operand);
+  std::vector<Value*> operands;
+  op.callee = add_definition(builder, op, operands)->name;
   op.drop_operands();
-  for (Value* tensor : tensors) op.add_operand(tensor);
+  for (Value* operand : operands) op.add_operand(operand);
   op.kind = OpKind::kCallTir;
-  op.callee = function->name;
   op.def = nullptr;
   op.attrs = {};
-  for (const tir::Param& param : function->params)
-    if (param.buffer == nullptr) op.add_operand(builder.prim(param.var));
+}
+
+/// Replaces `op`, which makes a tensor of a scalar, by a call of a prim func that stores it.
+void make_scalar_store(GraphBuilder& builder, Op& op) {
+  Module& module = builder.module();
+  tir::Builder build(module.context());
+  const DType from = op.operand(0)->info->as<PrimInfo>()->dtype;
+  Var scalar = module.context().var("x", from);
+  tir::BufferRef made = build.buffer("y", op.result()->dtype(), {});
+  tir::PrimFunc function;
+  function.name = module.unique_name("scalar");
+  function.location = op.location;
+  function.params = {{nullptr, scalar}, {made, {}}};
+  function.body = build.store(made, {}, arith::cast(made->dtype, scalar));
+  op.callee = module.add_prim_func(std::move(function))->name;
+  op.kind = OpKind::kCallTir;
+  op.def = nullptr;
+  op.attrs = {};
 }
 
 Status make_reshape(GraphBuilder& builder, Op& op) {
@@ -60,6 +76,7 @@ Status make_reshape(GraphBuilder& builder, Op& op) {
 
 /// Replaces statements and expressions that TVM's text cannot spell.
 void rewrite_statements(arith::Context& context, tir::PrimFunc& function) {
+  flatten_views(context, function);
   tir::Builder build(context);
   tir::Rewriter rewriter;
   rewriter.on_stmt = [&](tir::Stmt s) {
@@ -158,15 +175,18 @@ void spell_out_parts(std::string& text) {
 }  // namespace
 
 Status to_tvm_dialect(relax::Module& module, const relax::OpTable& ops, Diagnostics& diag) {
+  RELAXC_DO(loops_to_functions(module, ops, diag));
+  RELAXC_DO(pack_branches(module, ops, diag));
+  RELAXC_DO(read_sizes_of_data(module, ops, diag));
   for (Function* function : module.functions()) {
     std::set<const Op*> replaced;  // looked up only
     for (Op* op : ops_of(function->body(), true)) {
-      if (op->kind == OpKind::kLoop)
-        return diag.error(op->location, Kind::unsupported,
-                          "'{}' has a loop, which TVM's text has only as a function that calls itself; --dialect=tvm "
-                          "does not write it so",
-                          function->name);
       if (op->kind != OpKind::kOperator || is_shared(*op)) continue;
+      if (op->is("prim_to_tensor")) {
+        GraphBuilder builder(module, ops, op, diag);
+        make_scalar_store(builder, *op);
+        continue;
+      }
       if (op->def->role == Role::kHost || op->def->role == Role::kNode) continue;
       GraphBuilder builder(module, ops, op, diag);
       builder.location = op->location;
