@@ -63,7 +63,7 @@ def written(folder, name, text):
 
 
 def program_findings(folder, name):
-    """Compares a program of dialect_programs.py, as TVM runs it, with NumPy."""
+    """Compares a program of dialect_programs.py, as TVM runs it, with NumPy; relaxc reads its own text too."""
     text, reference, runs = PROGRAMS[name]
     path, said = written(folder, name, text)
     if said:
@@ -72,7 +72,8 @@ def program_findings(folder, name):
         machine = relax.VirtualMachine(tvm.compile(parsed(path), "llvm"), tvm.cpu())
     except BaseException as error:
         return [f"{name}: TVM does not read it: {str(error).splitlines()[-1] if str(error) else error!r}"]
-    wrong = []
+    check = subprocess.run([RELAXC, "--check", path], capture_output=True, text=True)
+    wrong = [f"{name}: relaxc does not read what it wrote: {check.stderr[:300]}"] if check.returncode else []
     for inputs in runs:
         tensors = [tvm.runtime.tensor(x) if isinstance(x, (np.ndarray, np.generic)) else x for x in inputs]
         found, expected = numpy_of(machine["main"](*tensors)), reference(*inputs)

@@ -61,6 +61,13 @@ bool binds_last(const std::vector<const ast::Stmt*>& body, const std::string& na
   return std::any_of(target.items.begin(), target.items.end(), [&](const ast::Expr* e) { return e->text == name; });
 }
 
+/// Returns whether `info` is the type of a tensor or a shape that says at most its rank and dtype.
+bool lacks_dims(Info info) {
+  if (const auto* tensor = info->as<relax::TensorInfo>()) return !tensor->shape;
+  const auto* shape = info->as<relax::ShapeInfo>();
+  return shape != nullptr && !shape->dims;
+}
+
 /// Reads one `if` statement with its branches.
 class BranchReader {
  public:
@@ -91,6 +98,7 @@ class BranchReader {
   void poison(const std::vector<std::string>& names);
   Result<Value*> value_in(const Side& side, const Term& term);
   Result<Info> joined_info(const std::string& name, Info a, Info b);
+  Result<Info> completed(Info said, Info a, Info b, const std::string& name);
   Status check_joined(Info a, Info b, const std::string& name) const;
   Result<Info> join_infos(Info a, Info b, const std::string& name);
   arith::Expr join_numbers(arith::Expr x, arith::Expr y, bool equal, const std::string& name);
@@ -253,13 +261,33 @@ Result<relax::Value*> BranchReader::value_in(const Side& side, const Term& term)
   return as_value(fn_, term, stmt_.place);
 }
 
-/// Returns the type of a result: as its labels declare it, with new symbols that the `if` binds, or else the join.
+/// Returns the type of a result: as its labels declare it, with new symbols that the `if` binds, or else the join. TVM
+/// declares a rank where the branches differ in dims; these are those of the join.
 Result<relax::Info> BranchReader::joined_info(const std::string& name, Info a, Info b) {
   auto label = then_.labels.find(name), other = else_.labels.find(name);
   bool declared = label != then_.labels.end() && other != else_.labels.end() && label->second->annotation != nullptr;
   if (!declared) return join_infos(a, b, name);
   RELAXC_DO(check_joined(a, b, name));
-  return read_info_by(fn_, DimPattern::kFresh, *label->second->annotation, op_->binds);
+  RELAXC_TRY(Info said, read_info_by(fn_, DimPattern::kFresh, *label->second->annotation, op_->binds));
+  return completed(said, a, b, name);
+}
+
+/// Returns `said` with the join of `a` and `b` in the place of fields of which it has no dims.
+Result<relax::Info> BranchReader::completed(Info said, Info a, Info b, const std::string& name) {
+  const auto *tuple = said->as<relax::TupleInfo>(), *left = a->as<relax::TupleInfo>(),
+             *right = b->as<relax::TupleInfo>();
+  if (tuple != nullptr && left != nullptr && right != nullptr && tuple->fields.size() == left->fields.size() &&
+      tuple->fields.size() == right->fields.size()) {
+    std::vector<Info> fields;
+    for (size_t i = 0; i < tuple->fields.size(); ++i) {
+      RELAXC_TRY(Info field, completed(tuple->fields[i], left->fields[i], right->fields[i], name));
+      fields.push_back(field);
+    }
+    return relax::tuple_info(fn_.context(), std::move(fields));
+  }
+  if (!lacks_dims(said) || said->kind != a->kind || said->kind != b->kind) return said;
+  RELAXC_TRY(Info joined, join_infos(a, b, name));
+  return relax::subsumes(said, joined) ? joined : said;
 }
 
 Status BranchReader::check_joined(Info a, Info b, const std::string& name) const {
