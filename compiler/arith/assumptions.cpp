@@ -85,7 +85,7 @@ void Assumptions::solve_equalities(const std::vector<Expr>& assumptions) {
   for (Expr e : assumptions) {
     const Binary* n = comparison_of_indices(e);
     if (n == nullptr || n->kind != ExprKind::kEq) continue;
-    auto zero = sum(poly(n->a), poly(n->b), -1);
+    auto zero = canonical_.sum_of(n->a, n->b, -1);
     Expr solved = zero ? solve(*zero) : Expr();
     if (!solved) continue;
     variables.push_back(solved);
@@ -147,7 +147,7 @@ void Assumptions::read(const std::vector<Expr>& assumptions) {
   size_t first = nonpositive_.size();
   for (Expr e : assumptions) {
     const Binary* n = comparison_of_indices(e);
-    auto difference = n != nullptr ? sum(poly(n->a), poly(n->b), -1) : std::nullopt;
+    auto difference = n != nullptr ? canonical_.sum_of(n->a, n->b, -1) : std::nullopt;
     if (!difference) continue;
     if (n->kind == ExprKind::kNe) {
       nonzero_.push_back(primitive(*difference));

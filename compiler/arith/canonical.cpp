@@ -170,8 +170,8 @@ Polynomial Canonical::make(Expr e) {
   using Maybe = std::optional<Polynomial>;
   Maybe made = visit(
       e, [&](const IntImm& n) -> Maybe { return Polynomial::constant(n.value); },
-      [&](const VarNode&) -> Maybe { return value_of(e); }, [&](const Add& n) { return sum(poly(n.a), poly(n.b)); },
-      [&](const Sub& n) { return sum(poly(n.a), poly(n.b), -1); },
+      [&](const VarNode&) -> Maybe { return value_of(e); }, [&](const Add& n) { return sum_of(n.a, n.b, 1); },
+      [&](const Sub& n) { return sum_of(n.a, n.b, -1); },
       [&](const Mul& n) -> Maybe {
         // A product of n sums has 2^n terms, each of which takes n - 1 checked multiplications at run time.
         constexpr size_t kMostExpanded = 32;
@@ -179,7 +179,10 @@ Polynomial Canonical::make(Expr e) {
         bool sums = a.terms.size() > 1 && b.terms.size() > 1;
         return sums && a.terms.size() * b.terms.size() > kMostExpanded ? std::nullopt : product(a, b);
       },
-      [&](const FloorDiv& n) { return division_.divide(poly(n.a), poly(n.b)); },
+      [&](const FloorDiv& n) {
+        const Pair both = polys(n.a, n.b);
+        return division_.divide(both.a, both.b);
+      },
       [&](const FloorMod& n) -> Maybe {
         constexpr size_t kLongest = 32;  // terms; chains of remainders would double them at each step
         const Polynomial &a = poly(n.a), &b = poly(n.b);
@@ -190,9 +193,10 @@ Polynomial Canonical::make(Expr e) {
         return whole ? sum(a, *whole, -1) : std::nullopt;
       },
       [&](const Binary& n) -> Maybe {
-        if (n.kind == ExprKind::kMin || n.kind == ExprKind::kMax)
-          return conditions_.minimum(n.kind, poly(n.a), poly(n.b));
-        return n.kind == ExprKind::kDiv || n.kind == ExprKind::kMod ? truncate(n) : std::nullopt;
+        if (n.kind == ExprKind::kDiv || n.kind == ExprKind::kMod) return truncate(n);
+        if (n.kind != ExprKind::kMin && n.kind != ExprKind::kMax) return std::nullopt;
+        const Pair both = polys(n.a, n.b);
+        return conditions_.minimum(n.kind, both.a, both.b);
       },
       [&](const Select& n) -> Maybe { return conditions_.selection(n); },
       [&](const Cast&) -> Maybe { return cast_to_index(e); }, [](const Not&) -> Maybe { return std::nullopt; },

@@ -35,7 +35,16 @@ class Canonical {
   Expr expr(Expr e);
   /// Returns the polynomial of an index expression.
   const Polynomial& poly(Expr e);
+  /// The polynomials of two index expressions.
+  struct Pair {
+    const Polynomial &a, &b;
+  };
+  /// Makes the form of `b` first: terms stand in the order in which their atoms were made, and C++ leaves open which
+  /// argument of a call is evaluated first, so `f(poly(a), poly(b))` would depend on the compiler that builds relaxc.
+  Pair polys(Expr a, Expr b);
   Expr to_expr(const Polynomial& p);
+  /// Returns a + scale * b; nothing if that overflows.
+  std::optional<Polynomial> sum_of(Expr a, Expr b, int64_t scale);
   /// Returns the range of values, as a query of its own.
   Range bounds(const Polynomial& p);
 
@@ -112,6 +121,14 @@ inline Expr CanonicalPart::expr(Expr e) {
 }
 inline const Polynomial& CanonicalPart::poly(Expr e) {
   return canonical_.poly(e);
+}
+inline Canonical::Pair Canonical::polys(Expr a, Expr b) {
+  const Polynomial& second = poly(b);
+  return {poly(a), second};
+}
+inline std::optional<Polynomial> Canonical::sum_of(Expr a, Expr b, int64_t scale) {
+  const Pair both = polys(a, b);
+  return sum(both.a, both.b, scale);
 }
 inline Expr CanonicalPart::to_expr(const Polynomial& p) {
   return canonical_.to_expr(p);

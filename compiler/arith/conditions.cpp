@@ -37,7 +37,7 @@ Expr Conditions::condition(Expr e) {
   if (compares) {
     const auto& n = static_cast<const Binary&>(*e.node());
     if (n.a.dtype().is_index())
-      if (auto difference = sum(poly(n.a), poly(n.b), -1)) return comparison(n.kind, *difference);
+      if (auto difference = canonical_.sum_of(n.a, n.b, -1)) return comparison(n.kind, *difference);
   }
   if (const auto* n = e.as<Not>()) {
     Expr opposite = inverse(expr(n->a));
@@ -92,7 +92,8 @@ Expr Conditions::comparison(ExprKind kind, const Polynomial& whole) {
   if (!ordered && !right.is_zero() && !left.is_zero() &&
       MonomialOrder()(right.terms.begin()->first, left.terms.begin()->first) && !right.as_constant())
     std::swap(left, right);
-  return context().binary(kind, to_expr(left), to_expr(right));
+  const Expr second = to_expr(right);  // nodes are made in this order whichever compiler builds relaxc
+  return context().binary(kind, to_expr(left), second);
 }
 
 /// The comparison `q * g + k kind 0` with no term but a quotient q = x // c, as a comparison of x: a guard about a size
@@ -128,7 +129,7 @@ Polynomial Conditions::minimum(ExprKind kind, const Polynomial& a, const Polynom
   // `x` can be left out if `y` is always at least as small (as large).
   auto beats = [&](Expr y, Expr x) {
     if (x == y) return true;
-    auto difference = kind == ExprKind::kMin ? sum(poly(y), poly(x), -1) : sum(poly(x), poly(y), -1);
+    auto difference = kind == ExprKind::kMin ? canonical_.sum_of(y, x, -1) : canonical_.sum_of(x, y, -1);
     return difference && canonical_.proofs().proves_nonpositive(*difference);
   };
   auto drop = [&](std::vector<Expr>& from, const std::vector<Expr>& others) {
@@ -162,7 +163,8 @@ bool Conditions::agree_where(Expr equality, Expr a, Expr b) {
     for_each_reached(arm, [&](Expr node) { return ++nodes > kLongest ? std::vector<Expr>{} : operands(node); });
   if (nodes > kLongest || !canonical_.budget().afford(nodes)) return false;
   Substitution at = {{n.a, n.b}};
-  return poly(substitute(a, at)) == poly(substitute(b, at));
+  const Polynomial& second = poly(substitute(b, at));  // in this order, as in Canonical::polys
+  return poly(substitute(a, at)) == second;
 }
 
 Polynomial Conditions::selection(const Select& n) {

@@ -109,7 +109,8 @@ std::optional<Polynomial> Division::divide_by_symbols(const Polynomial& a, const
   if (beyond && canonical_.ranges().range(rest).lower >= 0 && beyond->add({}, 1) &&
       canonical_.proofs().proves_nonpositive(*beyond))
     return whole;
-  Expr made = context().binary(ExprKind::kFloorDiv, to_expr(rest), to_expr(b));
+  const Expr divisor = to_expr(b);  // nodes are made in this order whichever compiler builds relaxc
+  Expr made = context().binary(ExprKind::kFloorDiv, to_expr(rest), divisor);
   return sum(whole, made.constant() != nullptr ? Polynomial::constant(*made.constant()) : canonical_.atom(made));
 }
 

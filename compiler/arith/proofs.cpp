@@ -58,7 +58,7 @@ bool Proofs::proves_nonpositive(const Polynomial& p) {
 }
 
 bool Proofs::proves_order(Expr a, Expr b, int64_t gap) {
-  auto difference = sum(poly(a), poly(b), -1);
+  auto difference = canonical_.sum_of(a, b, -1);
   return difference && difference->add({}, gap) && proves_nonpositive(*difference);
 }
 

@@ -53,14 +53,20 @@ Ranges::Known Ranges::learn(Expr atom) {
 
 Range Ranges::range_of_node(Expr atom) {
   auto of = [&](Expr e) { return range(poly(e), 1); };
+  // The ranges of both operands: `b` first, since a query may make nodes and takes steps of the budget
+  // (Canonical::polys).
+  auto of_both = [&](Range (*combine)(Range, Range), Expr a, Expr b) {
+    const Range second = of(b);
+    return combine(of(a), second);
+  };
   return visit(
       atom, [&](const VarNode&) { return facts_.range_of(atom); },
-      [&](const FloorDiv& n) { return floor_divide(of(n.a), of(n.b)); },
-      [&](const FloorMod& n) { return floor_remainder(of(n.a), of(n.b)); },
-      [&](const Div& n) { return truncated_divide(of(n.a), of(n.b)); },
-      [&](const Mod& n) { return truncated_remainder(of(n.a), of(n.b)); },
-      [&](const Min& n) { return smaller(of(n.a), of(n.b)); }, [&](const Max& n) { return larger(of(n.a), of(n.b)); },
-      [&](const Select& n) { return hull(of(n.then_value), of(n.else_value)); },
+      [&](const FloorDiv& n) { return of_both(floor_divide, n.a, n.b); },
+      [&](const FloorMod& n) { return of_both(floor_remainder, n.a, n.b); },
+      [&](const Div& n) { return of_both(truncated_divide, n.a, n.b); },
+      [&](const Mod& n) { return of_both(truncated_remainder, n.a, n.b); },
+      [&](const Min& n) { return of_both(smaller, n.a, n.b); }, [&](const Max& n) { return of_both(larger, n.a, n.b); },
+      [&](const Select& n) { return of_both(hull, n.then_value, n.else_value); },
       [&](const Cast& n) {
         DType from = n.value.dtype();
         if (from.is_bool()) return Range{0, 1};
@@ -76,22 +82,27 @@ Range Ranges::range_of_node(Expr atom) {
 
 Congruence Ranges::congruence_of_node(Expr atom) {
   auto of = [&](Expr e) { return congruence(poly(e)); };
+  auto hull_of = [&](Expr a, Expr b) {  // in this order, as above
+    const Congruence second = of(b);
+    return hull(of(a), second);
+  };
   switch (atom->kind) {
     case ExprKind::kVar:
       return facts_.congruence_of(atom);
     case ExprKind::kSelect:
-      return hull(of(atom.as<Select>()->then_value), of(atom.as<Select>()->else_value));
+      return hull_of(atom.as<Select>()->then_value, atom.as<Select>()->else_value);
     case ExprKind::kMin:
     case ExprKind::kMax:
     case ExprKind::kFloorDiv:
     case ExprKind::kFloorMod:
     case ExprKind::kMod: {
       const auto& n = static_cast<const Binary&>(*atom.node());
-      if (atom->kind == ExprKind::kMin || atom->kind == ExprKind::kMax) return hull(of(n.a), of(n.b));
+      if (atom->kind == ExprKind::kMin || atom->kind == ExprKind::kMax) return hull_of(n.a, n.b);
       if (atom->kind == ExprKind::kFloorDiv)
         return n.b.constant() != nullptr && *n.b.constant() > 0 ? floor_divide(of(n.a), *n.b.constant()) : Congruence();
       // x % y is x less a multiple of y, whichever way it rounds.
-      return add(of(n.a), multiply({1, 0}, of(n.b)));
+      const Congruence multiples = multiply({1, 0}, of(n.b));
+      return add(of(n.a), multiples);
     }
     default:
       return {};

@@ -68,8 +68,8 @@ namespace {
 bool proves_equal(Canonical& canonical, Expr a, Expr b) {
   if (a == b) return true;
   if (!a.dtype().is_index() || !b.dtype().is_index()) return false;
-  return canonical.poly(a) == canonical.poly(b) ||
-         (canonical.proofs().proves_order(a, b, 0) && canonical.proofs().proves_order(b, a, 0));
+  const auto [one, other] = canonical.polys(a, b);
+  return one == other || (canonical.proofs().proves_order(a, b, 0) && canonical.proofs().proves_order(b, a, 0));
 }
 
 bool proves_order(Expr a, Expr b, int64_t gap, const Facts& facts) {

@@ -107,7 +107,10 @@ Values expand(GraphBuilder& b, const Op& op) {
   for (size_t i = 0; i < k->shape().size(); ++i) axes.push_back(static_cast<int64_t>(i));
   std::swap(axes.end()[-1], axes.end()[-2]);
   Value* scores = chain.as(chain.call("matmul", {q, chain.permute(k, axes)}), inner);
-  if (cap != 0) scores = chain.multiply(chain.call("tanh", {scores}), chain.number(inner, cap));
+  if (cap != 0) {
+    Value* limit = chain.number(inner, cap);
+    scores = chain.multiply(chain.call("tanh", {scores}), limit);
+  }
   bool last = op.attrs.flag("bias_last");
   if (bias != nullptr && !last) scores = chain.add(scores, bias);
   if (mask != nullptr) {

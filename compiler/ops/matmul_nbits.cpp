@@ -72,7 +72,8 @@ Stmt define(DefineContext& d) {
   auto zero_point = [&](Expr n, Expr block) {
     if (zero == nullptr) return d.context().imm_float(f32, static_cast<double>(1 << (bits - 1)));
     if (zero->dtype.is_float()) return cast(f32, b.load(zero, {n, block}));
-    return part_of(b.load(zero, {n, arith::floordiv(block, parts)}), arith::floormod(block, parts), bits);
+    const Expr part = arith::floormod(block, parts);
+    return part_of(b.load(zero, {n, arith::floordiv(block, parts)}), part, bits);
   };
   auto add_product = [&](Expr sum, const Indices& i, const Indices& r) {
     Expr n = i.back(), place = parts > 1 ? r[2] : b.index(0);

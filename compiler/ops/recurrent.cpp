@@ -223,11 +223,15 @@ class Step {
     if (double limit = op_.attrs.number("clip"); limit > 0)
       x = chain_.call("minimum",
                       {chain_.call("maximum", {x, chain_.number(dtype, -limit)}), chain_.number(dtype, limit)});
-    if (a.def->name == "affine")
-      return chain_.add(chain_.multiply(x, chain_.number(dtype, a.alpha)), chain_.number(dtype, a.beta));
-    if (a.def->name == "scaledtanh")
-      return chain_.multiply(chain_.call("tanh", {chain_.multiply(x, chain_.number(dtype, a.beta))}),
-                             chain_.number(dtype, a.alpha));
+    // Operands are made one by one, here and below, since C++ leaves open which argument of a call is evaluated first.
+    if (a.def->name == "affine") {
+      Value* offset = chain_.number(dtype, a.beta);
+      return chain_.add(chain_.multiply(x, chain_.number(dtype, a.alpha)), offset);
+    }
+    if (a.def->name == "scaledtanh") {
+      Value* factor = chain_.number(dtype, a.alpha);
+      return chain_.multiply(chain_.call("tanh", {chain_.multiply(x, chain_.number(dtype, a.beta))}), factor);
+    }
     relax::Attrs attrs;
     if (a.def->alpha) attrs.set("alpha", a.alpha);
     if (a.def->beta) attrs.set("beta", a.beta);
@@ -241,7 +245,8 @@ class Step {
     Value* in = activation(0, peephole(0, c, gate(all, 0)));
     Value* forget = op_.attrs.flag("input_forget") ? one_minus(in) : activation(0, peephole(2, c, gate(all, 2)));
     Value* fresh = activation(1, gate(all, 3));
-    Value* cell = chain_.add(chain_.multiply(forget, c), chain_.multiply(in, fresh));
+    Value* added = chain_.multiply(in, fresh);
+    Value* cell = chain_.add(chain_.multiply(forget, c), added);
     Value* out = activation(0, peephole(1, cell, gate(all, 1)));
     // `clip` limits the inputs of all activations, and the value of the cell is one of them.
     return {chain_.multiply(out, activation(2, cell)), cell};
@@ -250,15 +255,18 @@ class Step {
   /// Computes a GRU step, with gates z, r, h. The reset gate scales the state, or with linear_before_reset its product.
   Value* gru(Value* gates, Value* h) {
     Value* both = with_bias(product(h, 0, 2), 0, 2);
-    Value* update = activation(0, chain_.add(gate(gates, 0), gate(both, 0)));
-    Value* reset = activation(0, chain_.add(gate(gates, 1), gate(both, 1)));
+    Value* of_state = gate(both, 0);
+    Value* update = activation(0, chain_.add(gate(gates, 0), of_state));
+    of_state = gate(both, 1);
+    Value* reset = activation(0, chain_.add(gate(gates, 1), of_state));
     Value* state = nullptr;
     if (op_.attrs.flag("linear_before_reset"))
       state = chain_.multiply(reset, with_bias(product(h, 2, 1), 2, 1));
     else
       state = with_bias(product(chain_.multiply(reset, h), 2, 1), 2, 1);
     Value* fresh = activation(1, chain_.add(gate(gates, 2), state));
-    return chain_.add(chain_.multiply(one_minus(update), fresh), chain_.multiply(update, h));
+    Value* kept = chain_.multiply(update, h);
+    return chain_.add(chain_.multiply(one_minus(update), fresh), kept);
   }
 
   ExpansionBuilder chain_;

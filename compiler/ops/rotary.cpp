@@ -85,7 +85,8 @@ Values expand(GraphBuilder& b, const Op& op) {
   }
   Value* signs = b.constant(relax::ConstantData::inline_bytes(
       x->dtype(), neighbours ? std::vector<int64_t>{2} : std::vector<int64_t>{2, 1}, std::move(bytes)));
-  Value* turned = chain.add(chain.multiply(pairs, cosine), chain.multiply(exchanged, chain.multiply(sine, signs)));
+  Value* across = chain.multiply(exchanged, chain.multiply(sine, signs));
+  Value* turned = chain.add(chain.multiply(pairs, cosine), across);
   return chain.done({chain.failed() ? nullptr : chain.reshape(turned, x->shape())});
 }
 

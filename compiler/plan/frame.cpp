@@ -109,9 +109,11 @@ class Placing {
   }
 
   Stmt with_children(Stmt s) {
-    if (const auto* branch = s.as<tir::If>())
-      return build_.branch(branch->condition, run(branch->then_body),
-                           branch->else_body ? run(branch->else_body) : Stmt());
+    if (const auto* branch = s.as<tir::If>()) {
+      // In this order whichever compiler builds relaxc: C++ leaves open which argument of a call is evaluated first.
+      const Stmt otherwise = branch->else_body ? run(branch->else_body) : Stmt();
+      return build_.branch(branch->condition, run(branch->then_body), otherwise);
+    }
     if (const auto* loop = s.as<tir::While>()) return build_.loop_while(loop->condition, run(loop->body));
     if (const auto* loop = s.as<tir::For>()) {
       tir::For copy = *loop;

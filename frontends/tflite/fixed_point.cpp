@@ -111,7 +111,9 @@ Value* FixedPoint::scale_whole_in_float(Value* x, const std::vector<double>& m) 
   Value* product = f_.multiply(f_.as(x, f64), same ? f_.number(f64, m.at(0)) : f_.reals64(m));
   Value* whole = f_.call("trunc", {product});
   Value* rest = f_.call("abs", {f_.subtract(product, whole)});
-  Value* step = f_.where(f_.call("less", {rest, f_.like(rest, 0.5)}), f_.like(product, 0), f_.call("sign", {product}));
+  // Operands are made one by one, here and below, since C++ leaves open which argument of a call is evaluated first.
+  Value *sign = f_.call("sign", {product}), *none = f_.like(product, 0);
+  Value* step = f_.where(f_.call("less", {rest, f_.like(rest, 0.5)}), none, sign);
   return f_.i32(f_.add(whole, step));
 }
 
@@ -121,7 +123,8 @@ Value* FixedPoint::scale(Value* x, Value* mantissa, Value* shift) {
   Value* by = f_.maximum(f_.subtract(zero, shift), zero);
   Value* power = f_.call("left_shift", {f_.number(DType::i(64), 1), by});
   Value* mask = f_.i32(f_.add(power, -1));
-  return halved(times(x, mantissa), by, mask, right(mask, 1));
+  Value* half = right(mask, 1);
+  return halved(times(x, mantissa), by, mask, half);
 }
 
 Value* FixedPoint::leading_zeros(Value* x) {
@@ -129,7 +132,8 @@ Value* FixedPoint::leading_zeros(Value* x) {
   for (int64_t by : {16, 8, 4, 2, 1}) {
     Value* small = f_.call("less", {rest, f_.like(rest, static_cast<double>(int64_t{1} << (32 - by)))});
     rest = f_.where(small, f_.multiply(rest, static_cast<double>(1 << by)), rest);
-    count = f_.add(count, f_.where(small, f_.like(count, static_cast<double>(by)), f_.like(count, 0)));
+    Value* none = f_.like(count, 0);
+    count = f_.add(count, f_.where(small, f_.like(count, static_cast<double>(by)), none));
   }
   return count;
 }
@@ -141,7 +145,8 @@ Value* FixedPoint::reciprocal(Value* x) {
   Value* half = f_.i32(right(sum, 1));
   Value* guess = f_.add(times(half, kMinus32Over17), k48Over17);
   for (int round = 0; round < 3; ++round) {
-    Value* error = f_.subtract(f_.like(x, 1 << 29), times(half, guess));
+    Value* product = times(half, guess);
+    Value* error = f_.subtract(f_.like(x, 1 << 29), product);
     guess = f_.add(guess, left_saturated(times(guess, error), 2));
   }
   return left_saturated(guess, 1);
@@ -150,15 +155,18 @@ Value* FixedPoint::reciprocal(Value* x) {
 std::pair<Value*, Value*> FixedPoint::inverse_root(Value* x) {
   Value* large = f_.call("greater_equal", {x, f_.like(x, 1 << 29)});
   Value* small = f_.call("less_equal", {x, f_.like(x, 1)});
-  Value* scaled = f_.where(large, right(x, 2), f_.maximum(x, f_.like(x, 1)));
+  Value* at_least_one = f_.maximum(x, f_.like(x, 1));
+  Value* scaled = f_.where(large, right(x, 2), at_least_one);
   Value* pairs = f_.add(right(f_.add(leading_zeros(scaled), -1), 1), -1);
-  Value* shift = f_.subtract(f_.where(large, f_.like(x, 12), f_.like(x, 11)), pairs);
+  Value* eleven = f_.like(x, 11);
+  Value* shift = f_.subtract(f_.where(large, f_.like(x, 12), eleven), pairs);
   Value* half = right(f_.call("left_shift", {scaled, f_.multiply(pairs, 2)}), 1);
   half = right(f_.add(half, 1), 1);
   Value* root = f_.like(x, 1 << 28);
   for (int round = 0; round < 5; ++round) {
     Value* cube = left_saturated(times(times(root, root), root), 6);
-    root = left_saturated(f_.subtract(times(root, (1 << 28) + (1 << 27)), times(half, cube)), 3);
+    Value* product = times(half, cube);
+    root = left_saturated(f_.subtract(times(root, (1 << 28) + (1 << 27)), product), 3);
   }
   root = times(root, 1518500250);  // sqrt(1/2)
   Value* zero = f_.like(shift, 0);

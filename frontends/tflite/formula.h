@@ -41,7 +41,10 @@ class Formula : public Report {
   Value* where(Value* condition, Value* a, Value* b) { return call("where", {condition, a, b}); }
   Value* add(Value* a, double b) { return b == 0 ? a : add(a, like(a, b)); }
   Value* multiply(Value* a, double b) { return b == 1 ? a : multiply(a, like(a, b)); }
-  Value* clamp(Value* x, double low, double high) { return minimum(maximum(x, like(x, low)), like(x, high)); }
+  Value* clamp(Value* x, double low, double high) {
+    Value* most = like(x, high);  // before the maximum, in whatever order arguments are evaluated
+    return minimum(maximum(x, like(x, low)), most);
+  }
 };
 
 }  // namespace relaxc::tflite

@@ -95,7 +95,8 @@ void LanePrinter::print(const tir::For& node, Loop& loop) {
     return;
   }
   out_.open("{");
-  out_.line("const {} {} = {};", values_.counter_type(node), names_.of(node.var), values_.hoisted(node.min));
+  const std::string first = values_.hoisted(node.min);
+  out_.line("const {} {} = {};", values_.counter_type(node), names_.of(node.var), first);
   f_.admit_unused(node.var);
   loop_ = &loop;
   f_.suite(node.body);

@@ -172,7 +172,8 @@ Stmt SortedKeys::reverse(Expr count) const {
 /// Keeps ascending keys, reverses descending ones, and sorts others by bytes. The first and last key say what to test.
 Stmt SortedKeys::sort_many(Expr count) const {
   Expr ordered = arith::eq(get(hole_), b_.index(0));
-  Stmt falling = b_.seq({count_steps(count, true), b_.branch(ordered, reverse(count), by_digits(count))});
+  const Stmt sorted = by_digits(count);
+  Stmt falling = b_.seq({count_steps(count, true), b_.branch(ordered, reverse(count), sorted)});
   Stmt rising = b_.seq({count_steps(count, false), b_.branch(arith::logical_not(ordered), by_digits(count))});
   return b_.branch(arith::lt(b_.load(keys_, {count - 1}), b_.load(keys_, {b_.index(0)})), falling, rising);
 }

@@ -47,14 +47,18 @@ inline Pair floor_mod(GradientSite& s, Term a, Term b) {
 /// By b it is y * log(a), and 0 where a is 0 and b is not negative. An exponent of an integer dtype has no derivative.
 inline Pair power(GradientSite& s, Term a, Term b) {
   Term exponent{s.build.as(b.value, a.value->dtype()), &s.build}, zero = s.g.number(0);
-  Term by_a = (s.g * exponent * a.with("power", exponent - 1)).where(exponent.with("not_equal", zero), zero);
+  // Terms are made one by one, here and below, since C++ leaves open which operand of a call is evaluated first.
+  Term lower = a.with("power", exponent - 1);
+  Term by_a = (s.g * exponent * lower).where(exponent.with("not_equal", zero), zero);
   if (!b.value->dtype().is_float()) return {by_a, {}};
   Term flat = a.with("equal", zero).with("logical_and", exponent.with("greater_equal", zero));
-  Term by_b = zero.where(flat, s.g * s.y * a.call("log"));
+  Term log = a.call("log");
+  Term by_b = zero.where(flat, s.g * s.y * log);
   return {by_a, {s.build.as(by_b.value, b.value->dtype()), &s.build}};
 }
 inline Pair atan2(GradientSite& s, Term a, Term b) {
-  Term scaled = s.g / (a * a + b * b);
+  Term b_squared = b * b;
+  Term scaled = s.g / (a * a + b_squared);
   return {scaled * b, -(scaled * a)};
 }
 /// Gives g to the operand that was chosen, and half to each where both are equal.

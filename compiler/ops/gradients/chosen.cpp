@@ -24,7 +24,9 @@ class Scatter {
 
   Values replaced() {
     Value* zeros = s_.build.zeros(s_.shape(2), s_.op.result()->dtype());
-    return done(scatter(s_.g, {zeros, &s_.build}, s_.op.attrs), gathered(s_.g));
+    // Terms are made one by one, here and below, since C++ leaves open which argument of a call is evaluated first.
+    Term of_updates = gathered(s_.g);
+    return done(scatter(s_.g, {zeros, &s_.build}, s_.op.attrs), of_updates);
   }
 
   Values added() { return done(s_.g, gathered(s_.g)); }
@@ -33,17 +35,21 @@ class Scatter {
   Values extreme() {
     Term own = as_number(x_.with("equal", s_.y)), others = as_number(updates_.with("equal", gathered(s_.y)));
     Term share = s_.g / scatter(own, others, adds_);
-    return done(own * share, others * gathered(share));
+    Term of_updates = others * gathered(share);
+    return done(own * share, of_updates);
   }
 
   Values multiplied() {
     Term one = s_.g.number(1), x_is_0 = x_.with("equal", zero_), update_is_0 = updates_.with("equal", zero_);
     Term x = one.where(x_is_0, x_), updates = one.where(update_is_0, updates_);
-    Term zeros = scatter(as_number(x_is_0), as_number(update_is_0), adds_);
+    Term zero_updates = as_number(update_is_0);
+    Term zeros = scatter(as_number(x_is_0), zero_updates, adds_);
     Term by_product = s_.g * scatter(x, updates, s_.op.attrs);
     Term none = by_product.where(zeros.with("equal", zero_), zero_);
     Term single = by_product.where(zeros.with("equal", one), zero_);
-    return done(single.where(x_is_0, none / x), gathered(single).where(update_is_0, gathered(none) / updates));
+    Term alone = gathered(single);
+    Term of_updates = alone.where(update_is_0, gathered(none) / updates);
+    return done(single.where(x_is_0, none / x), of_updates);
   }
 
  private:

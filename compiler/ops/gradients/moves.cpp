@@ -113,7 +113,8 @@ Values pad(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
   Term inside = {s.build.call("pad", {s.g.value, b.shape(std::move(pads))}), &s.build};
   if (op.operand(2) == nullptr) return s.done({inside.value});
   const relax::Attrs all{{"axis", std::vector<int64_t>{}}};
-  Term outside = s.g.call("sum", all) - inside.call("sum", all);
+  Term sum_inside = inside.call("sum", all);  // before the other sum, in whatever order operands are evaluated
+  Term outside = s.g.call("sum", all) - sum_inside;
   return s.done({inside.value, nullptr, s.build.reshape(outside.value, s.shape(2))});
 }
 
@@ -223,7 +224,8 @@ Values diagonal(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
   Dims row = s.shape(0), square(rank, one);
   row[second] = one, square[first] = square[second] = dim;
   Value* unit = s.build.call("eye", {b.shape({dim, dim})}, {{"dtype", op.result()->dtype()}});
-  return s.done({s.build.multiply(s.build.reshape(s.g.value, row), s.build.reshape(unit, square))});
+  Value* on_diagonal = s.build.reshape(unit, square);
+  return s.done({s.build.multiply(s.build.reshape(s.g.value, row), on_diagonal)});
 }
 
 }  // namespace relaxc::ops::derivatives

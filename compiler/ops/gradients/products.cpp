@@ -192,7 +192,8 @@ Values softmax(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
 Values log_softmax(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
   GradientSite s(b, op, by_results);
   const std::vector<int64_t> axis{op.attrs.integer("axis")};
-  return s.done({(s.g - s.y.call("exp") * s.g.call("sum", {{"axis", axis}, {"keepdims", true}})).value});
+  Term sum = s.g.call("sum", {{"axis", axis}, {"keepdims", true}});
+  return s.done({(s.g - s.y.call("exp") * sum).value});
 }
 
 }  // namespace relaxc::ops::derivatives

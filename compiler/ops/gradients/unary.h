@@ -1,5 +1,8 @@
 // unary.h: the derivatives of element-wise operators of one operand.
 //
+// Where two arguments of a call make terms, one of them is made before the call: C++ leaves open which argument is
+// evaluated first, and what relaxc emits must not depend on the compiler that built it.
+//
 // Each is g times the derivative of the formula in unary.cpp at x. Where that has a corner, the derivative is the one
 // that PyTorch documents: 0 for abs at 0; the left one for activations with one corner (relu, elu, leaky_relu); that
 // outside of the bounds for those with two (relu6, hard_sigmoid, hard_swish). A formula in the result y is preferred to
@@ -92,7 +95,8 @@ inline Term erf(GradientSite& s) {
   return s.g * (-(x_of(s) * x_of(s))).call("exp") * M_2_SQRTPI;
 }
 inline Term sigmoid(GradientSite& s) {
-  return s.g * s.y * (1 - s.y);
+  Term rest = 1 - s.y;
+  return s.g * s.y * rest;
 }
 inline Term negative(GradientSite& s) {
   return -s.g;
@@ -107,44 +111,55 @@ inline Term reciprocal(GradientSite& s) {
   return -(s.g * s.y * s.y);
 }
 inline Term relu(GradientSite& s) {
-  return s.g.where(0 < x_of(s), zero(s));
+  Term none = zero(s);
+  return s.g.where(0 < x_of(s), none);
 }
 inline Term relu6(GradientSite& s) {
-  return relu(s).where(x_of(s) < 6, zero(s));
+  Term above_zero = relu(s), none = zero(s);
+  return above_zero.where(x_of(s) < 6, none);
 }
 inline Term silu(GradientSite& s) {
   Term sigmoid = x_of(s).call("sigmoid");
-  return s.g * sigmoid * (x_of(s) * (1 - sigmoid) + 1);
+  Term factor = x_of(s) * (1 - sigmoid) + 1;
+  return s.g * sigmoid * factor;
 }
 /// The distribution function of the normal distribution plus x times its density.
 inline Term gelu_erf(GradientSite& s) {
   Term x = x_of(s), density = (x * x * -0.5).call("exp") * (0.5 * M_2_SQRTPI * M_SQRT1_2);
-  return s.g * ((x * M_SQRT1_2).call("erf") * 0.5 + 0.5 + x * density);
+  Term tail = x * density;
+  return s.g * ((x * M_SQRT1_2).call("erf") * 0.5 + 0.5 + tail);
 }
 inline Term gelu_tanh(GradientSite& s) {
   const double scale = std::sqrt(2 / M_PI), cubic = 0.044715;
   Term x = x_of(s), square = x * x, inner = x * (square * cubic + 1) * scale, tanh = inner.call("tanh");
   Term slope = (square * (3 * cubic) + 1) * scale;
-  return s.g * ((tanh + 1) * 0.5 + x * 0.5 * (1 - tanh * tanh) * slope);
+  Term rest = 1 - tanh * tanh;
+  Term tail = x * 0.5 * rest * slope;
+  return s.g * ((tanh + 1) * 0.5 + tail);
 }
 inline Term gelu(GradientSite& s) {
   return s.op.attrs.string("approximate") == "tanh" ? gelu_tanh(s) : gelu_erf(s);
 }
 inline Term elu(GradientSite& s) {
-  return s.g.where(0 < x_of(s), s.g * (s.y + alpha(s)));
+  Term below = s.g * (s.y + alpha(s));
+  return s.g.where(0 < x_of(s), below);
 }
 inline Term celu(GradientSite& s) {
-  return s.g.where(0 < x_of(s), s.g * (x_of(s) * (1 / alpha(s))).call("exp"));
+  Term below = s.g * (x_of(s) * (1 / alpha(s))).call("exp");
+  return s.g.where(0 < x_of(s), below);
 }
 inline Term selu(GradientSite& s) {
   const double gamma = s.op.attrs.number("gamma");
-  return (s.g * gamma).where(0 < x_of(s), s.g * (s.y + gamma * alpha(s)));
+  Term above = s.g * gamma, below = s.g * (s.y + gamma * alpha(s));
+  return above.where(0 < x_of(s), below);
 }
 inline Term leaky_relu(GradientSite& s) {
-  return s.g.where(0 < x_of(s), s.g * alpha(s));
+  Term below = s.g * alpha(s);
+  return s.g.where(0 < x_of(s), below);
 }
 inline Term thresholded_relu(GradientSite& s) {
-  return s.g.where(alpha(s) < x_of(s), zero(s));
+  Term none = zero(s);
+  return s.g.where(alpha(s) < x_of(s), none);
 }
 inline Term softplus(GradientSite& s) {
   return s.g * x_of(s).call("sigmoid");
@@ -155,16 +170,22 @@ inline Term softsign(GradientSite& s) {
 }
 inline Term mish(GradientSite& s) {
   Term x = x_of(s), tanh = x.call("nn.softplus").call("tanh");
-  return s.g * (tanh + x * x.call("sigmoid") * (1 - tanh * tanh));
+  Term rest = 1 - tanh * tanh;
+  Term tail = x * x.call("sigmoid") * rest;
+  return s.g * (tanh + tail);
 }
 inline Term hard_sigmoid(GradientSite& s) {
   const double slope = alpha(s);
   Term line = x_of(s) * slope + s.op.attrs.number("beta");
-  return (s.g * slope).where(0 < line, zero(s)).where(line < 1, zero(s));
+  Term scaled = s.g * slope, none = zero(s);
+  Term from_zero = scaled.where(0 < line, none);
+  none = zero(s);
+  return from_zero.where(line < 1, none);
 }
 inline Term hard_swish(GradientSite& s) {
   Term x = x_of(s);
-  return (s.g * (x * (1.0 / 3) + 0.5)).where(-3 < x, zero(s)).where(x < 3, s.g);
+  Term inside = s.g * (x * (1.0 / 3) + 0.5), none = zero(s);
+  return inside.where(-3 < x, none).where(x < 3, s.g);
 }
 /// Between floats only: what becomes an integer has no derivative.
 inline Term astype(GradientSite& s) {

@@ -192,7 +192,10 @@ Values lp_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
   const auto p = static_cast<double>(op.attrs.integer("p"));
   // An empty or zero window has no direction; as for abs, its derivative is 0.
   Term zero = s.g.number(0), share = s.g;
-  if (p > 1) share = zero.where(s.y.with("equal", zero), s.g * s.y.with("power", s.y.number(1 - p)));
+  if (p > 1) {
+    Term scaled = s.g * s.y.with("power", s.y.number(1 - p));
+    share = zero.where(s.y.with("equal", zero), scaled);
+  }
   const Windows w = windows_of(op, s.shape(0).size() - 2, op.attrs.ints("pool_size"));
   Term spread{spread_ones(s, share.value, w), &s.build}, x = s.in(0), sign = x.call("sign");
   if (p > 1) sign = sign * x.call("abs").with("power", x.number(p - 1));

@@ -204,7 +204,8 @@ class Search {
     for (size_t d = 0; d < window.dims.size(); ++d) positions.push_back(condition.context().var("position"));
     Places places = places_of(s_, window, positions);
     Expr there = arith::substitute(arith::substitute(condition, places.at), places.back);
-    return arith::simplify(there) == arith::simplify(condition);
+    const Expr same = arith::simplify(condition);
+    return arith::simplify(there) == same;
   }
 
   const Tree& s_;

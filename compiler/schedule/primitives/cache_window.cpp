@@ -298,7 +298,8 @@ class CopyOfWindow {
         these(whole_places(context_.index(in_front), arith::simplify(whole * lanes), [&](Var along, Var phase) {
           return element_at(arith::simplify(along + in_front), phase);
         })));
-    parts.push_back(at_end(arith::simplify(whole + front), arith::simplify(all - whole)));
+    const Expr rest = arith::simplify(all - whole);
+    parts.push_back(at_end(arith::simplify(whole + front), rest));
     return build_.seq(std::move(parts));
   }
 
@@ -313,7 +314,8 @@ class CopyOfWindow {
       const Expr column = arith::simplify((at - (row_.lead + row_.border)) * row_.phases + phase + moved());
       const Expr inside = arith::logical_and(arith::le(context_.index(0), column), arith::lt(column, length_of_row()));
       const BufferRef local = build_.buffer("operand", window_.node.dtype(), {}, tir::Scope::kLocal);
-      const Stmt load = build_.branch(arith::simplify(inside), build_.store(local, {}, element_at(at, phase)));
+      const Stmt copy = build_.store(local, {}, element_at(at, phase));
+      const Stmt load = build_.branch(arith::simplify(inside), copy);
       const Stmt store = build_.store(scratch_, place(phase, at), build_.load(local, {}));
       return build_.alloc(local, build_.seq({build_.store(local, {}, outside()), load, store}));
     });

@@ -20,10 +20,10 @@ Chunk::Made Chunk::apply(Tree& tree, const Facts&) const {
     const std::string& name = from.var.name();
     Var o = tree.context().var(name + "_c"), i = tree.context().var(name + "_i");
     Expr begin = o * size, left = from.extent - begin;
-    For inner = new_loop(tree.context(), i, arith::simplify(arith::min(tree.context().index(size), left)),
-                         tir::substitute(tree.context(), from.body, {{from.var, from.min + begin + i}}));
-    For outer = new_loop(tree.context(), o, arith::simplify(arith::ceildiv(from.extent, size)),
-                         make_stmt(tree.context(), std::move(inner)));
+    const Stmt body = tir::substitute(tree.context(), from.body, {{from.var, from.min + begin + i}});
+    For inner = new_loop(tree.context(), i, arith::simplify(arith::min(tree.context().index(size), left)), body);
+    const Stmt part = make_stmt(tree.context(), std::move(inner));
+    For outer = new_loop(tree.context(), o, arith::simplify(arith::ceildiv(from.extent, size)), part);
     outer.loop_kind = from.loop_kind;
     outer_id = outer.id;
     return make_stmt(tree.context(), std::move(outer));

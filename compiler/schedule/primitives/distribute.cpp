@@ -22,8 +22,8 @@ Distribute::Made Distribute::apply(Tree& tree, const Facts&) const {
     Expr share = arith::ceildiv(from.extent, tasks);
     Expr left =
         arith::max(tree.context().index(0), from.extent - task * share);  // the last tasks may have nothing to do
-    For inner = new_loop(tree.context(), own, arith::min(share, left),
-                         tir::substitute(tree.context(), from.body, {{from.var, from.min + task * share + own}}));
+    const Stmt body = tir::substitute(tree.context(), from.body, {{from.var, from.min + task * share + own}});
+    For inner = new_loop(tree.context(), own, arith::min(share, left), body);
     For outer = new_loop(tree.context(), task, arith::simplify(arith::min(tree.context().index(tasks), from.extent)),
                          make_stmt(tree.context(), std::move(inner)));
     outer.loop_kind = tir::LoopKind::kParallel;

@@ -179,8 +179,8 @@ class PoolNests {
       parts.push_back(store_where(context_, inside, place_, load));
     }
     parts.push_back(build_.store(kept_, {kept, place}, combined(values)));
-    return build_.loop(place_, context_.index(0), arith::simplify(part.end - part.first, facts_),
-                       in_locals(context_, locals, parts));
+    const Stmt body = in_locals(context_, locals, parts);
+    return build_.loop(place_, context_.index(0), arith::simplify(part.end - part.first, facts_), body);
   }
 
   /// Simplifies conditions of consumers on rows and columns, such as how much of a window is border, by their ranges.

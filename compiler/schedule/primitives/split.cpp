@@ -54,7 +54,8 @@ Split::Made Split::apply(Tree& tree, const Facts&) const {
     if (fits) return nest(arith::floordiv(extent, factor), from.body);
     if (tail == Tail::kMask) {
       Expr inside = arith::lt(from.var, from.min + extent);
-      return nest(arith::ceildiv(extent, factor), masked(tree.context(), from.body, from.var, inside));
+      const Stmt body = masked(tree.context(), from.body, from.var, inside);
+      return nest(arith::ceildiv(extent, factor), body);
     }
     Expr whole = arith::floordiv(extent, factor);
     std::vector<Stmt> parts;

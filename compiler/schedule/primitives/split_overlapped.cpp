@@ -65,8 +65,8 @@ SplitOverlapped::Made SplitOverlapped::apply(Tree& tree, const Facts&) const {
     const Stmt whole = make_stmt(context, std::move(outer));
     if (divides || enough.is_constant(1)) return whole;
     const Stmt rest = fresh_copy(context, from.body, made.copies);
-    For last = new_loop(context, t, arith::simplify(arith::select(enough, zero, extent)),
-                        tir::substitute(context, rest, {{from.var, from.min + t}}));
+    const Stmt body = tir::substitute(context, rest, {{from.var, from.min + t}});
+    For last = new_loop(context, t, arith::simplify(arith::select(enough, zero, extent)), body);
     made.tail = last.id;
     return tir::Builder(context).seq({whole, make_stmt(context, std::move(last))});
   });

@@ -85,7 +85,8 @@ class MatrixTile {
           return build_.loop(
               "lane", context_.index(kLanes),
               [&](Var lane) {
-                return element(r, c * 2 + arith::floordiv(lane, 2), arith::floormod(lane, 2), c * kLanes + lane);
+                const Expr place = c * kLanes + lane, half = arith::floormod(lane, 2);
+                return element(r, c * 2 + arith::floordiv(lane, 2), half, place);
               },
               LoopKind::kVectorized);
         }));

@@ -220,8 +220,8 @@ class Copy {
     const DType wide = facts_.wide->dtype;
     tir::Block block;
     block.name = facts_.wide->name;
-    block.body = build_.store(facts_.wide, place_in_copy(facts_, at_),
-                              exists ? arith::cast(wide, build_.load(bytes_, there)) : context_.zero(wide));
+    const Expr value = exists ? arith::cast(wide, build_.load(bytes_, there)) : context_.zero(wide);
+    block.body = build_.store(facts_.wide, place_in_copy(facts_, at_), value);
     return build_.block(std::move(block));
   }
 

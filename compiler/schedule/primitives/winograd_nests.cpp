@@ -95,7 +95,8 @@ Expr WinogradNests::columns_here() const {
 
 Expr WinogradNests::places_here() const {
   if (!is_open()) return context_.index((tiles_ - 1) * most_pitch_) + (along_ ? pitch_ : filter_.columns);
-  return (tiles_here() - 1) * pitch_ + ceildiv(columns_here(), columns_of_place());
+  const Expr places = ceildiv(columns_here(), columns_of_place());
+  return (tiles_here() - 1) * pitch_ + places;
 }
 
 Expr WinogradNests::in_image(Expr column) const {
@@ -247,7 +248,8 @@ Stmt WinogradNests::data_along_rows(Expr channel, Expr tile, Expr point, Expr ac
 
 Stmt WinogradNests::at_each_point(Var across, const std::function<Stmt(Expr)>& body) const {
   return build_.loop("point", context_.index(by_.points()), [&](Var point) {
-    return build_.loop(across, context_.index(0), is_open() ? in_whole(pitch_) : pitch_, body(point));
+    const Stmt at_point = body(point);
+    return build_.loop(across, context_.index(0), is_open() ? in_whole(pitch_) : pitch_, at_point);
   });
 }
 
@@ -269,7 +271,8 @@ Stmt WinogradNests::data_nest(FilterNests& made) const {
   BufferRef lines = along_ ? scratch("data_lines", {tiles_, by_.points()}, most_data_columns()) : nullptr;
   Stmt nest = build_.loop("channel", context_.index(filter_.channels), [&](Var channel) {
     Stmt rows = build_.loop("tile", tiles_here(), [&](Var tile) {
-      return build_.loop(column, context_.index(0), data_columns(), data_along_columns(channel, tile, column, lines));
+      const Stmt body = data_along_columns(channel, tile, column, lines);
+      return build_.loop(column, context_.index(0), data_columns(), body);
     });
     if (!along_) return rows;
     Stmt along = build_.loop("tile", tiles_here(), [&](Var tile) {
@@ -355,8 +358,8 @@ Stmt WinogradNests::result_nest(const ReductionGroup& group, FilterNests& made) 
   BufferRef lines = along_ ? scratch("result_lines", {tiles_, by_.points()}, places * along_->results) : nullptr;
   Stmt nest = build_.loop("output", context_.index(filter_.outputs), [&](Var output) {
     Stmt rows = build_.loop("tile", tiles_here(), [&](Var tile) {
-      return build_.loop(column, context_.index(0), columns_here(),
-                         results_along_columns(group, output, tile, column, lines));
+      const Stmt body = results_along_columns(group, output, tile, column, lines);
+      return build_.loop(column, context_.index(0), columns_here(), body);
     });
     if (!along_) return rows;
     Stmt along = build_.loop("tile", tiles_here(), [&](Var tile) {

@@ -181,7 +181,8 @@ bool Grouping::joins(int32_t i, const std::unordered_set<Value*>& carried, bool 
   if (!node.shape.spatial() && !reduction) return false;
   return for_carried(node, carried, [&](tir::BufferRef buffer, const Value& value) {
     if (reduction) return analysis::reads_each_once(node.shape.nest, buffer) || reads_through(node, buffer, value);
-    if (arith::prove_equal(element_count(value), element_count(*node.op->result()), facts_)) return true;
+    const arith::Expr made = element_count(*node.op->result());
+    if (arith::prove_equal(element_count(value), made, facts_)) return true;
     const int32_t producer = index_.at(value.op);
     return analysis::cheap(nodes_[producer].shape.nest.store->value) && !narrows_sums(producer);
   });

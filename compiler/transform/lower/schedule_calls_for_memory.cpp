@@ -77,8 +77,11 @@ class CallOrder {
   Changed run() {
     tir::Rewriter rewriter;  // visits the innermost suites first
     rewriter.on_stmt = [&](Stmt s) {
-      if (const auto* branch = s.as<tir::If>())
-        return build_.branch(branch->condition, ordered(branch->then_body), ordered(branch->else_body));
+      if (const auto* branch = s.as<tir::If>()) {
+        // In this order whichever compiler builds relaxc: C++ leaves open which argument is evaluated first.
+        const Stmt otherwise = ordered(branch->else_body);
+        return build_.branch(branch->condition, ordered(branch->then_body), otherwise);
+      }
       if (const auto* loop = s.as<tir::While>()) return build_.loop_while(loop->condition, ordered(loop->body));
       if (const auto* loop = s.as<tir::For>()) {
         tir::For copy = *loop;

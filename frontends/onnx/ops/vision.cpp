@@ -141,7 +141,8 @@ Status center_crop_pad(Node& node) {
   for (size_t i = 0; i < axes.size(); ++i) {
     size_t axis = static_cast<size_t>(axes[i]);
     Expr more = target[i] - x->shape()[axis], zero = node.index(0);
-    Expr begin = arith::select(arith::lt(more, zero), zero - arith::floordiv(zero - more, 2), arith::floordiv(more, 2));
+    const Expr half = arith::floordiv(more, 2), cropped = zero - arith::floordiv(zero - more, 2);
+    Expr begin = arith::select(arith::lt(more, zero), cropped, half);
     pads[axis] = node.simplify(begin);
     pads[axis + static_cast<size_t>(rank)] = node.simplify(more - begin);
   }

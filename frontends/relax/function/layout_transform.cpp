@@ -115,7 +115,8 @@ class Transform {
     made.params = {{from, {}}, {to, {}}};
     tir::Stmt body = b_.store(to, map_, b_.load(from, {vars_.begin(), vars_.end()}));
     for (size_t i = vars_.size(); i-- > 0;) body = b_.loop(vars_[i], b_.index(0), dims[i], body);
-    if (!arith::prove_equal(elements(dims), elements(shape))) {
+    const arith::Expr wanted = elements(shape);
+    if (!arith::prove_equal(elements(dims), wanted)) {
       RELAXC_TRY(arith::Expr rest, padding(pad));
       body = b_.seq({b_.nest(shape, [&](const tir::Indices& i) { return b_.store(to, i, rest); }), body});
     }

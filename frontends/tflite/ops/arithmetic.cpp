@@ -116,7 +116,8 @@ Status multiply(Node& node) {
   if (!same_types(node)) return node.status();
   if (!stored_integer(node) || !node.quantized()) return plain(node, "multiply", activation);
   float scales = node.scale_of(node.in(0)) * node.scale_of(node.in(1)) / node.scale_of(node.out());
-  Value* product = node.multiply(real_steps(node, 0), real_steps(node, 1));
+  Value* second = real_steps(node, 1);  // before the first, in whatever order arguments are evaluated; so below
+  Value* product = node.multiply(real_steps(node, 0), second);
   return node.set(
       node.scale(product, checked_multiplier(node, static_cast<double>(scales)), result_of(node, activation)));
 }
@@ -130,7 +131,8 @@ Status squared_difference(Node& node) {
   constexpr int kBits = 7;
   if (!same_types(node)) return node.status();
   if (!node.quantized()) {
-    Value* difference = node.subtract(node.input(0), node.input(1));
+    Value* second = node.input(1);
+    Value* difference = node.subtract(node.input(0), second);
     return node.set(node.multiply(difference, difference));
   }
   CommonScale common = in_common_scale(node, kBits);
@@ -151,7 +153,8 @@ constexpr OpName kMaximum = "maximum", kMinimum = "minimum", kFloorMod = "floor_
 Status floor_divide(Node& node) {
   if (!same_types(node)) return node.status();
   if (node.type() != TensorType::FLOAT32) return plain(node, "floor_divide", Activation::NONE);
-  return node.set(node.call("floor", {node.divide(node.input(0), node.input(1))}));
+  Value* divisor = node.input(1);
+  return node.set(node.call("floor", {node.divide(node.input(0), divisor)}));
 }
 
 Status add_n(Node& node) {

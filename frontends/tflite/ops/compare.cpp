@@ -50,7 +50,8 @@ Status select(Node& node) {
 }
 
 Status select_v2(Node& node) {
-  return node.set(node.where(node.input(0), node.input(1), node.input(2)));
+  Value *otherwise = node.input(2), *then = node.input(1);
+  return node.set(node.where(node.input(0), then, otherwise));
 }
 
 constexpr std::string_view kRounding = "double, of operands with 8 more bits";

@@ -42,7 +42,8 @@ Status one_hot(Node& node) {
   shape[static_cast<size_t>(axis)] = depth[0];
   dims.insert(dims.begin() + axis, 1);
   Value* hit = node.call("equal", {node.reshape(indices, dims), node.list(indices->dtype(), places, shape)});
-  return node.set(node.where(hit, node.reshape(on, {}), node.reshape(off, {})));
+  Value* elsewhere = node.reshape(off, {});
+  return node.set(node.where(hit, node.reshape(on, {}), elsewhere));
 }
 
 Status range(Node& node) {

@@ -121,7 +121,8 @@ Status local_response_normalization(Node& node) {
   Value* squares = node.pad(node.call("square", {x}), {0, 0, 0, radius, 0, 0, 0, radius});
   Value* sum = node.call("broadcast_to", {node.like(x, 0), node.shape(node.dims(x))});
   for (int64_t k = 0; k < 2 * radius; ++k) sum = node.add(sum, node.slice(squares, 3, k, k + channels));
-  Value* base = node.add(node.multiply(sum, static_cast<double>(o.alpha())), node.like(sum, o.bias()));
+  Value* bias = node.like(sum, o.bias());
+  Value* base = node.add(node.multiply(sum, static_cast<double>(o.alpha())), bias);
   return node.set(node.multiply(x, node.call("power", {base, node.like(base, -o.beta())})));
 }
 

@@ -339,7 +339,8 @@ Status dynamic_update_slice(Node& node) {
   // Each element of the result comes from `update` or x; `update` is read at clamped indices everywhere.
   start = node.i32(start);
   if (dims.empty()) return node.set(update);
-  start = node.minimum(node.maximum(start, node.like(start, 0)), node.list(DType::i(32), most));
+  Value* last = node.list(DType::i(32), most);
+  start = node.minimum(node.maximum(start, node.like(start, 0)), last);
   Value *inside = nullptr, *read = update;
   for (size_t k = 0; k < dims.size(); ++k) {
     Ints places(static_cast<size_t>(dims[k])), shape(dims.size(), 1);

@@ -48,7 +48,8 @@ Status quantized_fully_connected(Node& node, Value* x, Value* filter, const Full
   product.filter_zero = per_tensor ? node.zero_of(node.in(1)) : 0;
   DType sums = sums_dtype(node.type(), o.quantized_bias_type());
   std::vector<double> scales = product_scales(node, product);
-  Value* sum = integer_product(node, node.reshape(x, shapes.rows), centered(node, filter, product.filter_zero), sums);
+  Value* weights = centered(node, filter, product.filter_zero);
+  Value* sum = integer_product(node, node.reshape(x, shapes.rows), weights, sums);
   Value* bias = folded_bias(node, product, 2, sums);
   if (!node.ok()) return node.status();
   if (bias != nullptr) sum = node.add(sum, bias);

@@ -17,7 +17,8 @@ bool is_stored(TensorType type) {
 Value* rounded_away(Node& node, Value* x) {
   Value* whole = node.call("trunc", {x});
   Value* rest = node.call("abs", {node.subtract(x, whole)});
-  Value* step = node.where(node.call("less", {rest, node.like(rest, 0.5)}), node.like(x, 0), node.call("sign", {x}));
+  Value *sign = node.call("sign", {x}), *none = node.like(x, 0);
+  Value* step = node.where(node.call("less", {rest, node.like(rest, 0.5)}), none, sign);
   return node.add(whole, step);
 }
 

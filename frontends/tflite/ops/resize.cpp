@@ -131,10 +131,15 @@ Value* between_stored(Node& node, Value* x, const Between<int64_t>& rows, const 
   auto [top_left, top_right] = ends(node, top, columns, 2);
   auto [bottom_left, bottom_right] = ends(node, bottom, columns, 2);
   auto part = [&](Value* v, Value* a, Value* b) { return node.multiply(node.multiply(node.as(v, wide), a), b); };
-  Value* sum = node.add(node.add(part(top_left, up, left), part(bottom_left, down, left)),
-                        node.add(part(top_right, up, right), part(bottom_right, down, right)));
-  Value* half =
-      node.where(node.call("greater", {sum, node.like(sum, 0)}), node.like(sum, 1 << 19), node.like(sum, -(1 << 19)));
+  // Operands are made one by one, since C++ leaves open which argument of a call is evaluated first.
+  auto column = [&](Value* upper, Value* lower, Value* share) {
+    Value* second = part(lower, down, share);
+    return node.add(part(upper, up, share), second);
+  };
+  Value* right_half = column(top_right, bottom_right, right);
+  Value* sum = node.add(column(top_left, bottom_left, left), right_half);
+  Value *below = node.like(sum, -(1 << 19)), *above = node.like(sum, 1 << 19);
+  Value* half = node.where(node.call("greater", {sum, node.like(sum, 0)}), above, below);
   return node.as(node.divide(node.add(sum, half), node.like(sum, 1 << 20)), stored);
 }
 

@@ -265,7 +265,8 @@ Status sqrt(Node& node) {
       return static_cast<int64_t>(std::sqrt(std::max(real, 0.0F)) / out);
     });
   Value* steps = node.f32(node.add(node.i32(x), static_cast<double>(-node.zero_of(node.in(0)))));
-  Value* root = node.call("sqrt", {node.maximum(node.multiply(steps, in), node.number(DType::f(32), 0))});
+  Value* zero = node.number(DType::f(32), 0);
+  Value* root = node.call("sqrt", {node.maximum(node.multiply(steps, in), zero)});
   Value* y = node.add(node.i32(node.divide(root, node.like(root, out))), static_cast<double>(node.zero_of(node.out())));
   return node.set(node.saturate(y, node.dtype_of(node.out())));
 }

@@ -32,6 +32,20 @@ TEST_CASE_METHOD(Simplified, "sums and products become polynomials") {
   CHECK(prove_equal((n + 1) * (n + 1), n * n + n * 2 + 1));
 }
 
+TEST_CASE_METHOD(Simplified, "terms stand in one order, whichever compiler compiles relaxc") {
+  // Each quotient is made while the sum is simplified: (2 k + 3) // 4 becomes (k + 1) // 2. Terms stand in the order in
+  // which quotients were made, and the order in which C++ evaluates arguments must not decide that.
+  Var a = context.var("a"), b = context.var("b"), c = context.var("c");
+  CHECK(simple(floordiv(k * 2 + 3, 4) + floordiv(m * 2 + 3, 4)) == "(m + 1) // 2 + (k + 1) // 2");
+  CHECK(simple(floordiv(a * 2 + 3, 4) - floordiv(b * 2 + 3, 4) + floordiv(c * 2 + 3, 4)) ==
+        "(c + 1) // 2 - (b + 1) // 2 + (a + 1) // 2");
+  Var d = context.var("d"), e = context.var("e");
+  CHECK(simple(lt(floordiv(d * 2 + 3, 4) + 1, floordiv(e * 2 + 3, 4) + d)) == "(d + 1) // 2 + 1 < d + (e + 1) // 2");
+  Var x = context.var("x"), y = context.var("y");
+  CHECK(simple(min(floordiv(x * 2 + 3, 4), floordiv(y * 2 + 3, 4)) - x * y) ==
+        "T.min((y + 1) // 2, (x + 1) // 2) - x * y");
+}
+
 TEST_CASE_METHOD(Simplified, "divisions find what divides") {
   CHECK(simple(floordiv(k * 12 + 4, 4)) == "k * 3 + 1");
   CHECK(simple(floordiv(i * 4 + j, 4)) == "i");

@@ -89,7 +89,8 @@ Value* IntegerSteps::product(const MultiplyShift& form, Value* x, int bits, size
   const DType i64 = DType::i(64);
   const int left = 32 - form.product_shift;
   if (left > 0) x = call("left_shift", x, left);
-  Value* wide = call("multiply", cast(x, i64), cast(numbers(form.multipliers, from_end), i64));
+  Value* factors = cast(numbers(form.multipliers, from_end), i64);
+  Value* wide = call("multiply", cast(x, i64), factors);
   if (how == Multiplication::kRoundedHigh) wide = call("add", wide, static_cast<double>(int64_t{1} << 31));
   return cast(call("right_shift", wide, 32), DType::i(32));
 }

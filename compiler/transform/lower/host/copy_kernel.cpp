@@ -65,8 +65,9 @@ tir::Invoke copy_call(Shared& shared, BufferRef from, BufferRef to) {
   for (Expr dim : to->shape)
     if (const int64_t* number = dim.constant()) fixed.push_back(*number);
   if (from->shape != to->shape) {
+    const Dims wanted = open_dims(build, "to", rank);
     invoke.callee = copy_function(shared, fmt::format("copy_part_{}_{}", of, rank), to->dtype,
-                                  open_dims(build, "from", rank), open_dims(build, "to", rank));
+                                  open_dims(build, "from", rank), wanted);
     hand(from->shape), hand(to->shape);
   } else if (fixed.size() == rank) {
     std::string name = fmt::format("copy_{}{}{}", of, rank == 0 ? "" : "_", fmt::join(fixed, "x"));

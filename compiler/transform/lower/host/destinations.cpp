@@ -92,8 +92,9 @@ void Destinations::choose_outputs(const Function& function) {
 BufferRef Destinations::produce(const Value& value) {
   if (const Part* part = part_of(value)) {
     BufferRef whole = whole_of(*part->concat);
+    const Expr offset = shapes_.symbols().known(part->byte_offset);
     return memory_.view_as(whole, value.name.empty() ? "part" : value.name, value.dtype(), shapes_.dims(value.info),
-                           shapes_.symbols().known(part->byte_offset));
+                           offset);
   }
   const std::string name = value.name.empty() ? "t" : value.name;
   std::vector<Expr> shape = shapes_.dims(value.info);

@@ -148,7 +148,11 @@ Status LoopLowering::reserve_scan(const Value& result, Info info) {
     scans_.push_back({host_.destinations.produce(result), false});
     return Done{};
   }
-  Expr most = trips_ ? symbols_.bounded(arith::max(trips_, build_.index(0)) * shapes_.elements_of(element)) : Expr();
+  Expr most;
+  if (trips_) {
+    const Expr elements = shapes_.elements_of(element);
+    most = symbols_.bounded(arith::max(trips_, build_.index(0)) * elements);
+  }
   if (!most)
     scans_.push_back({heap_.claimed_block(result.name, build_.index(0)), true});
   else
@@ -220,8 +224,8 @@ void LoopLowering::see_carried(size_t k, BufferRef& target) {
     target = at_.arena_buffer(seen.name + "_room", seen.dtype(), {at_.context().var("room")});
   }
   if (value.room == nullptr) return;
-  host_.values.slot(seen).buffer =
-      memory_.view_as(value.room, seen.name, seen.dtype(), shapes_.dims(seen.info), half_of(value, iteration_));
+  const Expr half = half_of(value, iteration_);
+  host_.values.slot(seen).buffer = memory_.view_as(value.room, seen.name, seen.dtype(), shapes_.dims(seen.info), half);
   target =
       memory_.view_as(value.room, seen.name + "_next", seen.dtype(), {value.elements}, half_of(value, iteration_ + 1));
   memory_.limit(target, value.elements);

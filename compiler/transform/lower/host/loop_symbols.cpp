@@ -92,7 +92,10 @@ Expr CarriedSymbols::bound(size_t j) const {
   if (Expr most = anew ? symbols_.bounded(*anew) : Expr()) return arith::max(start, most);
   if (!trips) return {};
   Expr step = arith::simplify(next - var, symbols_.facts());
-  if (symbols_.of_entry(step)) return start + arith::max(trips, build.index(0)) * arith::max(step, build.index(0));
+  if (symbols_.of_entry(step)) {
+    const Expr growth = arith::max(step, build.index(0));
+    return start + arith::max(trips, build.index(0)) * growth;
+  }
   std::vector<Var> inside = arith::free_vars(next);
   std::erase(inside, var);
   bool plain = std::all_of(inside.begin(), inside.end(), [&](Var v) { return symbols_.of_entry(v); });

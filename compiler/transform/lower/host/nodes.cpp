@@ -121,8 +121,8 @@ void NodeLowering::construct() {
   for (int64_t k = 0; k <= fields; ++k) store(head, kHeadWords + k, places[static_cast<size_t>(k)]);
   for (size_t k = 0; k < op_.operands().size(); ++k) {
     const Value& value = *op_.operand(k);
-    host_.memory.copy(host_.values.buffer(value),
-                      memory_at("node_field", place + places[k], value.dtype(), host_.shapes.dims(value.info)));
+    const Dims dims = host_.shapes.dims(value.info);
+    host_.memory.copy(host_.values.buffer(value), memory_at("node_field", place + places[k], value.dtype(), dims));
   }
   give(place);
 }

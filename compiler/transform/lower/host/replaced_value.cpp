@@ -35,7 +35,8 @@ bool replaces_value(HostLowering& host, const Op& loop, size_t k) {
   Value &last = *body.arguments[k + 1], &next = *body.results()[k + 1];
   const Op* maker = host.destinations.can_write(next, body);
   if (maker == nullptr || maker->kind != OpKind::kCallTir || maker->results.size() != 1) return false;
-  if (host.shapes.dims(last.info) != host.shapes.dims(next.info)) return false;
+  const std::vector<Expr> wanted = host.shapes.dims(next.info);
+  if (host.shapes.dims(last.info) != wanted) return false;
   tir::PrimFunc& kernel = *host.shared.module.find_prim_func(maker->callee);
   std::map<const Op*, size_t> place;
   for (const Op* one : ops_of(body)) place.emplace(one, place.size());

@@ -81,7 +81,8 @@ bool ShapeProgram::is_size_known_before(const relax::Op& view) const {
   Expr made = build_.index(1), seen = build_.index(1);
   for (Expr dim : found) made = made * dim;
   for (Expr dim : wanted) seen = seen * arith::substitute(dim, names);
-  Expr same = arith::eq(symbols_.known(seen), symbols_.known(made));
+  const Expr elements = symbols_.known(made);
+  Expr same = arith::eq(symbols_.known(seen), elements);
   const bool in_body = view.block->parent->parent_op == nullptr;  // there, guards on entry symbols run at the entry
   return (in_body && symbols_.of_entry(same)) || symbols_.proves(same, false);
 }

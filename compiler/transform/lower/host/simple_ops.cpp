@@ -49,9 +49,9 @@ Status lower_view(HostLowering& host, Op& op) {
 Status lower_part(HostLowering& host, Op& op) {
   const Value& value = *op.result();
   BufferRef base = host.values.buffer(*op.operand(0));
-  host.values.slot(value).buffer =
-      host.memory.view_as(base, value.name.empty() ? base->name : value.name, value.dtype(),
-                          host.shapes.dims(value.info), host.shapes.symbols().known(*contiguous_part(op)));
+  const Expr offset = host.shapes.symbols().known(*contiguous_part(op));
+  host.values.slot(value).buffer = host.memory.view_as(base, value.name.empty() ? base->name : value.name,
+                                                       value.dtype(), host.shapes.dims(value.info), offset);
   return Done{};
 }
 
