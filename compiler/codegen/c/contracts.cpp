@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/codegen/c/effects.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::codegen_c {
@@ -15,80 +16,45 @@ namespace {
 
 using tir::BufferRef;
 
-/// Returns the number of elements of a buffer; nothing if it is not fixed.
-std::optional<int64_t> elements_of(BufferRef buffer) {
-  int64_t count = 1;
-  for (const arith::Expr dim : buffer->shape)
-    if (dim.constant() == nullptr || __builtin_mul_overflow(count, *dim.constant(), &count)) return std::nullopt;
-  return count;
-}
-
 /// The last index as C text; an empty buffer has the empty range 0 .. -1.
 int64_t last_of(BufferRef buffer) {
   return *elements_of(buffer) - 1;
+}
+
+std::string elements_range(BufferRef buffer, Names& names) {
+  return fmt::format("{}[0 .. {}]", names.of(buffer), last_of(buffer));
 }
 
 std::string range_of(BufferRef buffer, Names& names) {
   return fmt::format("{} + (0 .. {})", names.of(buffer), last_of(buffer));
 }
 
-/// What a piece of code does to memory that is declared outside of it.
-struct Effects {
-  std::vector<BufferRef> stored;  ///< in the order of the code, each once
-  bool known = true;              ///< whether that is all: it makes no views and calls nothing
-};
-
-Effects effects_of(tir::Stmt code) {
-  Effects found;
-  std::set<BufferRef> own;
-  tir::for_each_stmt(code, [&](tir::Stmt s) {
-    if (const auto* alloc = s.as<tir::Alloc>()) own.insert(alloc->buffer);
-    if (s.as<tir::View>() != nullptr || s.as<tir::Invoke>() != nullptr) found.known = false;
-    const auto* store = s.as<tir::Store>();
-    if (store == nullptr || own.count(store->buffer) != 0) return;
-    found.known = found.known && elements_of(store->buffer) && store->buffer->record == nullptr;
-    if (std::find(found.stored.begin(), found.stored.end(), store->buffer) == found.stored.end())
-      found.stored.push_back(store->buffer);
-  });
-  return found;
-}
-
-/// The statuses that the function returns besides 0.
-std::set<int32_t> statuses_of(const tir::PrimFunc& function) {
-  std::set<int32_t> codes;
-  if (function.checks.overflow_code != 0) codes.insert(function.checks.overflow_code);
-  tir::for_each_stmt(function.body, [&](tir::Stmt s) {
-    if (const auto* guard = s.as<tir::Guard>()) codes.insert(guard->code);
-  });
-  return codes;
-}
-
-/// Returns the clauses as one comment.
-std::vector<std::string> comment(const std::vector<std::string>& clauses) {
-  std::vector<std::string> lines;
-  for (size_t i = 0; i < clauses.size(); ++i)
-    lines.push_back((i == 0 ? "/*@ " : "  @ ") + clauses[i] + (i + 1 == clauses.size() ? " */" : ""));
-  return lines;
-}
-
-/// The clauses on the buffers that are parameters.
-void add_memory(const tir::PrimFunc& function, const Effects& effects, Names& names,
-                std::vector<std::string>& clauses) {
-  std::vector<BufferRef> buffers;
-  for (const tir::Param& param : function.params)
-    if (param.buffer != nullptr) buffers.push_back(param.buffer);
-  auto is_stored = [&](BufferRef buffer) {
-    return std::find(effects.stored.begin(), effects.stored.end(), buffer) != effects.stored.end();
-  };
-  for (const BufferRef buffer : buffers)
-    clauses.push_back(
-        fmt::format("requires \\valid{}({});", is_stored(buffer) ? "" : "_read", range_of(buffer, names)));
-  if (!function.noalias || function.memory.copies || !function.memory.in_place.empty()) return;
+/// The clauses on the parameters: bounds of scalars, and which memory buffers have.
+void add_parameters(const tir::PrimFunc& function, const std::vector<bool>& stores, bool apart, Names& names,
+                    std::vector<std::string>& clauses) {
+  std::vector<std::pair<BufferRef, bool>> buffers;  // and whether each is stored into
+  size_t scalars = 0;
+  for (size_t i = 0; i < function.params.size(); ++i) {
+    const tir::Param& param = function.params[i];
+    if (param.buffer != nullptr) {
+      buffers.emplace_back(param.buffer, stores[i]);
+      continue;
+    }
+    const size_t k = scalars++;
+    if (k >= function.checks.ranges.size() || !param.var.dtype().is_index()) continue;
+    const arith::Range range = function.checks.ranges[k];
+    if (range.has_lower() && range.has_upper())
+      clauses.push_back(fmt::format("requires {} <= {} <= {};", range.lower, names.of(param.var), range.upper));
+  }
+  for (const auto& [buffer, stored] : buffers)
+    clauses.push_back(fmt::format("requires \\valid{}({});", stored ? "" : "_read", range_of(buffer, names)));
+  const bool kernel_apart = function.noalias && !function.memory.copies && function.memory.in_place.empty();
+  if (!apart && !kernel_apart) return;
   for (size_t i = 0; i < buffers.size(); ++i)
     for (size_t j = 0; j < buffers.size(); ++j)
-      if (is_stored(buffers[i]) && (!is_stored(buffers[j]) || i < j))
-        clauses.push_back(
-            fmt::format("requires \\separated({}, {});", range_of(buffers[i], names), range_of(buffers[j], names)));
+      if (buffers[i].second && (!buffers[j].second || i < j))
+        clauses.push_back(fmt::format("requires \\separated({}, {});", range_of(buffers[i].first, names),
+                                      range_of(buffers[j].first, names)));
 }
 
 /// Eva joins what iterations leave, and then no longer sees that a loop has initialized a whole array. Loops without
@@ -115,40 +81,54 @@ std::optional<int64_t> straight_iterations(const tir::For& loop) {
   return count * inner_count;
 }
 
-std::vector<std::string> ranges_of(const std::vector<BufferRef>& stored, Names& names) {
-  std::vector<std::string> ranges;
-  for (const BufferRef buffer : stored) ranges.push_back(fmt::format("{}[0 .. {}]", names.of(buffer), last_of(buffer)));
-  return ranges;
-}
-
 }  // namespace
 
-std::vector<std::string> function_contract(const tir::PrimFunc& function, Names& names, bool fails) {
-  for (const tir::Param& param : function.params)
-    if (param.buffer != nullptr && (!elements_of(param.buffer) || param.buffer->record != nullptr)) return {};
-  const Effects effects = effects_of(function.body);
-  if (!effects.known) return {};  // views write to parameters that no store names
-  std::vector<std::string> clauses;
-  add_memory(function, effects, names, clauses);
-  if (fails) clauses.emplace_back("requires error == \\null || \\valid(error);");
-  std::vector<std::string> assigned = ranges_of(effects.stored, names);
-  if (fails) assigned.emplace_back("*error");
-  clauses.push_back(
-      fmt::format("assigns {};", assigned.empty() ? "\\nothing" : fmt::format("{}", fmt::join(assigned, ", "))));
-  if (fails) {
-    std::string results = "\\result == 0";
-    for (const int32_t code : statuses_of(function)) results += fmt::format(" || \\result == {}", code);
-    clauses.push_back("ensures " + results + ";");
+std::vector<std::string> comment(const std::vector<std::string>& clauses) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < clauses.size(); ++i)
+    lines.push_back((i == 0 ? "/*@ " : "  @ ") + clauses[i] + (i + 1 == clauses.size() ? " */" : ""));
+  return lines;
+}
+
+std::string assigns_clause(const std::vector<std::string>& assigned) {
+  return fmt::format("assigns {};", assigned.empty() ? "\\nothing" : fmt::format("{}", fmt::join(assigned, ", ")));
+}
+
+std::string ensures_clause(const std::set<int32_t>& statuses) {
+  std::string results = "\\result == 0";
+  for (const int32_t code : statuses)
+    if (code != 0) results += fmt::format(" || \\result == {}", code);
+  return "ensures " + results + ";";
+}
+
+std::vector<std::string> function_contract(const tir::PrimFunc& function, const Convention& own, Names& names,
+                                           bool apart) {
+  if (!own.stores) return {};  // it writes to memory that no parameter is
+  std::vector<std::string> clauses, assigned;
+  for (size_t i = 0; i < function.params.size(); ++i) {
+    const BufferRef buffer = function.params[i].buffer;
+    if (buffer == nullptr) continue;
+    if (!elements_of(buffer) || buffer->record != nullptr) return {};
+    if ((*own.stores)[i]) assigned.push_back(elements_range(buffer, names));
   }
+  add_parameters(function, *own.stores, apart, names, clauses);
+  if (own.fails) clauses.emplace_back("requires error == \\null || \\valid(error);");
+  if (own.fails) assigned.emplace_back("*error");
+  clauses.push_back(assigns_clause(assigned));
+  if (own.fails && own.statuses) clauses.push_back(ensures_clause(*own.statuses));
   return comment(clauses);
 }
 
 std::vector<std::string> loop_contract(const tir::For& loop, const std::string& counter, const std::string& begin,
-                                       const std::string& end, Names& names) {
-  const Effects effects = effects_of(loop.body);
-  if (!effects.known || loop.min.constant() == nullptr || loop.extent.constant() == nullptr) return {};
+                                       const std::string& end, const Conventions& callees, Names& names) {
+  const Effects effects = effects_of(loop.body, callees);
+  const bool fixed = std::all_of(effects.stored.begin(), effects.stored.end(),
+                                 [](BufferRef buffer) { return elements_of(buffer).has_value(); });
+  if (!effects.known || !effects.addressed.empty() || !fixed || loop.min.constant() == nullptr ||
+      loop.extent.constant() == nullptr)
+    return {};
   std::vector<std::string> assigned{counter};
-  for (std::string& range : ranges_of(effects.stored, names)) assigned.push_back(std::move(range));
+  for (const BufferRef buffer : effects.stored) assigned.push_back(elements_range(buffer, names));
   // A loop without iterations leaves its counter at the start.
   const std::string limit = *loop.extent.constant() > 0 ? end : begin;
   std::vector<std::string> clauses;

@@ -46,6 +46,7 @@ class Emission {
   }
 
   bool run() {
+    add_apart();
     for (const tir::PrimFunc* function : interface::called_before_listed(object_)) {
       conventions_[function->name] = {true, true, function_name(functions_, function->name)};
       forward_declared_.push_back(function);
@@ -61,6 +62,18 @@ class Emission {
   }
 
  private:
+  /// Where no output may be the memory of an input, runtime-lite and callers of the typed call keep all tensors, the
+  /// arena and the weights apart (docs/abi.md).
+  void add_apart() {
+    for (const interface::Entry& entry : object_.entries) {
+      const bool states = std::any_of(entry.outputs.begin(), entry.outputs.end(),
+                                      [](const interface::Tensor& output) { return output.pair >= 0; });
+      if (states) continue;
+      functions_.apart.insert(entry.call);
+      functions_.apart.insert(interface::run_symbol(object_, entry));
+    }
+  }
+
   bool in_parts() const { return style_.part_bytes != 0; }
   bool has_weights() const { return !object_.weights.separate; }
 

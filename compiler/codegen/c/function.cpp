@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/codegen/c/contracts.h"
+#include "compiler/codegen/c/effects.h"
 #include "compiler/codegen/c/function_printer.h"
 #include "compiler/codegen/c/types.h"
 #include "compiler/tir/visit.h"
@@ -17,6 +18,7 @@ FunctionPrinter::FunctionPrinter(const tir::PrimFunc& function, const Convention
                                  const FunctionStyle& style, std::set<std::string>& helpers)
     : function_(function),
       style_(style),
+      conventions_(conventions),
       own_(function.c_function ? Convention{true, false, function.name} : conventions.at(function.name)),
       uses_(function),
       names_({style.prefix, style.macro_prefix}),
@@ -43,8 +45,8 @@ std::string FunctionPrinter::prototype() {
 
 std::string FunctionPrinter::run() {
   const std::string first = head();
-  if (style_.contracts && !function_.c_function)
-    for (const std::string& line : function_contract(function_, names_, own_.fails)) out_.line("{}", line);
+  if (style_.contracts)
+    for (const std::string& line : contract()) out_.line("{}", line);
   out_.open(first + " {");
   const size_t begin = out_.place();
   if (function_.c_function && function_.c_function->ties_runtime)
@@ -63,6 +65,12 @@ std::string FunctionPrinter::run() {
   if (values_.has_checked()) out_.line_at(begin, "int bad = 0;");
   out_.close();
   return out_.text() + "\n";
+}
+
+std::vector<std::string> FunctionPrinter::contract() {
+  const bool apart = style_.apart.count(function_.name) != 0;
+  if (function_.c_function) return call_contract(function_, conventions_, style_.hooks, names_, apart);
+  return function_contract(function_, own_, names_, apart);
 }
 
 void FunctionPrinter::admit_unused(arith::Var var) {
@@ -122,6 +130,7 @@ Convention convention_of(const tir::PrimFunc& function, const Conventions& calle
     own.fails |= fails || (hooked && style.hooks.poll);
     own.context |= context || hooked;
   });
+  if (style.contracts) add_effects(function, callees, style.hooks, own);
   return own;
 }
 

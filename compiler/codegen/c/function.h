@@ -5,17 +5,10 @@
 #include <set>
 #include <string>
 
+#include "compiler/codegen/c/conventions.h"
 #include "compiler/interface/object.h"
 
 namespace relaxc::codegen_c {
-
-/// The name of a C function, and its parameters and result beside those of its prim func.
-struct Convention {
-  bool fails = false;    ///< whether it returns an int32_t status and takes `rlx_error* error` last
-  bool context = false;  ///< whether it takes `rlx_context* context` first
-  std::string name;      ///< the C name
-};
-using Conventions = std::map<std::string, Convention>;
 
 /// The options that all functions of an object share.
 struct FunctionStyle {
@@ -25,8 +18,10 @@ struct FunctionStyle {
   std::string macro_prefix;        ///< of the macros in the header
   bool vectors = false;            ///< Style::vectors
   bool dots = false;               ///< whether sums of products of bytes use dot product instructions where available
-  bool contracts = false;          ///< whether kernels and loops have contracts (contracts.h)
-  bool narrow_indices = false;     ///< whether kernels keep indices in 32 bits where these fit
+  bool contracts = false;          ///< whether functions and loops have contracts (contracts.h)
+  /// Functions whose callers keep each buffer that is stored into apart from all others, by name.
+  std::set<std::string> apart;
+  bool narrow_indices = false;  ///< whether kernels keep indices in 32 bits where these fit
   /// The C text of the addresses that functions which C calls name in CFunction::data, by name.
   std::map<std::string, std::string> data;
 };

@@ -46,6 +46,7 @@ class FunctionPrinter {
   // function.cpp: the function's head and parameters
   void name_c_function(const tir::CFunction& function);
   std::string head();
+  std::vector<std::string> contract();
   std::string parameters();
   std::string parameter(tir::BufferRef buffer, bool constant, bool alone);
 
@@ -68,6 +69,7 @@ class FunctionPrinter {
 
   const tir::PrimFunc& function_;
   const FunctionStyle& style_;
+  const Conventions& conventions_;
   Convention own_;
   FunctionUses uses_;
   Handed handed_;

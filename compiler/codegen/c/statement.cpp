@@ -65,7 +65,7 @@ void FunctionPrinter::print_loop(const tir::For& node) {
     end = name;
   }
   if (style_.contracts)
-    for (const std::string& line : loop_contract(node, var, begin, end, names_)) out_.line("{}", line);
+    for (const std::string& line : loop_contract(node, var, begin, end, conventions_, names_)) out_.line("{}", line);
   out_.open(fmt::format("for ({3} {0} = {1}; {0} < {2}; {0}++) {{", var, begin, end, type));
   suite(node.body);
   out_.close();
