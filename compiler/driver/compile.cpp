@@ -105,7 +105,7 @@ class Run {
     const std::string& safety = options_.tool.safety;
     std::optional<Proofs> proofs;
     if (!options_.tool.prove.empty())
-      proofs = prove(made, options_.tool.prove, [&](const std::string& text) {
+      proofs = prove(made, options_.tool.prove, options_.jobs, [&](const std::string& text) {
         if (safety != "json") fmt::print("{}", text);
       });
     refuted_ = proofs && proofs->refuted();
@@ -131,7 +131,7 @@ class Run {
   Status add_certificate(const Artifact& made) {
     Diagnostics& diag = diag_;
     progress_.at("proving memory and schedules");
-    const Proofs proofs = prove(made, "all", [](const std::string&) {});
+    const Proofs proofs = prove(made, "all", options_.jobs, [](const std::string&) {});
     progress_.clear();
     if (proofs.refuted())
       return diag.error(nullptr, Kind::ill_formed,

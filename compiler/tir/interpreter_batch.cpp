@@ -114,6 +114,8 @@ int64_t BatchRunner::batch(const BatchPlan& plan, int64_t lanes) {
         if (a[0].i == 0) i = static_cast<size_t>(n.extra) - 1;
         break;
       }
+      case Mode::kAlloc:  // these two are in plans for runs over terms only
+      case Mode::kFree:
       case Mode::kNothing:
         break;
     }

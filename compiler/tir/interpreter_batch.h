@@ -28,7 +28,7 @@ constexpr int64_t kPause = 32;
 enum class Role : uint8_t { kUniform, kAffine, kVector };
 
 /// How a batch executes an instruction.
-enum class Mode : uint8_t { kOnce, kAffine, kLanes, kLoadOnce, kLoad, kStore, kJump, kBranch, kNothing };
+enum class Mode : uint8_t { kOnce, kAffine, kLanes, kLoadOnce, kLoad, kStore, kJump, kBranch, kAlloc, kFree, kNothing };
 
 struct BatchStep {
   Instruction n;  ///< jump targets are indices into the plan
@@ -50,6 +50,7 @@ struct BatchPlan {
   std::vector<Role> roles;          ///< the role of each slot
   std::vector<bool> outside;        ///< whether the body leaves the slot's register unchanged
   std::vector<BatchAccess> accesses;
+  std::vector<bool> own;  ///< whether the slot is the address of an array that the body allocates, one for each lane
   uint32_t counter_slot = 0;
   /// Whether inner loops leave the subscripts of stores as they are. If not, whether iterations store apart from each
   /// other is known only when it has run, and the interpreter runs them one by one.
@@ -57,7 +58,7 @@ struct BatchPlan {
 };
 
 /// Adds plans for the loops of a program that can run in batches.
-void plan_batches(Program& program);
+void plan_batches(Program& program, bool arrays_in_lanes);
 
 /// Runs batches; reuses its buffers from loop to loop.
 class BatchRunner {

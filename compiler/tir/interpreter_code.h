@@ -107,6 +107,8 @@ struct CodeOptions {
   /// arithmetic (arith::expand_all_math).
   bool math_calls = false;
   bool batches = true;  ///< whether to plan the loops that can run in batches
+  /// Whether plans may have small arrays that the body allocates, one for each lane. Only runs over terms know these.
+  bool arrays_in_lanes = false;
 };
 
 /// Compiles a function to flat code.

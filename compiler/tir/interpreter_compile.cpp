@@ -27,7 +27,7 @@ Program Compiler::run() {
   code_.finish(program_);
   program_.guards = guards_.take();
   program_.buffer_names = values_.take_names();
-  if (options_.batches) plan_batches(program_);
+  if (options_.batches) plan_batches(program_, options_.arrays_in_lanes);
   return std::move(program_);
 }
 

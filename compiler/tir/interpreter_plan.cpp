@@ -5,6 +5,8 @@
 //   - jumps depend on uniform values; one that does not may only stand before the first store and outside of inner
 //     loops, where a batch can be cut to the iterations that agree;
 //   - a buffer that is stored into is accessed by one affine index only. Whether inner loops change it, the plan says.
+// A small array that the body allocates is one for each lane, if the caller knows such arrays: its elements are
+// vectors, and iterations cannot meet in it.
 #include <algorithm>
 #include <unordered_map>
 
@@ -28,15 +30,20 @@ bool is_pure(Op op) {
   return op < Op::kLoad8I && !checked;
 }
 
+/// Largest array that plans have one of for each lane: a tile that a schedule keeps in registers, not a copy of rows.
+constexpr int64_t kMostBytesOfArray = 4096;
+
 class Planner {
  public:
-  Planner(const Program& program, const Loop& loop) : program_(program), loop_(loop) {}
+  Planner(const Program& program, const Loop& loop, bool arrays_in_lanes)
+      : program_(program), loop_(loop), arrays_in_lanes_(arrays_in_lanes) {}
 
   std::shared_ptr<const BatchPlan> run() {
     plan_.loop = loop_;
     plan_.counter_slot = slot(loop_.counter);
     for (int64_t pc = loop_.head; pc < loop_.next; ++pc)
       if (!take(program_.code[static_cast<size_t>(pc)])) return nullptr;
+    if (!arrays_stay_arrays()) return nullptr;
     find_roles();
     if (!jumps_agree() || !stores_are_disjoint()) return nullptr;
     for (BatchStep& step : plan_.steps) step.mode = mode_of(step);
@@ -50,6 +57,7 @@ class Planner {
       plan_.registers.push_back(reg);
       plan_.roles.push_back(Role::kUniform);
       plan_.outside.push_back(true);
+      plan_.own.push_back(false);
     }
     return it->second;
   }
@@ -58,11 +66,14 @@ class Planner {
   bool take(const Instruction& n) {
     BatchStep step{.n = n};
     bool memory = is_load(n.op) || is_store(n.op);
-    if (!memory && !jumps(n.op) && !is_pure(n.op) && n.op != Op::kBatch) return false;
+    const bool allocates = n.op == Op::kAlloc && arrays_in_lanes_ && is_small(n.a);
+    const bool frees = n.op == Op::kFree && arrays_in_lanes_;
+    if (!memory && !jumps(n.op) && !is_pure(n.op) && n.op != Op::kBatch && !allocates && !frees) return false;
     step.d = slot(n.dst), step.a = slot(n.a), step.b = slot(n.b);
     if (!memory) step.c = slot(n.c);
     bool writes = is_pure(n.op) || is_load(n.op) || n.op == Op::kLoopNext;
-    if (writes) plan_.outside[step.d] = false;
+    if (writes || allocates) plan_.outside[step.d] = false;
+    if (allocates) plan_.own[step.d] = true;
     if (jumps(n.op)) {
       if (n.extra < loop_.head || n.extra > loop_.next) return false;
       step.n.extra = n.extra - loop_.head;
@@ -73,7 +84,31 @@ class Planner {
     return true;
   }
 
+  bool is_small(uint32_t size) const {
+    return std::any_of(program_.constants.begin(), program_.constants.end(), [&](const Constant& one) {
+      return one.reg == size && one.value.i >= 0 && one.value.i <= kMostBytesOfArray;
+    });
+  }
+
+  /// Whether addresses of arrays of lanes are only those of accesses, which all have elements of one size, and of
+  /// frees; and whether nothing but such arrays is freed.
+  bool arrays_stay_arrays() {
+    std::unordered_map<uint32_t, int64_t> bytes;
+    for (const BatchStep& s : plan_.steps) {
+      if (s.n.op == Op::kFree && !plan_.own[s.a]) return false;
+      if (is_load(s.n.op) || is_store(s.n.op)) {
+        if (plan_.own[s.a] && bytes.try_emplace(s.a, s.n.dtype.bytes()).first->second != s.n.dtype.bytes())
+          return false;
+        if (plan_.own[s.b] || plan_.own[s.d]) return false;
+      } else if (s.n.op != Op::kAlloc && s.n.op != Op::kFree && s.n.op != Op::kJump && s.n.op != Op::kBatch) {
+        if (plan_.own[s.a] || plan_.own[s.b] || plan_.own[s.c] || plan_.own[s.d]) return false;
+      }
+    }
+    return true;
+  }
+
   Role result(const BatchStep& s) {
+    if (is_load(s.n.op) && plan_.own[s.a]) return Role::kVector;
     Role a = role(s.a), b = role(s.b), most = std::max({a, b, is_load(s.n.op) ? Role::kUniform : role(s.c)});
     if (is_load(s.n.op)) return b == Role::kUniform ? Role::kUniform : Role::kVector;
     if (most == Role::kUniform) return most;
@@ -108,7 +143,7 @@ class Planner {
     bool stored = false;
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       const BatchStep& s = plan_.steps[i];
-      stored |= is_store(s.n.op);
+      stored |= is_store(s.n.op) || s.n.op == Op::kAlloc;
       bool bounded = s.n.op == Op::kJumpIfNotLess || s.n.op == Op::kLoopNext;
       if (bounded && (role(s.a) != Role::kUniform || role(s.b) != Role::kUniform)) return false;
       if (s.n.op != Op::kJumpIfZero || role(s.a) == Role::kUniform) continue;
@@ -130,6 +165,10 @@ class Planner {
   bool stores_are_disjoint() {
     for (const BatchStep& s : plan_.steps) {
       if (!is_load(s.n.op) && !is_store(s.n.op)) continue;
+      if (plan_.own[s.a]) {
+        if (!plan_.outside[slot(static_cast<uint32_t>(s.n.extra))]) return false;
+        continue;
+      }
       if (!plan_.outside[s.a] || !plan_.outside[slot(static_cast<uint32_t>(s.n.extra))]) return false;
       plan_.accesses.push_back({s.n.a, static_cast<uint32_t>(s.n.extra), s.n.b, s.n.dtype.bytes(), is_store(s.n.op)});
     }
@@ -137,6 +176,7 @@ class Planner {
     for (const BatchStep& s : plan_.steps) {
       if (!is_store(s.n.op)) continue;
       any = true;
+      if (plan_.own[s.a]) continue;
       if (role(s.b) != Role::kAffine) return false;
       plan_.steady = plan_.steady && is_steady(s.b);
       for (const BatchAccess& other : plan_.accesses)
@@ -147,6 +187,8 @@ class Planner {
 
   Mode mode_of(const BatchStep& s) {
     if (s.n.op == Op::kBatch) return Mode::kNothing;
+    if (s.n.op == Op::kAlloc) return Mode::kAlloc;
+    if (s.n.op == Op::kFree) return Mode::kFree;
     if (s.n.op == Op::kJumpIfZero && role(s.a) != Role::kUniform) return Mode::kBranch;
     if (jumps(s.n.op)) return Mode::kJump;
     if (is_store(s.n.op)) return Mode::kStore;
@@ -156,6 +198,7 @@ class Planner {
 
   const Program& program_;
   Loop loop_;
+  bool arrays_in_lanes_;
   BatchPlan plan_;
   std::unordered_map<uint32_t, uint32_t> slots_;
   std::vector<std::pair<int64_t, int64_t>> inner_;  ///< first and last step of loops inside the body
@@ -163,9 +206,9 @@ class Planner {
 
 }  // namespace
 
-void plan_batches(Program& program) {
+void plan_batches(Program& program, bool arrays_in_lanes) {
   for (const Loop& loop : program.loops) {
-    program.plans.push_back(Planner(program, loop).run());
+    program.plans.push_back(Planner(program, loop, arrays_in_lanes).run());
     const BatchPlan* plan = program.plans.back().get();
     // Where iterations may diverge, batches are tried again later. The Batch instruction is the one before the body.
     bool parts = plan != nullptr && std::any_of(plan->steps.begin(), plan->steps.end(),

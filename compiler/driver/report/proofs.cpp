@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "compiler/proof/frames.h"
 #include "compiler/support/quote.h"
@@ -71,13 +72,14 @@ std::string_view name_of(proof::KernelAnswer answer) {
   return kAnswerNames[static_cast<size_t>(answer)];
 }
 
-Proofs prove(const Artifact& artifact, const std::string& what, const std::function<void(const std::string&)>& print) {
+Proofs prove(const Artifact& artifact, const std::string& what, int32_t jobs,
+             const std::function<void(const std::string&)>& print) {
   Proofs found;
   if (what != "kernels") print(memory_text(found.memory.emplace(memory_claims(artifact))));
   if (what == "memory") return found;
-  found.kernels.emplace();
-  for (const proof::ScheduledKernel& kernel : artifact.observed.scheduled_kernels)
-    print(kernel_text(found.kernels->emplace_back(proof::check_kernel(kernel))));
+  if (jobs == 0) jobs = static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
+  found.kernels = proof::check_kernels(artifact.observed.scheduled_kernels, jobs,
+                                       [&](const proof::KernelVerdict& verdict) { print(kernel_text(verdict)); });
   print(totals_text(*found.kernels));
   return found;
 }

@@ -29,7 +29,8 @@ std::string_view name_of(proof::KernelAnswer answer);
 
 /// Checks the plan of memory, the schedules of kernels, or both ("memory", "kernels", "all"). The artifact was
 /// observed. `print` gets lines about each function and kernel as soon as it is checked, which may take minutes, and
-/// totals.
-Proofs prove(const Artifact& artifact, const std::string& what, const std::function<void(const std::string&)>& print);
+/// totals. Kernels are checked by `jobs` threads, one for each core if that is 0.
+Proofs prove(const Artifact& artifact, const std::string& what, int32_t jobs,
+             const std::function<void(const std::string&)>& print);
 
 }  // namespace relaxc::driver

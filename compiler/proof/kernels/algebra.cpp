@@ -101,11 +101,8 @@ Term Algebra::add_real(Op op, const Term& a, const Term& b, bool negated) {
     const bool exchange = !negated && a.x > b.x;
     return hashed(TermKind::kReal, of(op), exchange ? b : a, exchange ? a : b);
   }
-  Term result;
-  result.kind = TermKind::kReal;
-  result.x = residues_.add_x(a.x, negated ? residues_.negated_x(b.x) : b.x);
-  result.y = residues_.add_y(a.y, negated ? residues_.negated_y(b.y) : b.y);
-  return result;
+  if (!negated) return field_sum(a, b);
+  return field_sum(a, field_term(residues_.negated_x(b.x), residues_.negated_y(b.y)));
 }
 
 Term Algebra::multiply_real(Op op, const Term& a, const Term& b) {
@@ -114,10 +111,7 @@ Term Algebra::multiply_real(Op op, const Term& a, const Term& b) {
     const bool exchange = a.x > b.x;
     return hashed(TermKind::kReal, of(op), exchange ? b : a, exchange ? a : b);
   }
-  Term result;
-  result.kind = TermKind::kReal;
-  result.x = residues_.multiply_x(a.x, b.x), result.y = residues_.multiply_y(a.y, b.y);
-  return result;
+  return field_product(a, b);
 }
 
 Term Algebra::fma_real(Op op, const Term& a, const Term& b, const Term& c) {
@@ -127,11 +121,7 @@ Term Algebra::fma_real(Op op, const Term& a, const Term& b, const Term& c) {
     const bool exchange = a.x > b.x;
     return hashed(TermKind::kReal, of(op), exchange ? b : a, exchange ? a : b, c);
   }
-  Term result;
-  result.kind = TermKind::kReal;
-  result.x = residues_.add_x(residues_.multiply_x(a.x, b.x), c.x);
-  result.y = residues_.add_y(residues_.multiply_y(a.y, b.y), c.y);
-  return result;
+  return field_fma(a, b, c);
 }
 
 Term Algebra::quotient(uint64_t what, const Term& a, const Term& b) {

@@ -68,6 +68,18 @@ class Algebra {
   Term multiply_real(tir::interpreter::Op op, const Term& a, const Term& b);
   Term fma_real(tir::interpreter::Op op, const Term& a, const Term& b, const Term& c);
 
+  // The same of operands that are kReal, where floats are a field. Most instructions are one of these.
+  Term field_sum(const Term& a, const Term& b) const {
+    return field_term(residues_.add_x(a.x, b.x), residues_.add_y(a.y, b.y));
+  }
+  Term field_product(const Term& a, const Term& b) const {
+    return field_term(residues_.multiply_x(a.x, b.x), residues_.multiply_y(a.y, b.y));
+  }
+  Term field_fma(const Term& a, const Term& b, const Term& c) const {
+    return field_term(residues_.add_x(residues_.multiply_x(a.x, b.x), c.x),
+                      residues_.add_y(residues_.multiply_y(a.y, b.y), c.y));
+  }
+
   /// Returns the integer whose bytes are those of `elements`, which are adjacent in memory, the first one lowest.
   Term word(std::vector<Term> elements, int64_t element_bytes, bool is_signed);
   /// Returns `count` bytes of an integer or a float as an integer, starting at byte `begin`.
@@ -86,6 +98,7 @@ class Algebra {
     int64_t element_bytes = 1;
   };
 
+  static Term field_term(uint64_t x, uint64_t y) { return {.x = x, .y = y, .kind = TermKind::kReal}; }
   Term hashed(TermKind kind, uint64_t what, const Term& a, const Term& b = {}, const Term& c = {}) const;
   Term real(uint64_t what, const Term& a, const Term& b = {}, const Term& c = {});
   Term whole(uint64_t what, const Term& a, const Term& b, double low, double high);

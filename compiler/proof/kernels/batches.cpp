@@ -32,7 +32,7 @@ std::optional<size_t> Batches::run(const Instruction& n) {
   const Loop& loop = s_.program->loops[static_cast<size_t>(n.extra)];
   plan_ = s_.program->plans[static_cast<size_t>(n.extra)].get();
   const auto one_by_one = static_cast<size_t>(loop.head);
-  if (plan_ == nullptr) return one_by_one;
+  if (plan_ == nullptr || serial_.count(n.extra) != 0) return one_by_one;
   Term &counter = s_.r[n.a], &tried = s_.r[n.dst];
   const int64_t end = s_.r[loop.end].number();
   if (counter.number() < tried.number() || end - counter.number() < kFewest) return one_by_one;
@@ -48,7 +48,10 @@ std::optional<size_t> Batches::run(const Instruction& n) {
   while (first < end) {
     counter = number_term(first);
     const std::optional<int64_t> done = batch(std::min(most, end - first));
-    if (!done) return std::nullopt;
+    if (!done) {
+      if (s_.result.end == RunEnd::kSerial) s_.result.loop = n.extra;
+      return std::nullopt;
+    }
     most = *done < 0 ? -*done : kLanes;
     if (*done < 0 && -*done < kFewest) {
       counter = number_term(first);
@@ -66,7 +69,8 @@ bool Batches::has_longer(const Loop& loop, int64_t count) const {
   const std::vector<Loop>& loops = s_.program->loops;
   for (size_t i = 0; i < loops.size() && count < kEnough; ++i)
     if (loops[i].head > loop.head && loops[i].next < loop.next && s_.program->plans[i] != nullptr &&
-        s_.r[loops[i].end].is_number() && s_.r[loops[i].end].number() > count)
+        serial_.count(static_cast<int64_t>(i)) == 0 && s_.r[loops[i].end].is_number() &&
+        s_.r[loops[i].end].number() > count)
       return true;
   return false;
 }
@@ -110,7 +114,7 @@ void Batches::begin_tracks() {
   if (plan_->steady) return;
   tracks_.resize(plan_->registers.size());
   for (const BatchStep& s : plan_->steps)
-    if (s.mode == Mode::kStore) tracks_[s.a].stored = true;
+    if (s.mode == Mode::kStore && !plan_->own[s.a]) tracks_[s.a].stored = true;
 }
 
 /// Elements of two lanes differ by a multiple of the step up to (lanes - 1) * step, and those of one lane by multiples
@@ -165,6 +169,11 @@ bool Batches::step(size_t& at, int64_t& agree) {
       return jump(s.n, at);
     case Mode::kBranch:
       return branch(s, at, agree);
+    case Mode::kAlloc:
+      return allocate(s);
+    case Mode::kFree:
+      s_.memory.release(s_.r[s.n.a].x);
+      return true;
     case Mode::kNothing:
       return true;
   }
@@ -227,67 +236,6 @@ bool Batches::affine(size_t at) {
       break;
   }
   return once(at);
-}
-
-bool Batches::in_lanes(size_t at) {
-  const BatchStep& s = plan_->steps[at];
-  const Lanes a = lanes_of(s.a), b = lanes_of(s.b), c = lanes_of(s.c);
-  Term* d = vector(s.d);
-  const Instruction& next = after(at);
-  auto each = [&](auto fast) {
-    for (int64_t l = 0; l < count_; ++l)
-      if (!fast(l) && !s_.compute(s.n, next, a[l], b[l], c[l], d[l])) return false;
-    return true;
-  };
-  auto reals = [&](int64_t l) { return a[l].kind == TermKind::kReal && b[l].kind == TermKind::kReal; };
-  // The most frequent operations are handled here, for speed; compute() would give the same.
-  const bool field = s_.algebra.meaning() != Meaning::kExact;
-  if (field && s.n.op == Op::kFmaF)
-    return each([&](int64_t l) {
-      const bool fast = reals(l) && c[l].kind == TermKind::kReal && !a[l].is_constant_real();
-      if (fast) d[l] = s_.algebra.fma_real(s.n.op, a[l], b[l], c[l]);
-      return fast;
-    });
-  if (field && s.n.op == Op::kAddF)
-    return each([&](int64_t l) { return reals(l) && (d[l] = s_.algebra.add_real(s.n.op, a[l], b[l], false), true); });
-  if (field && s.n.op == Op::kMulF)
-    return each([&](int64_t l) { return reals(l) && (d[l] = s_.algebra.multiply_real(s.n.op, a[l], b[l]), true); });
-  return each([](int64_t) { return false; });
-}
-
-std::optional<int64_t> Batches::first_byte(const BatchStep& s) const {
-  if (plan_->roles[s.b] == Role::kVector) return std::nullopt;
-  const Term &index = s_.r[s.n.b], &count = s_.r[static_cast<size_t>(s.n.extra)];
-  if (!index.is_number() || !count.is_number()) return std::nullopt;
-  const int64_t last = index.number() + (count_ - 1) * steps_[s.b];
-  if (std::min(index.number(), last) < 0 || std::max(index.number(), last) >= count.number()) return std::nullopt;
-  return static_cast<int64_t>(s_.r[s.n.a].y) + index.number() * s.n.dtype.bytes();
-}
-
-bool Batches::load(const BatchStep& s) {
-  if (!tracks_.empty() && !track(s)) return false;
-  Term* to = vector(s.d);
-  const int64_t step = plan_->roles[s.b] == Role::kAffine ? steps_[s.b] * s.n.dtype.bytes() : 0;
-  const std::optional<int64_t> byte = first_byte(s);
-  if (byte && s_.memory.load(s_.r[s.n.a].x, *byte, step, count_, s.n.dtype, s_.task, to)) return true;
-  const Lanes index = lanes_of(s.b);
-  for (int64_t l = 0; l < count_; ++l)
-    if (!s_.load(s.n, index[l], to[l])) return false;
-  return true;
-}
-
-bool Batches::store(const BatchStep& s) {
-  if (steps_[s.b] == 0) return s_.stop(RunEnd::kSerial, "");  // all lanes have one element, so their order counts
-  if (!tracks_.empty() && !track(s)) return false;
-  const Lanes value = lanes_of(s.d);
-  const std::optional<int64_t> byte = first_byte(s);
-  if (byte && s_.memory.store(s_.r[s.n.a].x, *byte, steps_[s.b] * s.n.dtype.bytes(), count_, s.n.dtype, value.first,
-                              value.step, s_.task))
-    return true;
-  const Lanes index = lanes_of(s.b);
-  for (int64_t l = 0; l < count_; ++l)
-    if (!s_.store(s.n, index[l], value[l])) return false;
-  return true;
 }
 
 }  // namespace relaxc::proof

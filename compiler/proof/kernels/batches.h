@@ -6,6 +6,8 @@
 #pragma once
 
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "compiler/proof/kernels/machine_state.h"
@@ -16,6 +18,8 @@ namespace relaxc::proof {
 class Batches {
  public:
   explicit Batches(MachineState& machine) : s_(machine) {}
+  /// Begins a run in which the loops with these numbers run one by one.
+  void begin(std::set<int64_t> serial) { serial_ = std::move(serial); }
 
   /// Runs as many iterations of a Batch instruction's loop as possible. Returns the index of the next instruction;
   /// nothing if the run stops.
@@ -48,20 +52,36 @@ class Batches {
   /// nothing if the run stops.
   std::optional<int64_t> batch(int64_t lanes);
   bool step(size_t& at, int64_t& agree);
+  MachineState::Lane lane_of(const BatchStep& s, int64_t lane) const {
+    return plan_->own[s.a] ? MachineState::Lane{lane, count_} : MachineState::Lane{};
+  }
   bool jump(const tir::interpreter::Instruction& n, size_t& at);
   bool branch(const BatchStep& s, size_t& at, int64_t& agree);
   bool once(size_t at);
   bool affine(size_t at);
+  struct Operands;
   bool in_lanes(size_t at);
-  /// Returns the byte of the first lane of an access whose elements are evenly spaced and within the buffer.
-  std::optional<int64_t> first_byte(const BatchStep& s) const;
+  bool of_numbers(const Operands& o);
+  template <typename Fast>
+  bool each(const Operands& o, Fast fast);
+  /// Elements of an access that are evenly spaced and within the buffer, in bytes.
+  struct Span {
+    int64_t first = 0, step = 0;
+  };
+  std::optional<Span> span_of(const BatchStep& s) const;
+  /// Allocates the arrays of all lanes.
+  bool allocate(const BatchStep& s);
   bool load(const BatchStep& s);
+  /// Loads the elements of vectors of known subscripts within the buffer; returns false, and does nothing, if they are
+  /// not.
+  bool gather(const BatchStep& s, const Lanes& index);
   bool store(const BatchStep& s);
   const tir::interpreter::Instruction& after(size_t at) const;
   Lanes lanes_of(uint32_t slot);
   Term* vector(uint32_t slot) { return lanes_.data() + slot * static_cast<size_t>(tir::interpreter::kLanes); }
 
   MachineState& s_;
+  std::set<int64_t> serial_;
   const tir::interpreter::BatchPlan* plan_ = nullptr;
   int64_t count_ = 0;           ///< lanes of the current batch
   std::vector<Term> lanes_;     ///< kLanes terms for each slot

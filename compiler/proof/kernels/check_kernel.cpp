@@ -8,6 +8,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+
 #include "compiler/proof/kernels/kernel_runs.h"
 #include "compiler/proof/kernels/sizes.h"
 #include "compiler/tir/visit.h"
@@ -48,21 +55,20 @@ std::string text_of(const std::vector<arith::Var>& scalars, const std::vector<in
 class KernelCheck {
  public:
   KernelCheck(const ScheduledKernel& kernel, const KernelCheckOptions& options)
-      : kernel_(kernel), options_(options), runs_(kernel) {}
+      : kernel_(kernel), options_(options), runs_(kernel), all_(sizes_to_check(runs_.scalars(), kernel.facts)) {}
 
   KernelVerdict run() {
     verdict_.kernel = kernel_.after.name;
     verdict_.kind = kind_of(kernel_.before);
     verdict_.steps = kernel_.after.schedule.steps;
-    const std::vector<std::vector<int64_t>> all = sizes_to_check(runs_.scalars(), kernel_.facts);
-    for (size_t i = 0; i < all.size() && at(all[i]); ++i)
+    for (size_t i = 0; i < all_.size() && at(all_[i]); ++i)
       if (i > 0 && verdict_.instructions > options_.open_limit) break;
-    if (verdict_.answer != KernelAnswer::kRefuted) conclude(all);
+    if (verdict_.answer != KernelAnswer::kRefuted) conclude();
     return verdict_;
   }
 
  private:
-  void conclude(const std::vector<std::vector<int64_t>>& all) {
+  void conclude() {
     if (checked_ == 0) {
       verdict_.answer = KernelAnswer::kUndecided;
       verdict_.text = reason_;
@@ -71,7 +77,7 @@ class KernelCheck {
     } else {
       verdict_.answer = KernelAnswer::kChecked;
       if (!runs_.scalars().empty())
-        verdict_.text = fmt::format("at {} of {} sizes, the last {}", checked_, all.size(), last_);
+        verdict_.text = fmt::format("at {} of {} sizes, the last {}", checked_, all_.size(), last_);
       if (chosen_)
         verdict_.text += fmt::format("{}for {} choices of integers", verdict_.text.empty() ? "" : ", ", kSeeds);
     }
@@ -134,10 +140,67 @@ class KernelCheck {
   const ScheduledKernel& kernel_;
   const KernelCheckOptions& options_;
   const KernelRuns runs_;
+  const std::vector<std::vector<int64_t>> all_;  ///< the sizes to check
   KernelVerdict verdict_;
   bool chosen_ = false, floats_ = false;  ///< integers of inputs are chosen; floats are, too
   size_t checked_ = 0;
   std::string last_, reason_;
+};
+
+/// Kernels that threads take one by one.
+class KernelChecks {
+ public:
+  KernelChecks(std::span<const ScheduledKernel> kernels, const std::function<void(const KernelVerdict&)>& done)
+      : kernels_(kernels), done_(done), verdicts_(kernels.size()), is_checked_(kernels.size(), false) {}
+
+  std::vector<KernelVerdict> run(int jobs) {
+    std::vector<std::jthread> others;
+    try {
+      for (int i = 1; i < jobs && static_cast<size_t>(i) < kernels_.size(); ++i)
+        others.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {  // the system has no more threads: go on with those that there are
+    }
+    work();
+    others.clear();
+    if (failed_) std::rethrow_exception(failed_);
+    return std::move(verdicts_);
+  }
+
+ private:
+  void work() {
+    try {
+      while (const std::optional<size_t> i = check_next()) report(*i);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!failed_) failed_ = std::current_exception();
+    }
+  }
+
+  std::optional<size_t> check_next() {
+    std::unique_lock lock(mutex_);
+    if (failed_ || next_ == kernels_.size()) return std::nullopt;
+    const size_t i = next_++;
+    const KernelCheckOptions options;
+    // Compiling a kernel makes expressions, which all kernels have in one place; running it makes none.
+    const auto check = std::make_unique<KernelCheck>(kernels_[i], options);
+    lock.unlock();
+    verdicts_[i] = check->run();
+    return i;
+  }
+
+  void report(size_t i) {
+    const std::lock_guard lock(mutex_);
+    is_checked_[i] = true;
+    for (; reported_ < kernels_.size() && is_checked_[reported_]; ++reported_) done_(verdicts_[reported_]);
+  }
+
+  std::span<const ScheduledKernel> kernels_;
+  const std::function<void(const KernelVerdict&)>& done_;
+  std::mutex mutex_;  ///< guards what follows; of `verdicts_`, those that are checked
+  std::vector<KernelVerdict> verdicts_;
+  std::vector<bool> is_checked_;
+  size_t next_ = 0, reported_ = 0;
+  std::exception_ptr failed_;
 };
 
 }  // namespace
@@ -149,6 +212,11 @@ std::string_view name_of(KernelKind kind) {
 
 KernelVerdict check_kernel(const ScheduledKernel& kernel, const KernelCheckOptions& options) {
   return KernelCheck(kernel, options).run();
+}
+
+std::vector<KernelVerdict> check_kernels(std::span<const ScheduledKernel> kernels, int jobs,
+                                         const std::function<void(const KernelVerdict&)>& done) {
+  return KernelChecks(kernels, done).run(jobs);
 }
 
 }  // namespace relaxc::proof

@@ -6,6 +6,8 @@
 // which one writes it.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,5 +51,10 @@ struct KernelCheckOptions {
 };
 
 KernelVerdict check_kernel(const ScheduledKernel& kernel, const KernelCheckOptions& options = {});
+
+/// Checks kernels on up to `jobs` threads. `done` gets each verdict in the order of the kernels, as soon as it and
+/// those before it are there, from one thread at a time.
+std::vector<KernelVerdict> check_kernels(std::span<const ScheduledKernel> kernels, int jobs,
+                                         const std::function<void(const KernelVerdict&)>& done);
 
 }  // namespace relaxc::proof

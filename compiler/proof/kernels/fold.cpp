@@ -134,6 +134,12 @@ bool is_ternary(Op op) {
   return shape_of(op).ternary;
 }
 
+int64_t result_of_numbers(const Instruction& n, int64_t a, int64_t b) {
+  Register one, other;
+  one.i = a, other.i = b;
+  return compute(n, one, other, one).i;
+}
+
 std::optional<Term> folded(const Algebra& algebra, const Instruction& n, const Term& a, const Term& b, const Term& c) {
   const OperandKind kind = operand_kind(n.op);
   const bool wholes = kind == OperandKind::kWhole || (kind == OperandKind::kConversion && takes_whole(n.op));

@@ -14,7 +14,7 @@ namespace relaxc::proof {
 
 namespace {
 
-constexpr tir::interpreter::CodeOptions kCode{.math_calls = true, .batches = true};
+constexpr tir::interpreter::CodeOptions kCode{.math_calls = true, .batches = true, .arrays_in_lanes = true};
 
 /// Maximum elements of a buffer, also used if its size overflows.
 constexpr int64_t kUnbounded = INT64_MAX / 64;
@@ -156,13 +156,15 @@ bool KernelRuns::enter(Algebra& algebra, Run& before, Run& after, const std::vec
 
 RunComparison KernelRuns::compare(const std::vector<int64_t>& values, const std::optional<ChosenData>& chosen,
                                   const KernelCheckOptions& options) const {
-  std::optional<RunComparison> found = compare(values, chosen, options, true);
-  return found ? *found : *compare(values, chosen, options, false);
+  SerialLoops serial;
+  std::optional<RunComparison> found;
+  while (!found) found = compare(values, chosen, options, serial);
+  return *found;
 }
 
 std::optional<RunComparison> KernelRuns::compare(const std::vector<int64_t>& values,
                                                  const std::optional<ChosenData>& chosen,
-                                                 const KernelCheckOptions& options, bool in_batches) const {
+                                                 const KernelCheckOptions& options, SerialLoops& serial) const {
   const Meaning meaning = exponential_ ? Meaning::kExponential : changes_bits_ ? Meaning::kField : Meaning::kExact;
   const std::optional<std::vector<int64_t>> sizes = counts(values);
   if (!sizes) return RunComparison{RunComparison::kUnsuitable, "a dim is negative"};
@@ -175,11 +177,15 @@ std::optional<RunComparison> KernelRuns::compare(const std::vector<int64_t>& val
   if (!enter(algebra, before, after, *sizes, chosen))
     return RunComparison{RunComparison::kUndecided, "a packed constant has too many elements"};
   auto ended = [](const RunResult& result) { return result.end == RunEnd::kDone || result.end == RunEnd::kStatus; };
-  before.result = before.machine.run(before_, before.buffers, scalars, options.limit, in_batches);
-  if (before.result.end == RunEnd::kSerial) return std::nullopt;
+  auto runs_apart = [](const RunResult& result, std::set<int64_t>& loops) {
+    if (result.end == RunEnd::kSerial) loops.insert(result.loop);
+    return result.end != RunEnd::kSerial;
+  };
+  before.result = before.machine.run(before_, before.buffers, scalars, options.limit, true, serial.before);
+  if (!runs_apart(before.result, serial.before)) return std::nullopt;
   if (!ended(before.result)) return early_end(before.result, true);
-  after.result = after.machine.run(after_, after.buffers, scalars, options.limit, in_batches);
-  if (after.result.end == RunEnd::kSerial) return std::nullopt;
+  after.result = after.machine.run(after_, after.buffers, scalars, options.limit, true, serial.after);
+  if (!runs_apart(after.result, serial.after)) return std::nullopt;
   if (!ended(after.result)) return early_end(after.result, false);
   RunComparison found{RunComparison::kEqual, {}, before.result.instructions + after.result.instructions};
   if (before.result.status != after.result.status) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,9 +49,13 @@ class KernelRuns {
 
  private:
   struct Run;
-  /// Compares with loops in batches or not; nothing if a batch cannot tell the result.
+  /// Loops of either form that do not run in batches, by their numbers.
+  struct SerialLoops {
+    std::set<int64_t> before, after;
+  };
+  /// Compares; nothing if a loop has to be serial as well, which is then added to `serial`.
   std::optional<RunComparison> compare(const std::vector<int64_t>& values, const std::optional<ChosenData>& chosen,
-                                       const KernelCheckOptions& options, bool in_batches) const;
+                                       const KernelCheckOptions& options, SerialLoops& serial) const;
   /// Returns the number of elements of each buffer parameter; nothing if a dim is negative.
   std::optional<std::vector<int64_t>> counts(const std::vector<int64_t>& values) const;
   int64_t value_of(arith::Var var, const std::vector<int64_t>& values) const;

@@ -134,9 +134,10 @@ bool Machine::control(const Instruction& n, size_t& pc) {
 }
 
 RunResult Machine::run(const Program& program, const std::vector<uint64_t>& buffers, const std::vector<Term>& scalars,
-                       int64_t limit, bool in_batches) {
+                       int64_t limit, bool in_batches, const std::set<int64_t>& serial) {
   s_.program = &program;
   s_.result = {}, s_.task = {}, parallel_next_ = -1, s_.left = limit, in_batches_ = in_batches;
+  batches_.begin(serial);
   begin(buffers, scalars);
   const bool field = s_.algebra.meaning() != Meaning::kExact;
   const Instruction* code = program.code.data();
@@ -154,9 +155,9 @@ RunResult Machine::run(const Program& program, const std::vector<uint64_t>& buff
     else if (n.op == Op::kMulI && numbers)
       s_.r[n.dst] = number_term(static_cast<int64_t>(a.x * b.x));
     else if (n.op == Op::kAddF && reals)
-      s_.r[n.dst] = s_.algebra.add_real(n.op, a, b, false);
+      s_.r[n.dst] = s_.algebra.field_sum(a, b);
     else if (n.op == Op::kMulF && reals)
-      s_.r[n.dst] = s_.algebra.multiply_real(n.op, a, b);
+      s_.r[n.dst] = s_.algebra.field_product(a, b);
     else if (n.op >= Op::kLoad8I && n.op <= Op::kLoadSmall)
       goes_on = s_.load(n, b, s_.r[n.dst]);
     else if (n.op >= Op::kStore8 && n.op <= Op::kStoreSmall)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,9 @@ class Machine {
   /// \param buffers memories of the buffer parameters, in order (see Memory::add)
   /// \param scalars values of the scalar parameters and symbols, in order
   /// \param in_batches whether loops run in batches where the program has plans for that
+  /// \param serial numbers of loops that do not
   RunResult run(const tir::interpreter::Program& program, const std::vector<uint64_t>& buffers,
-                const std::vector<Term>& scalars, int64_t limit, bool in_batches);
+                const std::vector<Term>& scalars, int64_t limit, bool in_batches, const std::set<int64_t>& serial = {});
 
  private:
   using Instruction = tir::interpreter::Instruction;

@@ -20,14 +20,15 @@ bool MachineState::known(const Term& t, const char* what) {
   return stop(RunEnd::kNeedsData, fmt::format("{} depends on data", what));
 }
 
-bool MachineState::load(const Instruction& n, const Term& index, Term& to) {
+bool MachineState::load(const Instruction& n, const Term& index, Term& to, Lane lane) {
   if (index.is_poison() && n.lenient) return to = index, true;
   const Term& count = r[static_cast<size_t>(n.extra)];
   if (!known(index, "a subscript") || !known(count, "a dim")) return false;
   const int64_t at = index.number();
   const Term& base = r[n.a];
   if (at >= 0 && at < count.number()) {
-    to = memory.load(base.x, static_cast<int64_t>(base.y) + at * n.dtype.bytes(), n.dtype, task);
+    const int64_t element = at * lane.count + lane.number;
+    to = memory.load(base.x, static_cast<int64_t>(base.y) + element * n.dtype.bytes(), n.dtype, task);
     if (to.kind != TermKind::kOutside) return true;
   }
   to = Term{.kind = TermKind::kOutside};
@@ -35,13 +36,13 @@ bool MachineState::load(const Instruction& n, const Term& index, Term& to) {
                                                        program->buffer_names[n.c]));
 }
 
-bool MachineState::store(const Instruction& n, const Term& index, const Term& value) {
+bool MachineState::store(const Instruction& n, const Term& index, const Term& value, Lane lane) {
   const Term& count = r[static_cast<size_t>(n.extra)];
   if (!known(index, "a subscript") || !known(count, "a dim")) return false;
   const int64_t at = index.number();
   const Term& base = r[n.a];
   const bool inside = at >= 0 && at < count.number();
-  const int64_t byte = static_cast<int64_t>(base.y) + at * n.dtype.bytes();
+  const int64_t byte = static_cast<int64_t>(base.y) + (at * lane.count + lane.number) * n.dtype.bytes();
   if (inside && memory.store(base.x, byte, n.dtype, value, task)) return true;
   return stop(RunEnd::kFault,
               fmt::format("element {} of buffer {} is written, which is beyond it", at, program->buffer_names[n.c]));

@@ -16,13 +16,14 @@ enum class RunEnd : uint8_t {
   kFault,        ///< an undefined value as subscript or condition, an access beyond its buffer, or a race
   kOverLimit,    ///< it took more instructions than the limit
   kUnsupported,  ///< it uses something that has no meaning over terms
-  kSerial,       ///< a batch met what only iterations one by one define: the run must start again without batches
+  kSerial,  ///< a batch met what only iterations one by one define: the run must start again, with that loop serial
 };
 
 struct RunResult {
   RunEnd end = RunEnd::kDone;
   int32_t status = 0;  ///< code of the guard that failed
   std::string text;    ///< what happened; empty if nothing did
+  int64_t loop = -1;   ///< for kSerial, the number of the loop that ran in batches
   int64_t instructions = 0;
 };
 
@@ -44,9 +45,15 @@ struct MachineState {
   bool stop(RunEnd end, std::string text);
   /// Checks that a term is a known integer; if not, stops the run and returns false.
   bool known(const Term& t, const char* what);
+  /// Which of the arrays that a batch has, one for each lane: their elements with one index are adjacent.
+  struct Lane {
+    int64_t number = 0, count = 1;
+  };
   /// Executes a load or a store of element `index` of the instruction's buffer. Returns false if the run stops.
-  bool load(const Instruction& n, const Term& index, Term& to);
-  bool store(const Instruction& n, const Term& index, const Term& value);
+  bool load(const Instruction& n, const Term& index, Term& to) { return load(n, index, to, Lane()); }
+  bool load(const Instruction& n, const Term& index, Term& to, Lane lane);
+  bool store(const Instruction& n, const Term& index, const Term& value) { return store(n, index, value, Lane()); }
+  bool store(const Instruction& n, const Term& index, const Term& value, Lane lane);
   /// Executes an instruction that only computes; `next` is the one after it. Returns false if the run stops.
   bool compute(const Instruction& n, const Instruction& next, const Term& a, const Term& b, const Term& c, Term& to);
 };

@@ -38,33 +38,40 @@ void Memory::note_race(const char* what) {
   if (race_.empty()) race_ = what;
 }
 
+bool Memory::has_cells(Piece& piece) {
+  if (!piece.cells.empty()) return true;
+  if (!piece.contents || piece.bytes / piece.cell_bytes > kMostKept) return false;
+  add_cells(piece);
+  return !piece.cells.empty();
+}
+
+void Memory::note_read(Cell& one, Task task) {
+  if (one.writer > task.loop && one.writer != task.iteration)
+    note_race("one iteration of a parallel loop reads what another writes");
+  one.reader = one.reader >= task.loop && one.reader != task.iteration ? task.loop : task.iteration;
+}
+
+void Memory::note_write(Cell& one, Task task) {
+  if (one.writer > task.loop && one.writer != task.iteration)
+    note_race("two iterations of a parallel loop write one element");
+  if (one.reader >= task.loop && one.reader != task.iteration)
+    note_race("one iteration of a parallel loop writes what another reads");
+  one.writer = task.iteration;
+}
+
 Term Memory::cell(Piece& piece, int64_t index, Task task) {
-  if (piece.cells.empty()) {
-    if (!piece.contents) return Term();
-    if (piece.bytes / piece.cell_bytes > kMostKept) return piece.contents(index);
-    piece.cells.resize(static_cast<size_t>(piece.bytes / piece.cell_bytes));
-  }
+  if (!has_cells(piece)) return piece.contents ? piece.contents(index) : Term();
   Cell& one = piece.cells[static_cast<size_t>(index)];
-  if (task.loop != 0 && piece.maker != task.iteration) {
-    if (one.writer > task.loop && one.writer != task.iteration)
-      note_race("one iteration of a parallel loop reads what another writes");
-    one.reader = one.reader >= task.loop && one.reader != task.iteration ? task.loop : task.iteration;
-  }
+  if (is_watched(piece, task)) note_read(one, task);
   if (one.value.kind == TermKind::kUnwritten && piece.contents) one.value = piece.contents(index);
   return one.value;
 }
 
 void Memory::put(Piece& piece, int64_t index, const Term& value, Task task) {
   piece.written = true;
-  if (piece.cells.empty()) piece.cells.resize(static_cast<size_t>(piece.bytes / piece.cell_bytes));
+  add_cells(piece);
   Cell& one = piece.cells[static_cast<size_t>(index)];
-  if (task.loop != 0 && piece.maker != task.iteration) {
-    if (one.writer > task.loop && one.writer != task.iteration)
-      note_race("two iterations of a parallel loop write one element");
-    if (one.reader >= task.loop && one.reader != task.iteration)
-      note_race("one iteration of a parallel loop writes what another reads");
-    one.writer = task.iteration;
-  }
+  if (is_watched(piece, task)) note_write(one, task);
   one.value = value;
 }
 
@@ -134,15 +141,39 @@ bool Memory::are_cells(const Piece& piece, int64_t byte, int64_t step, int64_t c
          std::max(byte, last) + bytes <= piece.bytes;
 }
 
+template <typename Place>
+void Memory::load_cells(Piece& piece, int64_t count, DType dtype, Task task, Term* to, Place place) {
+  const bool is_float = dtype.is_float(), kept = has_cells(piece), watched = kept && is_watched(piece, task);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t at = place(i);
+    if (kept) {
+      Cell& one = piece.cells[static_cast<size_t>(at)];
+      if (watched) note_read(one, task);
+      if (one.value.kind == TermKind::kUnwritten && piece.contents) one.value = piece.contents(at);
+      to[i] = one.value;
+    } else {
+      to[i] = piece.contents ? piece.contents(at) : Term();
+    }
+    if (!(is_float ? to[i].is_real() : to[i].is_number())) to[i] = algebra_.loaded(to[i], dtype);
+  }
+}
+
 bool Memory::load(uint64_t memory, int64_t byte, int64_t step, int64_t count, DType dtype, Task task, Term* to) {
   Piece& piece = all_[memory];
   const int64_t bytes = dtype.bytes();
   if (!are_cells(piece, byte, step, count, bytes)) return false;
-  const bool is_float = dtype.is_float();
-  for (int64_t i = 0, at = byte / bytes; i < count; ++i, at += step / bytes) {
-    to[i] = cell(piece, at, task);
-    if (!(is_float ? to[i].is_real() : to[i].is_number())) to[i] = algebra_.loaded(to[i], dtype);
-  }
+  const int64_t first = byte / bytes, stride = step / bytes;
+  load_cells(piece, count, dtype, task, to, [&](int64_t i) { return first + i * stride; });
+  return true;
+}
+
+bool Memory::gather(uint64_t memory, int64_t byte, const int64_t* elements, int64_t count, DType dtype, Task task,
+                    Term* to) {
+  Piece& piece = all_[memory];
+  const auto [low, high] = std::minmax_element(elements, elements + count);
+  const int64_t bytes = dtype.bytes(), first = byte / bytes;
+  if (!are_cells(piece, byte + *low * bytes, (*high - *low) * bytes, 2, bytes)) return false;
+  load_cells(piece, count, dtype, task, to, [&](int64_t i) { return first + elements[i]; });
   return true;
 }
 
@@ -151,8 +182,15 @@ bool Memory::store(uint64_t memory, int64_t byte, int64_t step, int64_t count, D
   Piece& piece = all_[memory];
   const int64_t bytes = dtype.bytes();
   if (!are_cells(piece, byte, step, count, bytes)) return false;
-  for (int64_t i = 0, at = byte / bytes; i < count; ++i, at += step / bytes, from += from_step)
-    put(piece, at, *from, task);
+  piece.written = true;
+  add_cells(piece);
+  const bool watched = is_watched(piece, task);
+  const int64_t stride = step / bytes;
+  for (int64_t i = 0, at = byte / bytes; i < count; ++i, at += stride) {
+    Cell& one = piece.cells[static_cast<size_t>(at)];
+    if (watched) note_write(one, task);
+    one.value = from[static_cast<size_t>(i) * from_step];
+  }
   return true;
 }
 

@@ -38,6 +38,8 @@ class Memory {
   /// Loads or stores `count` values of `dtype`, `step` bytes apart, as load() and store() do one by one. Returns false,
   /// and does nothing, if an element is beyond the memory or is not one cell of it.
   bool load(uint64_t memory, int64_t byte, int64_t step, int64_t count, DType dtype, Task task, Term* to);
+  /// Loads `count` values at these distances, in elements, from `byte` on. Returns false in the same cases.
+  bool gather(uint64_t memory, int64_t byte, const int64_t* elements, int64_t count, DType dtype, Task task, Term* to);
   bool store(uint64_t memory, int64_t byte, int64_t step, int64_t count, DType dtype, const Term* from,
              size_t from_step, Task task);
   /// Describes two iterations of a parallel loop that accessed one element, of which one wrote it; "" if none did.
@@ -59,7 +61,19 @@ class Memory {
     std::vector<Cell> cells;
   };
 
+  /// Returns whether a piece has its cells now; one with given contents and very many elements has none until a store.
+  static bool has_cells(Piece& piece);
+  static void add_cells(Piece& piece) {
+    if (piece.cells.empty()) piece.cells.resize(static_cast<size_t>(piece.bytes / piece.cell_bytes));
+  }
+  /// Whether it matters which iteration of a parallel loop accesses the piece.
+  static bool is_watched(const Piece& piece, Task task) { return task.loop != 0 && piece.maker != task.iteration; }
+  void note_read(Cell& one, Task task);
+  void note_write(Cell& one, Task task);
   Term cell(Piece& piece, int64_t index, Task task);
+  /// Loads the cells `place(i)` of a piece whose cells have the size of `dtype`.
+  template <typename Place>
+  void load_cells(Piece& piece, int64_t count, DType dtype, Task task, Term* to, Place place);
   void put(Piece& piece, int64_t index, const Term& value, Task task);
   /// Returns whether each of the elements is one cell.
   static bool are_cells(const Piece& piece, int64_t byte, int64_t step, int64_t count, int64_t bytes);

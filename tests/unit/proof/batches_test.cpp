@@ -25,7 +25,8 @@ struct Left {
 };
 
 Left run(const PrimFunc& kernel, Algebra& algebra, bool in_batches) {
-  const tir::interpreter::Program program = tir::interpreter::compile(kernel, {.math_calls = true});
+  const tir::interpreter::Program program =
+      tir::interpreter::compile(kernel, {.math_calls = true, .arrays_in_lanes = true});
   Memory memory(algebra);
   Machine machine(algebra, memory);
   std::vector<uint64_t> buffers;
@@ -112,6 +113,42 @@ TEST_CASE("iterations that meet in one element do not run in batches, and those 
   CHECK(end_of(recurrence(context, 40, 4, 160, [](Expr i, Expr j) { return i + j * 40; })) == RunEnd::kDone);
   // Columns of which the last iteration meets the next one's first.
   CHECK(end_of(recurrence(context, 40, 4, 157, [](Expr i, Expr j) { return i + j * 39; })) == RunEnd::kSerial);
+}
+
+/// y[i, j] = t[3 - j] * t[i mod 4], where each iteration of i has an array t of `written` elements of row i of x.
+PrimFunc with_array(arith::Context& context, int64_t written) {
+  testing::KernelWriter writer(context);
+  auto index = [&](int64_t n) { return context.index(n); };
+  const tir::BufferRef x = writer.param("x", {index(40), index(4)}), y = writer.param("y", {index(40), index(4)});
+  const tir::BufferRef array = writer.b.buffer("t", DType::f(32), {index(4)}, tir::Scope::kLocal);
+  const arith::Var i = context.var("i"), j = context.var("j"), k = context.var("k");
+  const tir::Stmt fill =
+      writer.b.loop(j, index(0), index(written), writer.b.store(array, {j}, writer.b.load(x, {i, j})));
+  const Expr value = writer.b.load(array, {index(3) - k}) * writer.b.load(array, {arith::floormod(i, 4)});
+  const tir::Stmt use = writer.b.loop(k, index(0), index(4), writer.b.store(y, {i, k}, value));
+  writer.add(writer.b.loop(i, index(0), index(40), writer.b.alloc(array, writer.b.seq({fill, use}))));
+  return writer.finish("with_array");
+}
+
+TEST_CASE("arrays that iterations allocate are one for each lane of a batch") {
+  arith::Context context;
+  Algebra algebra(Meaning::kExact, 1);
+  const PrimFunc whole = with_array(context, 4);
+  const Left one_by_one = run(whole, algebra, false), batches = run(whole, algebra, true);
+  REQUIRE(batches.result.end == RunEnd::kDone);
+  CHECK(equal(algebra, one_by_one, batches));
+  // Steps for each lane are counted for each, subscripts once: without a batch it is as many for all.
+  CHECK(batches.result.instructions * 2 < one_by_one.result.instructions);
+  for (const bool in_batches : {false, true}) {
+    const Left part = run(with_array(context, 3), algebra, in_batches);
+    REQUIRE(part.result.end == RunEnd::kDone);
+    // Row 0 begins with t[3] * t[0], and row 3 ends with t[0] * t[3]. Nothing has written t[3], so y is as it was
+    // there.
+    auto unchanged = [&](uint64_t at) { return algebra.equal(part.terms[1][at], algebra.input(1, at, DType::f(32))); };
+    CHECK(unchanged(0));
+    CHECK(unchanged(15));
+    CHECK(!unchanged(1));
+  }
 }
 
 }  // namespace
