@@ -19,6 +19,7 @@ struct Row {
 
 constexpr Row kRows[] = {
     {Intrinsic::k_exp, math_exp},
+    {Intrinsic::k_exp_nonpositive, math_exp_nonpositive},
     {Intrinsic::k_exp2, math_exp2},
     {Intrinsic::k_exp10, math_exp10, nullptr, true},
     {Intrinsic::k_expm1, math_expm1},

@@ -115,8 +115,15 @@ Expr log_specials(const Real& r, Expr x, Expr inside) {
 
 Expr math_exp(const Real& r, Expr x) {
   Expr c = within(r, x, r.is_double() ? -746 : -104, r.is_double() ? 710 : 89);
-  auto [n, bits] = r.nearest(c, r.num(kLog2E));
-  return r.scale_one_more(exp_of_rest_less_one(r, c, n), bits);
+  auto [n, bits] = r.nearest(c, r.num(kLog2E), 2 * r.bias());
+  return r.scale_one_more(exp_of_rest_less_one(r, c, n), bits, c);
+}
+
+/// As math_exp, without what only results beyond 1 need.
+Expr math_exp_nonpositive(const Real& r, Expr x) {
+  Expr least = r.num(r.is_double() ? -746 : -104), c = select(lt(x, least), least, x);
+  auto [n, bits] = r.nearest(c, r.num(kLog2E), r.bias() + r.half_range());
+  return r.scale_one_more_down(exp_of_rest_less_one(r, c, n), bits);
 }
 
 Expr math_exp2(const Real& r, Expr x) {

@@ -1,6 +1,8 @@
 // math_real.cpp: polynomials, and operations on the bits of floats.
 #include "compiler/arith/math_real.h"
 
+#include <cmath>
+
 namespace relaxc::arith {
 
 Expr Real::polynomial(Expr x, std::initializer_list<double> coefficients) const {
@@ -54,9 +56,19 @@ Expr Real::power_of_two_of_bits(Expr bits) const {
   return context_.call(dtype_, Intrinsic::k_bitcast, {exponent + one});
 }
 
-Expr Real::scale_one_more(Expr x, Expr bits) const {
-  Expr half = context_.call(bits_dtype(), Intrinsic::k_shift_right, {bits, context_.imm(bits_dtype(), 1)});
-  return one_more_by(x, power_of_two_of_bits(half)) * power_of_two_of_bits(bits - half);
+Expr Real::scale_one_more(Expr x, Expr bits, Expr sign) const {
+  Expr width = context_.imm(bits_dtype(), is_double() ? 52 : 23);
+  Expr sign_bits = context_.call(bits_dtype(), Intrinsic::k_bitcast, {sign});
+  const double step = std::ldexp(1.0, static_cast<int>(half_range()));
+  Expr second = select(lt(sign_bits, context_.imm(bits_dtype(), 0)), num(1 / step), num(step));
+  // The exponent of the second factor includes bias(), hence twice that in `bits`.
+  Expr exponent = context_.call(bits_dtype(), Intrinsic::k_shift_left, {bits, width}) -
+                  context_.call(bits_dtype(), Intrinsic::k_bitcast, {second});
+  return one_more_by(x, context_.call(dtype_, Intrinsic::k_bitcast, {exponent})) * second;
+}
+
+Expr Real::scale_one_more_down(Expr x, Expr bits) const {
+  return one_more_by(x, power_of_two_of_exponent(bits)) * num(std::ldexp(1.0, -static_cast<int>(half_range())));
 }
 
 Real::Parts Real::split(Expr x) const {

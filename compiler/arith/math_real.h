@@ -46,8 +46,14 @@ class Real {
   Nearest nearest(Expr a, Expr b, int64_t base = 0) const;
   /// (x + 1) * power, for a power of two and no result that is subnormal: rounded as x + 1 is.
   Expr one_more_by(Expr x, Expr power) const { return fused_ ? fma(x, power, power) : (x + num(1)) * power; }
-  /// Returns (x + 1) * 2^n by `scale`, for an n that `nearest` returned.
-  Expr scale_one_more(Expr x, Expr bits) const;
+  /// Returns (x + 1) * 2^n for `bits`, which `nearest` returned for n with the base 2 * bias(), and `sign`, which is
+  /// negative if n is: in two steps, so that subnormal results are rounded once. The second factor is one of two
+  /// constants, which is less work than two halves of the exponent.
+  Expr scale_one_more(Expr x, Expr bits, Expr sign) const;
+  /// The same for n < half_range(), and `bits` with the base bias() + half_range(): one constant is enough.
+  Expr scale_one_more_down(Expr x, Expr bits) const;
+  /// The exponent of the second factor, half of that of the largest numbers.
+  int64_t half_range() const { return is_double() ? 512 : 64; }
   /// Returns 2^n for the n in the low bits of the result of `nearest`, within the range of normal exponents.
   Expr power_of_two_of_bits(Expr bits) const;
   /// The same for n + bias(): the bits are stored as an exponent as they are.
@@ -72,6 +78,7 @@ class Real {
 // math_trig.cpp: circular functions; math_error.cpp: erf; math_bits.cpp: functions of the parts of a
 // float.
 Expr math_exp(const Real& r, Expr x);
+Expr math_exp_nonpositive(const Real& r, Expr x);
 Expr math_exp2(const Real& r, Expr x);
 Expr math_exp10(const Real& r, Expr x);  ///< float64 only
 Expr math_expm1(const Real& r, Expr x);

@@ -75,7 +75,9 @@ Stmt define_softmax(DefineContext& d) {
   bool in_place = rows.dtype() == y->dtype;
   BufferRef exps = in_place ? y : rows.per_element("exps");
   Expr one = d.context().number(rows.dtype(), 1);
-  auto shifted = [&](const Indices& i) { return call(Intrinsic::k_exp, rows.x(i) - rows.of_row(row_max, i)); };
+  auto shifted = [&](const Indices& i) {
+    return call(Intrinsic::k_exp_nonpositive, rows.x(i) - rows.of_row(row_max, i));
+  };
   auto add = [&](Expr a, const Indices& i) { return a + b.load(exps, i); };
   const bool zeros = d.attrs().string("empty_rows") == "zeros";
   auto quotient = [&](const Indices& i) {
@@ -94,7 +96,7 @@ Stmt define_log_softmax(DefineContext& d) {
   Rows rows(d);
   BufferRef y = d.output(), row_max = rows.per_row("row_max"), sum = rows.per_row("row_sum");
   auto shifted = [&](const Indices& i) { return rows.x(i) - rows.of_row(row_max, i); };
-  auto add = [&](Expr a, const Indices& i) { return a + call(Intrinsic::k_exp, shifted(i)); };
+  auto add = [&](Expr a, const Indices& i) { return a + call(Intrinsic::k_exp_nonpositive, shifted(i)); };
   auto result = [&](const Indices& i) {
     return cast(y->dtype, shifted(i) - call(Intrinsic::k_log, rows.of_row(sum, i)));
   };

@@ -178,7 +178,7 @@ Expr thresholded_relu(Expr x, const relax::Attrs& attrs) {
 }
 /// Computes log(1 + exp(x)) without overflow.
 Expr softplus(Expr x) {
-  return relu(x) + call(Intrinsic::k_log1p, call(Intrinsic::k_exp, -call(Intrinsic::k_abs, x)));
+  return relu(x) + call(Intrinsic::k_log1p, call(Intrinsic::k_exp_nonpositive, -call(Intrinsic::k_abs, x)));
 }
 Expr softsign(Expr x) {
   return x / (like(x, 1) + call(Intrinsic::k_abs, x));

@@ -111,6 +111,14 @@ def main(x: R.Tensor(("n",), "float32"), k: R.Prim("int32")):
         text = (self.path / "tvm.relax").read_text()
         self.assertIn('R.Prim("int64")', text)
         self.assertNotIn("R.Prim(value", text)
+        self.write("powers.relax", """@T.prim_func
+def powers(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
+    for i in range(4):
+        y[i] = T.exp_nonpositive(x[i]) + T.expm1(x[i])
+""")
+        self.compiles("powers.relax", "-o", "tvm.relax", "--dialect=tvm")
+        text = (self.path / "tvm.relax").read_text()
+        self.assertIn("T.exp(x[i]) + (T.exp(x[i]) - T.float32(1", text)
         self.write("loop.relax", """@R.function
 def main(trips: R.Tensor((), "int64"), x: R.Tensor((4,), "float32")):
     with R.loop(trips, carried=(x,)) as (i, a):

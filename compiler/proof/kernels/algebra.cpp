@@ -178,9 +178,9 @@ Term Algebra::select(const Term& condition, const Term& then_value, const Term& 
 Term Algebra::call(const std::string& name, std::span<const Term> args, DType dtype) {
   for (const Term& arg : args)
     if (arg.is_poison()) return arg;
-  const bool exponential = meaning_ == Meaning::kExponential && name == "exp";
+  const bool exponential = meaning_ == Meaning::kExponential && (name == "exp" || name == "exp_nonpositive");
   uint64_t what = kCalled;
-  for (const char c : name) what = what * 1099511628211 + static_cast<unsigned char>(c);
+  for (const char c : exponential ? "exp" : name) what = what * 1099511628211 + static_cast<unsigned char>(c);
   if (meaning_ != Meaning::kExact && name == "rsqrt") {  // as arith/math.cpp defines it
     const Term root = real(of(Op::kSqrtF), args[0]);
     return quotient(of(Op::kDivF), constant(1), root);

@@ -69,10 +69,15 @@ const Nest* SoftmaxRoles::maker_of(BufferRef buffer, const Nest* before) const {
   return found;
 }
 
+/// Operators of relaxc have the second one, prim funcs of a program the first one.
+static bool is_exponential(arith::Intrinsic intrinsic) {
+  return intrinsic == arith::Intrinsic::k_exp || intrinsic == arith::Intrinsic::k_exp_nonpositive;
+}
+
 bool SoftmaxRoles::find_exps() {
   for (const Nest& nest : nests_) {
     const auto* exp = nest.store->value.as<arith::Call>();
-    if (nest.block->init || exp == nullptr || exp->intrinsic != arith::Intrinsic::k_exp) continue;
+    if (nest.block->init || exp == nullptr || !is_exponential(exp->intrinsic)) continue;
     const auto* shifted = exp->args[0].as<arith::Sub>();
     const auto* row_max = shifted == nullptr ? nullptr : shifted->b.as<arith::Load>();
     if (row_max == nullptr || row_max->indices.size() != 2 || !(row_max->indices[0] == nest.store->indices[0]))

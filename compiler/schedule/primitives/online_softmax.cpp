@@ -132,7 +132,7 @@ class KeyBlocks {
     auto correction = [&](const Indices& at) {
       Expr before = build_.load(row_max, at), now = grown(at);
       return arith::select(arith::eq(before, now), context_.number(row_max->dtype, 1),
-                           arith::call(arith::Intrinsic::k_exp, {before - now}));
+                           arith::call(arith::Intrinsic::k_exp_nonpositive, {before - now}));
     };
     auto shift = [&](const Indices& at) {
       Expr now = build_.load(row_max, at);

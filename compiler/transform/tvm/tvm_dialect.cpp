@@ -91,9 +91,10 @@ void rewrite_statements(arith::Context& context, tir::PrimFunc& function) {
   rewriter.on_expr = [&](arith::Expr e) {
     return arith::rewrite(e, [&](arith::Expr node) {
       const auto* call = node.as<arith::Call>();
-      if (call == nullptr || call->intrinsic != arith::Intrinsic::k_expm1) return node;
-      arith::Expr x = arith::operands(node)[0];
-      return arith::call(arith::Intrinsic::k_exp, {x}) - context.number(node.dtype(), 1);
+      const bool is_expm1 = call != nullptr && call->intrinsic == arith::Intrinsic::k_expm1;
+      if (!is_expm1 && (call == nullptr || call->intrinsic != arith::Intrinsic::k_exp_nonpositive)) return node;
+      arith::Expr power = arith::call(arith::Intrinsic::k_exp, {arith::operands(node)[0]});
+      return is_expm1 ? power - context.number(node.dtype(), 1) : power;
     });
   };
   function.body = tir::rewrite(context, function.body, rewriter);

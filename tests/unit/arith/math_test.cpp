@@ -257,9 +257,28 @@ TEST_CASE("functions of float32 are within 2 ULP") {
   for (const Function& f : kFunctions) check(f, DType::f(32), 2);
 }
 
+TEST_CASE("an exponential of what is not above 0 is exp up to 40, to the bit") {
+  for (DType dtype : {DType::f(32), DType::f(64)}) {
+    const bool single = dtype.bits == 32;
+    Context context;
+    Var x = context.var("x", dtype);
+    FlatEvaluator small(expand_math(call(Intrinsic::k_exp_nonpositive, {x})));
+    FlatEvaluator any(expand_math(call(Intrinsic::k_exp, {x})));
+    const Function range{Intrinsic::k_exp_nonpositive, REF(exp), single ? -110.0 : -750.0, 40};
+    for (double sample : samples(range, single)) {
+      if (sample > 40) continue;
+      const double found = small({{x, sample}}), expected = any({{x, sample}});
+      INFO("of " << to_string(dtype) << " at " << sample << ": " << found << " and " << expected);
+      CHECK(ulps(found, range.reference(static_cast<long double>(sample)), single) <= (single ? 2 : 4));
+      CHECK((std::isnan(found) ? std::isnan(expected) : found == expected));
+    }
+  }
+}
+
 TEST_CASE("functions of float32 that networks call most take few steps") {
   for (auto [intrinsic, most] : {std::pair(Intrinsic::k_sigmoid, 20), std::pair(Intrinsic::k_tanh, 23),
-                                 std::pair(Intrinsic::k_erf, 36), std::pair(Intrinsic::k_expm1, 30)}) {
+                                 std::pair(Intrinsic::k_erf, 36), std::pair(Intrinsic::k_expm1, 30),
+                                 std::pair(Intrinsic::k_exp, 20), std::pair(Intrinsic::k_exp_nonpositive, 15)}) {
     Context context;
     int steps = 0;
     for_each_node(expand_math(call(intrinsic, {context.var("x", DType::f(32))})), [&](Expr e) {
