@@ -326,9 +326,13 @@ struct WindowCopy {
       RELAXC_STEP(form.spatial[0], cut_rows(draft, by, column_blocks));
     }
     const Sliding& sliding = by.sliding;
-    RELAXC_FITS(window_of(tree, form.block, form.spatial, form.reduced), "a block of rows has no window of its own");
+    const auto window = window_of(tree, form.block, form.spatial, form.reduced);
+    RELAXC_FITS(window, "a block of rows has no window of its own");
+    // Scalars need no borders of whole vectors, which make a short row several times longer. Rows of open length are
+    // stored in whole vectors.
+    const bool whole = !by.by_channels || !window->dim_of(sliding.vector)->is_fixed();
     RELAXC_STEP(const CachedWindow made, apply(tree, CacheWindow{form.block, form.spatial[0], sliding.vector,
-                                                                 form.spatial, form.reduced, form.lanes}));
+                                                                 form.spatial, form.reduced, whole ? form.lanes : 1}));
     RELAXC_LEGAL(apply(tree, StageLoads{made.block, 0}));
     RELAXC_LEGAL(vectorize_whole(tree, made.along, form.lanes, *draft.target));
     form.sliding = by.by_channels ? Sliding{.scalars = sliding.vector} : sliding;

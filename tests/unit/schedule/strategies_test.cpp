@@ -68,6 +68,21 @@ TEST_CASE("the weight of a 1x1 convolution over an image of open size is read ag
   CHECK_FALSE(reads_again(640));
 }
 
+TEST_CASE("a copy whose scalars are read has no more places in a row than the filter reads") {
+  arith::Context context;
+  Target target = testing::wide_target();
+  target.vector_bits = 256, target.vector_registers = 16;
+  tir::PrimFunc f = testing::conv(context, {.c = 64, .h = 14, .w = 14, .out = 128, .stride = 2}, true);
+  std::vector<schedule::PackedParam> packed;
+  REQUIRE(schedule::schedule_kernel(context, f, target, {f.params[1].buffer}, packed));
+  std::string rows;
+  tir::for_each_stmt(f.body, [&](tir::Stmt s) {
+    const auto* alloc = s.as<tir::Alloc>();
+    if (alloc != nullptr && alloc->buffer->name == "window") rows = to_string(alloc->buffer->shape.back());
+  });
+  CHECK(rows == "8");  // of two phases: columns -1 to 13
+}
+
 /// What was asked about the kernel, part by part.
 schedule::KernelExplanation explained(arith::Context& context, tir::PrimFunc kernel, const Target& target,
                                       const schedule::ScheduleOptions& options = {}) {

@@ -258,6 +258,21 @@ TEST_CASE("the numbers of the machine decide whether Winograd's algorithm pays, 
   CHECK(scheduled().find("winograd") == std::string::npos);
 }
 
+TEST_CASE("a narrow image of many channels is not taken to keep the adders busy by channels in lanes") {
+  arith::Context context;
+  Target target = wide_target();
+  target.vector_bits = 256, target.vector_registers = 16;  // tiles of four columns, whose sums are waited for
+  auto by_winograd = [&](int64_t width) {
+    tir::PrimFunc f = testing::conv(context, {.c = 512, .h = 7, .w = width, .out = 512}, true);
+    std::vector<schedule::PackedParam> packed;
+    schedule::schedule_kernel(context, f, target, {f.params[1].buffer}, packed);
+    return f.schedule.steps.find("winograd sum ") != std::string::npos;
+  };
+  CHECK(by_winograd(7));
+  target.fma_latency = 1, target.l2_vector_cycles = 0, target.far_vector_cycles = 0;
+  CHECK_FALSE(by_winograd(7));
+}
+
 TEST_CASE("Winograd's algorithm can be turned off") {
   arith::Context context;
   tir::PrimFunc f = testing::conv(context, {.c = 32, .h = 16, .w = 16, .out = 32}, true);

@@ -19,12 +19,14 @@ namespace relaxc::schedule {
 namespace {
 
 // Heuristics: these are not properties of a machine.
-constexpr double kTolerance = 1e-3;  ///< relative to max |w| * max |x| * terms
-constexpr double kLeastGain = 1.15;  ///< in cycles of the model
-constexpr double kMostWeights = 5;   ///< at pairs of points, relative to the second level of cache
-constexpr double kMostPlanes = 2;    ///< scratch for pairs of points, relative to the second level of cache
-constexpr double kStays = 0.5;       ///< share of the second level of cache for what is read again
-constexpr int64_t kLeastShares = 4;  ///< fewest blocks, for several cores; a single one can distribute loops inside
+constexpr double kTolerance = 1e-3;   ///< relative to max |w| * max |x| * terms
+constexpr double kLeastGain = 1.15;   ///< in cycles of the model
+constexpr double kMostWeights = 5;    ///< at pairs of points, relative to the second level of cache
+constexpr double kMostPlanes = 2;     ///< scratch for pairs of points, relative to the second level of cache
+constexpr double kStays = 0.5;        ///< share of the second level of cache for what is read again
+constexpr double kPanelStays = 0.75;  ///< likewise, for weights of a tile of output channels and rows they meet
+constexpr int64_t kTileVectors = 2;   ///< of output channels in a direct tile
+constexpr int64_t kLeastShares = 4;   ///< fewest blocks, for several cores; a single one can distribute loops inside
 
 constexpr int64_t kOpenTiles = 4;                    ///< tiles of a block for an open image size: few, for parallelism
 constexpr int64_t kMostOpenColumns = 64;             ///< columns of a block, likewise
@@ -49,7 +51,7 @@ class Costs {
     double terms = count(f_.channels * 3 * f_.column_taps);
     double places =
         f_.column_taps == 1 ? vectors(image_.rows * image_.columns) : count(image_.rows) * vectors(image_.columns);
-    double by_channels = count(image_.rows * image_.columns) * vectors(f_.outputs) / count(f_.outputs);
+    double by_channels = count(image_.rows) * row_by_channels() * vectors(f_.outputs) / count(f_.outputs);
     if (!f_.is_open()) places = std::min(places, by_channels * (1 + scattered_terms(target_) / terms));
     return count(f_.outputs * f_.channels * 3 * f_.column_taps) * places / target_.fma_per_cycle +
            streamed(weights) / 2;
@@ -96,6 +98,23 @@ class Costs {
   int64_t pitch(const FilterTiles& tiles) const {
     if (tiles.in_both_dims()) return (image_.columns + tiles.columns - 1) / tiles.columns;
     return image_.columns + f_.column_taps - 1;
+  }
+  /// The time for a row of the result by a vector of output channels and a term of the sum, in products of vectors. A
+  /// tile of few columns waits for its sums, or for weights from beyond the second level of cache.
+  double row_by_channels() const {
+    if (image_.columns <= 0) return 0;
+    const int64_t most = std::max<int64_t>(1, (target_.vector_registers - 1) / kTileVectors - 1);
+    const int64_t tiles = (image_.columns + most - 1) / most, columns = (image_.columns + tiles - 1) / tiles;
+    const int64_t panel = f_.channels * 3 * f_.column_taps * kTileVectors * lanes_;
+    const int64_t rows = f_.channels * 3 * (image_.columns + f_.column_taps - 1);
+    const bool near = 4.0 * count(panel + rows) <= count(target_.l2_bytes) * kPanelStays;
+    const double fetch = count(kTileVectors) * (near ? target_.l2_vector_cycles : target_.far_vector_cycles);
+    auto cycles = [&](int64_t width) {
+      return std::max({count(width * kTileVectors) / target_.fma_per_cycle, fetch, target_.fma_latency});
+    };
+    const int64_t rest = image_.columns % columns;
+    const double all = count(image_.columns / columns) * cycles(columns) + (rest > 0 ? cycles(rest) : 0);
+    return all / count(kTileVectors) * target_.fma_per_cycle;
   }
   double weight_bytes(const FilterTiles& tiles) const {
     int64_t along = tiles.in_both_dims() ? points_of(tiles.columns) : f_.column_taps;
