@@ -71,7 +71,8 @@ class Scheduling {
     const schedule::ScheduleOptions options{.winograd = context_.option(kScheduleWinograd),
                                             .online_softmax = context_.option(kScheduleOnlineSoftmax),
                                             .small = context_.option(kScheduleSmall) != 0,
-                                            .smallest = context_.option(kScheduleSmall) > 1};
+                                            .smallest = context_.option(kScheduleSmall) > 1,
+                                            .little_memory = context_.option(kStreamRowsBudget) != 0};
     schedule::KernelExplanation explanation;
     const bool done = schedule::schedule_kernel(module_.context(), kernel, context_.target, constants, packed, facts,
                                                 options, context_.explain ? &explanation : nullptr);

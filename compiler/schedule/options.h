@@ -10,6 +10,7 @@ struct ScheduleOptions {
   int64_t online_softmax = 1024;  ///< the fewest keys of a row for which softmax is computed in blocks; 0: never
   bool small = false;             ///< prefer small code
   bool smallest = false;          ///< prefer the smallest code whatever it costs in time; implies `small`
+  bool little_memory = false;     ///< prefer little scratch memory: the program has a budget of RAM
 };
 
 }  // namespace relaxc::schedule

@@ -22,6 +22,7 @@
 #include "compiler/schedule/primitives/fuse.h"
 #include "compiler/schedule/primitives/fused_conv_pool_tiling.h"
 #include "compiler/schedule/primitives/inline.h"
+#include "compiler/schedule/primitives/interleave_words.h"
 #include "compiler/schedule/primitives/jam.h"
 #include "compiler/schedule/primitives/jam_inner.h"
 #include "compiler/schedule/primitives/lift_allocs.h"
@@ -61,10 +62,10 @@ namespace relaxc::schedule {
 
 using Step = std::variant<BindAxes, CacheRead, CacheWindow, CacheWrite, Chunk, Collapse, ComputeAt, DecomposeReduction,
                           Distribute, DropUnitLoop, FactorOut, FocusNests, FocusStatements, Fuse, FusedConvPoolTiling,
-                          Inline, Jam, JamInner, LiftAllocs, MergeRows, OnlineSoftmax, Pack, PadTo, PairTerms, Parallel,
-                          PoolRows, Prefetch, Reassociate, ReduceInLanes, Reorder, ReverseComputeAt, ScalarReplace,
-                          SimplifySubscripts, Split, SplitOverlapped, StageLoads, StripMineNests, StripMineRows,
-                          TensorizeBFloatDot, TensorizeDot4, TensorizeDot8, Tile, TileMatrixDots, TileSums, Unfocus,
-                          Unroll, UseFma, Vectorize, WidenBytes, Winograd>;
+                          Inline, InterleaveWords, Jam, JamInner, LiftAllocs, MergeRows, OnlineSoftmax, Pack, PadTo,
+                          PairTerms, Parallel, PoolRows, Prefetch, Reassociate, ReduceInLanes, Reorder,
+                          ReverseComputeAt, ScalarReplace, SimplifySubscripts, Split, SplitOverlapped, StageLoads,
+                          StripMineNests, StripMineRows, TensorizeBFloatDot, TensorizeDot4, TensorizeDot8, Tile,
+                          TileMatrixDots, TileSums, Unfocus, Unroll, UseFma, Vectorize, WidenBytes, Winograd>;
 
 }  // namespace relaxc::schedule

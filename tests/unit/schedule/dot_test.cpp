@@ -219,13 +219,37 @@ TEST_CASE("bytes that many columns read are widened once for a tile of rows") {
     same_sums(context, f, true, {0});
     return scalar_trace(context, f).find("widen_bytes") != std::string::npos;
   };
-  for (auto [m, n, k] : {std::array<int64_t, 3>{20, 32, 64}, {36, 24, 8}, {9, 40, 12}, {5, 64, 13}, {8, 32, 10}})
+  auto is_interleaved = [&](const tir::PrimFunc& f) {
+    same_sums(context, f, true, {0});
+    return scalar_trace(context, f).find("interleave_words") != std::string::npos;
+  };
+  for (auto [m, n, k] : {std::array<int64_t, 3>{20, 32, 64}, {36, 24, 8}, {9, 40, 12}})
+    CHECK(is_interleaved(testing::matmul_of_bytes(context, index(m), index(n), index(k))));
+  for (auto [m, n, k] : {std::array<int64_t, 3>{5, 64, 13}, {8, 32, 10}})  // whole words would be longer than the rows
     CHECK(is_widened(testing::matmul_of_bytes(context, index(m), index(n), index(k))));
   CHECK(is_widened(testing::conv_of_bytes(context, 16, 10, 16, 3, 1, false)));
   CHECK(is_widened(testing::conv_of_bytes(context, 3, 9, 32, 3, 2, false)));
   CHECK(is_widened(testing::conv_of_bytes(context, 1, 11, 32, 4, 1, false)));
-  CHECK(!is_widened(testing::matmul_of_bytes(context, index(20), index(4), index(64))));   // few columns
-  CHECK(!is_widened(testing::matmul_of_bytes(context, index(11), index(32), index(64))));  // rows would be left over
+  CHECK(!is_interleaved(testing::matmul_of_bytes(context, index(20), index(4), index(64))));  // few columns
+  CHECK(
+      !is_interleaved(testing::matmul_of_bytes(context, index(11), index(32), index(64))));  // rows would be left over
+}
+
+TEST_CASE("windows are copied in the order of their sums, which become one loop, where that loop is in assembly") {
+  arith::Context context;
+  Target target = target_of(0);
+  target.triple = "thumbv7em-none-unknown-eabihf";
+  const auto has = [&](const tir::PrimFunc& f, const char* steps) {
+    return scheduled_sums(context, f, target).find(steps) != std::string::npos;
+  };
+  // With 16 channels words are whole; with 3 and 5 the last word of a row of taps overlaps the one before.
+  CHECK(has(testing::conv_of_bytes(context, 16, 8, 16, 3, 1, false), "split i2 6 peeled; interleave_words x i2_i"));
+  CHECK(has(testing::conv_of_bytes(context, 16, 8, 16, 3, 1, false), "fuse k0#2 k1k2#2"));
+  CHECK(has(testing::conv_of_bytes(context, 3, 9, 32, 3, 2, false), "interleave_words"));
+  CHECK(has(testing::conv_of_bytes(context, 5, 9, 24, 3, 2, false), "interleave_words"));
+  CHECK(has(testing::conv_of_bytes(context, 1, 11, 32, 4, 1, false), "interleave_words"));
+  CHECK(
+      !has(testing::conv_of_bytes(context, 16, 8, 2, 3, 1, false), "interleave_words"));  // few channels of the result
 }
 
 /// Whether the schedule for vectors of `bits` bits widens rows of data to 16 bits; its sums must equal the

@@ -191,6 +191,7 @@ std::vector<Case> cases(arith::Context& context) {
   add(chained(context));
   add(testing::spatial(context, n, index(3), index(4), index(5)));
   add(testing::matmul_of_bytes(context, index(6), index(35), index(24)), true);
+  add(testing::matmul_of_bytes(context, index(6), index(35), index(13)), true);
   add(many_results(context, 34));  // two sections
   add(filtered(context));
   add(testing::wide_matmul(context, n, index(11), index(6), DType::bf16(), DType::bf16(), DType::f(32)), true);

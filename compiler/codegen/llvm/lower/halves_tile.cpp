@@ -1,11 +1,15 @@
 // halves_tile.cpp: see halves_tile.h.
 //
-// Numbers are loaded to r0 to r3, and the word of the constant becomes two pairs in r12 and lr. Sums, both addresses
-// and the end of the loop are wherever LLVM has them, which leaves five sums. With six the end is in a register of the
-// floating-point unit, and comes back for the comparison.
+// Numbers are loaded to r0 to r3, and the word of the constant becomes two pairs in r12 and lr. Six sums and both
+// addresses take the other registers; the end of the loop is then in one of the floating-point unit, and comes back for
+// the comparison. Few steps are without a loop, and their first products set sums that begin at zero.
+//
+// All registers are named: results in registers of LLVM's choice must not be in one that the statement overwrites, and
+// its allocator keeps them there to their last use, which is why it stored sums to the stack behind the statement.
 #include "compiler/codegen/llvm/lower/halves_tile.h"
 
 #include <fmt/format.h>
+#include <llvm/Analysis/Loads.h>
 #include <llvm/IR/InlineAsm.h>
 
 #include <algorithm>
@@ -118,46 +122,86 @@ bool HalvesTile::is_tile() const {
          arith::divisor(sums[0].numbers.offset()) % 2 == 0;
 }
 
-/// Steps of one turn of the loop: a divisor of their number, few enough that the code is short.
-int64_t steps_of_turn(int64_t count, int64_t sums, bool small) {
-  constexpr int64_t kMostProducts = 24;
-  int64_t turns = small ? 1 : std::clamp<int64_t>(kMostProducts / sums, 1, count);
-  while (count % turns != 0) --turns;
+/// What the statement's text depends on.
+struct HalvesText {
+  int64_t sums = 0, steps = 0;
+  bool from_zero = false;  ///< all sums
+  bool small = false;
+
+  int64_t steps_of_turn() const;
+  bool loops() const { return steps_of_turn() < steps; }
+  bool sets_sums() const { return from_zero && !loops(); }
+  std::string text() const;
+  std::string constraints() const;
+
+ private:
+  void say_step(bool first, std::string& text) const;
+};
+
+/// Steps of one turn of the loop: a divisor of their number, few enough that the code is short. A statement without a
+/// loop needs no zeros to begin with.
+int64_t HalvesText::steps_of_turn() const {
+  constexpr int64_t kMostProducts = 24, kMostWithoutLoop = 54;
+  if (from_zero && steps * sums <= (small ? sums : kMostWithoutLoop)) return steps;
+  int64_t turns = small ? 1 : std::clamp<int64_t>(kMostProducts / sums, 1, steps);
+  while (steps % turns != 0) --turns;
   return turns;
 }
 
-/// Operands: the sums, the address of the numbers, that of the words, and where the numbers end.
-std::string halves_text(int64_t sums, int64_t count, bool small) {
-  const int64_t turns = steps_of_turn(count, sums, small);
-  std::string text = turns < count ? "1:\n\t" : "";
+void HalvesText::say_step(bool first, std::string& text) const {
   const auto say = [&](const std::string& line) { text += line + "\n\t"; };
-  for (int64_t turn = 0; turn < turns; ++turn) {
-    say(fmt::format("ldr lr, [${}], #4", sums + 1));
-    for (int64_t sum = 0; sum < sums; sum += 2) {
-      const bool both = sum + 1 < sums;
-      say(fmt::format("ldmia ${}!, {{r0, r1{}}}", sums, both ? ", r2, r3" : ""));
-      if (sum == 0) say("sxtb16 r12, lr"), say("sxtb16 lr, lr, ror #8");
-      say(fmt::format("smlad ${0}, r0, r12, ${0}", sum));
-      if (both) say(fmt::format("smlad ${0}, r2, r12, ${0}", sum + 1));
-      say(fmt::format("smlad ${0}, r1, lr, ${0}", sum));
-      if (both) say(fmt::format("smlad ${0}, r3, lr, ${0}", sum + 1));
-    }
+  const auto add = [&](int64_t sum, const char* numbers, const char* word, bool begins) {
+    say(begins ? fmt::format("smuad ${}, {}, {}", sum, numbers, word)
+               : fmt::format("smlad ${0}, {1}, {2}, ${0}", sum, numbers, word));
+  };
+  say(fmt::format("ldr lr, [${}], #4", sums + 1));
+  for (int64_t sum = 0; sum < sums; sum += 2) {
+    const bool both = sum + 1 < sums;
+    say(fmt::format("ldmia ${}!, {{r0, r1{}}}", sums, both ? ", r2, r3" : ""));
+    if (sum == 0) say("sxtb16 r12, lr"), say("sxtb16 lr, lr, ror #8");
+    add(sum, "r0", "r12", first);
+    if (both) add(sum + 1, "r2", "r12", first);
+    add(sum, "r1", "lr", false);
+    if (both) add(sum + 1, "r3", "lr", false);
   }
-  if (turns == count) return text;
+}
+
+/// Operands: the sums, the address of the numbers, that of the words, and where the numbers end.
+std::string HalvesText::text() const {
+  const int64_t turns = steps_of_turn();
+  std::string text;
+  const auto say = [&](const std::string& line) { text += line + "\n\t"; };
+  if (loops()) text += "1:\n\t";
+  for (int64_t turn = 0; turn < turns; ++turn) say_step(sets_sums() && turn == 0, text);
+  if (!loops()) return text;
   if (sums > kMostBesideEnd) say(fmt::format("vmov r0, ${}", 2 * sums + 4));
   say(fmt::format("cmp ${}, {}", sums, sums > kMostBesideEnd ? "r0" : fmt::format("${}", 2 * sums + 4)));
   say("bne 1b");
   return text;
 }
 
-std::string halves_constraints(int64_t sums) {
+/// The address of the numbers is in a low register, with which LDM is two bytes shorter.
+std::string HalvesText::constraints() const {
   std::string written, read;
   for (int64_t i = 0; i < sums + 2; ++i) {
-    written += i == 0 ? "=&r" : ",=&r";
+    const int64_t place = i < sums ? i + 1 : i == sums ? 0 : i;
+    written += fmt::format("{}=&{{r{}}}", i == 0 ? "" : ",", 4 + place);
     read += fmt::format(",{}", i);
   }
-  return written + read + (sums > kMostBesideEnd ? ",t" : ",r") +
-         ",~{r0},~{r1},~{r2},~{r3},~{r12},~{lr},~{cc},~{memory}";
+  if (loops()) read += sums > kMostBesideEnd ? ",t" : ",r";
+  return written + read + ",~{r0},~{r1},~{r2},~{r3},~{r12},~{lr},~{cc},~{memory}";
+}
+
+/// Whether a load of a local variable gives what stores before it in straight code left there, which is zero.
+bool loads_zero(llvm::LoadInst& load) {
+  constexpr unsigned kMostInstructions = 64;
+  for (llvm::BasicBlock* block = load.getParent(); block != nullptr; block = block->getSinglePredecessor()) {
+    llvm::BasicBlock::iterator from = block == load.getParent() ? load.getIterator() : block->end();
+    const Value* known = llvm::FindAvailableLoadedValue(&load, block, from, kMostInstructions);
+    if (known != nullptr) return llvm::isa<llvm::Constant>(known) && llvm::cast<llvm::Constant>(known)->isNullValue();
+    if (from != block->begin()) return false;
+  }
+  return false;
 }
 
 }  // namespace
@@ -175,19 +219,22 @@ bool HalvesTiles::lower(const tir::For& s) {
   };
   llvm::Type* word = b_.getInt32Ty();
   std::vector<Value*> inputs, sums;
+  HalvesText text{.sums = count, .steps = *steps, .from_zero = true, .small = frame_.options().small};
   for (const HalvesSum& sum : tile.sums) {
     sums.push_back(address(sum.result));
-    inputs.push_back(b_.CreateLoad(word, sums.back()));
+    llvm::LoadInst* load = b_.CreateLoad(word, sums.back());
+    text.from_zero &= loads_zero(*load);
+    inputs.push_back(load);
   }
+  if (text.sets_sums()) std::fill(inputs.begin(), inputs.end(), llvm::UndefValue::get(word));
   Value* numbers = b_.CreatePtrToInt(address(tile.sums[0].numbers), word);
   Value* end = b_.CreateAdd(numbers, b_.getInt32(static_cast<uint32_t>(*steps * count * kHalvesOfSum * 2)));
-  inputs.insert(inputs.end(), {numbers, b_.CreatePtrToInt(address(tile.sums[0].word), word),
-                               count > kMostBesideEnd ? b_.CreateBitCast(end, b_.getFloatTy()) : end});
+  inputs.insert(inputs.end(), {numbers, b_.CreatePtrToInt(address(tile.sums[0].word), word)});
+  if (text.loops()) inputs.push_back(count > kMostBesideEnd ? b_.CreateBitCast(end, b_.getFloatTy()) : end);
   std::vector<llvm::Type*> taken(inputs.size(), word), given(static_cast<size_t>(count) + 2, word);
   taken.back() = inputs.back()->getType();
   auto* type = llvm::FunctionType::get(llvm::StructType::get(b_.getContext(), given), taken, false);
-  auto* code = llvm::InlineAsm::get(type, halves_text(count, *steps, frame_.options().small), halves_constraints(count),
-                                    /*hasSideEffects=*/true);
+  auto* code = llvm::InlineAsm::get(type, text.text(), text.constraints(), /*hasSideEffects=*/true);
   Value* results = b_.CreateCall(type, code, inputs);
   for (size_t i = 0; i < sums.size(); ++i)
     b_.CreateStore(b_.CreateExtractValue(results, static_cast<unsigned>(i)), sums[i]);

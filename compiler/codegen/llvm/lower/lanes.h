@@ -65,6 +65,8 @@ class LaneArithmetic {
   llvm::Value* mask() const { return mask_; }
   /// The same, but a vector of ones if all are.
   llvm::Value* mask_of_all();
+  /// The variable of their loop, if that begins at 0; else null.
+  arith::Var var() const { return var_; }
   /// Distance in bytes after each loaded vector that is prefetched; 0 for none.
   int64_t prefetch() const { return prefetch_; }
 
@@ -86,10 +88,10 @@ class LaneArithmetic {
   /// While it exists, code is the body of a vectorized loop with this number of lanes.
   class Loop {
    public:
-    Loop(LaneArithmetic& lanes, uint32_t count, int64_t prefetch) : lanes_(lanes) {
-      lanes_.count_ = count, lanes_.prefetch_ = prefetch;
+    Loop(LaneArithmetic& lanes, arith::Var var, uint32_t count, int64_t prefetch) : lanes_(lanes) {
+      lanes_.var_ = var, lanes_.count_ = count, lanes_.prefetch_ = prefetch;
     }
-    ~Loop() { lanes_.count_ = 0, lanes_.prefetch_ = 0; }
+    ~Loop() { lanes_.var_ = {}, lanes_.count_ = 0, lanes_.prefetch_ = 0; }
     Loop(const Loop&) = delete;
     Loop& operator=(const Loop&) = delete;
 
@@ -116,6 +118,7 @@ class LaneArithmetic {
   llvm::IRBuilder<>& b_;
   Numeric& numeric_;
   IndexTypes indices_;
+  arith::Var var_;
   uint32_t count_ = 0;
   llvm::Value* mask_ = nullptr;
   int64_t prefetch_ = 0;

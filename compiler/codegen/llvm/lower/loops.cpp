@@ -119,7 +119,8 @@ void Loops::lower_serial(const tir::For& s, Value* min, Value* extent) {
 
 void Loops::lower_vectorized(const tir::For& s, Value* min, uint32_t lanes) {
   auto ahead = s.annotations.find(tir::kPrefetch);
-  LaneArithmetic::Loop loop(lanes_, lanes, ahead != s.annotations.end() ? ahead->second : 0);
+  LaneArithmetic::Loop loop(lanes_, s.min.is_constant(0) ? s.var : arith::Var(), lanes,
+                            ahead != s.annotations.end() ? ahead->second : 0);
   lower_body(s, {lanes_.indices().resized(min, lanes_.indices().of(s)), 1});
 }
 

@@ -179,34 +179,59 @@ Value* Memory::pointer(Expr address) {
   return b_.CreateIntToPtr(values_.scalar(address), b_.getPtrTy());
 }
 
-/// Stores four adjacent unsigned bytes as 16-bit numbers, by instructions that widen every other byte (uxtb16) and
-/// join halves of two registers (pkhbt, pkhtb). False if it is no such store.
-bool Memory::store_widened(const tir::Store& s, Lanes offset) {
+/// Stores four adjacent unsigned bytes as 16-bit numbers, by instructions that widen every other byte (uxtb16), and
+/// join halves of two registers (pkhbt, pkhtb) unless even bytes come first. False if it is no such store.
+bool Memory::store_widened(const tir::Store& s) {
+  constexpr std::array<int64_t, 4> kInOrder{0, 1, 2, 3}, kEvenFirst{0, 2, 1, 3};
   const auto* cast = s.value.as<arith::Cast>();
   const auto* load = cast != nullptr ? cast->value.as<arith::Load>() : nullptr;
   if (!numeric_.capabilities().halves || lanes_.count() != 4 || lanes_.mask() != nullptr || load == nullptr)
     return false;
-  const auto side_by_side = [&](tir::BufferRef buffer, const Lanes& place) {
-    return place.vector == nullptr && place.step == 1 && !addresses_.at(buffer).per_lane;
-  };
-  if (s.buffer->dtype != DType::i(16) || load->dtype != DType::u(8) || !side_by_side(s.buffer, offset)) return false;
-  const Lanes from = offset_of(load->buffer, load->indices);
-  if (!side_by_side(load->buffer, from)) return false;
-  Value* word = b_.CreateAlignedLoad(b_.getInt32Ty(), address(load->buffer, from), llvm::Align(1));
+  if (!lanes_.var() || s.buffer->dtype != DType::i(16) || load->dtype != DType::u(8)) return false;
+  const auto places = places_of_four(s.buffer, s.indices);
+  if (places_of_four(load->buffer, load->indices) != kInOrder || (places != kInOrder && places != kEvenFirst))
+    return false;
+  Value* word = b_.CreateAlignedLoad(b_.getInt32Ty(), first_address(load->buffer, load->indices), llvm::Align(1));
   Value* turned = b_.CreateIntrinsic(llvm::Intrinsic::fshr, {word->getType()}, {word, word, b_.getInt32(8)});
-  Value* even = b_.CreateIntrinsic(llvm::Intrinsic::arm_uxtb16, {}, {word});
-  Value* odd = b_.CreateIntrinsic(llvm::Intrinsic::arm_uxtb16, {}, {turned});
-  Value* low = b_.CreateOr(b_.CreateAnd(even, 0xFFFF), b_.CreateShl(odd, 16));
-  Value* high = b_.CreateOr(b_.CreateAnd(odd, 0xFFFF0000), b_.CreateLShr(even, 16));
-  Value* at = address(s.buffer, offset);
+  Value* low = b_.CreateIntrinsic(llvm::Intrinsic::arm_uxtb16, {}, {word});
+  Value* high = b_.CreateIntrinsic(llvm::Intrinsic::arm_uxtb16, {}, {turned});
+  if (places == kInOrder) {
+    Value *even = low, *odd = high;
+    low = b_.CreateOr(b_.CreateAnd(even, 0xFFFF), b_.CreateShl(odd, 16));
+    high = b_.CreateOr(b_.CreateAnd(odd, 0xFFFF0000), b_.CreateLShr(even, 16));
+  }
+  Value* at = first_address(s.buffer, s.indices);
   b_.CreateAlignedStore(low, at, align_of(s.buffer));
   b_.CreateAlignedStore(high, b_.CreateConstInBoundsGEP1_32(b_.getInt32Ty(), at, 1), align_of(s.buffer));
   return true;
 }
 
+/// Where the elements of four lanes are, relative to the first one's; nullopt if that is not known.
+std::optional<std::array<int64_t, 4>> Memory::places_of_four(tir::BufferRef buffer, const std::vector<Expr>& indices) {
+  if (indices.empty() || addresses_.at(buffer).per_lane) return {};
+  arith::Context& context = indices[0].context();
+  const Expr offset = tir::element_offset(context, *buffer, indices);
+  const auto of_lane = [&](int64_t lane) { return arith::substitute(offset, {{lanes_.var(), context.index(lane)}}); };
+  std::array<int64_t, 4> places{};
+  for (size_t i = 1; i < places.size(); ++i) {
+    const Expr distance = arith::simplify(of_lane(static_cast<int64_t>(i)) - of_lane(0));
+    if (distance.constant() == nullptr) return {};
+    places[i] = *distance.constant();
+  }
+  return places;
+}
+
+/// The address of the first lane's element.
+Value* Memory::first_address(tir::BufferRef buffer, const std::vector<Expr>& indices) {
+  std::vector<Expr> first;
+  for (Expr index : indices)
+    first.push_back(arith::simplify(arith::substitute(index, {{lanes_.var(), index.context().index(0)}})));
+  return address(buffer, offset_of(buffer, first));
+}
+
 void Memory::store(const tir::Store& s) {
+  if (store_widened(s)) return;
   Lanes offset = offset_of(s.buffer, s.indices);
-  if (store_widened(s, offset)) return;
   const auto* load = s.value.as<arith::Load>();
   bool narrow = s.value.dtype().is_float() && s.value.dtype().bits < 32;
   if (load != nullptr && narrow)  // a copy keeps its bits; there is no need to go through float

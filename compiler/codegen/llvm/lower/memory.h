@@ -4,6 +4,7 @@
 // are masked.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "compiler/codegen/llvm/lower/buffer_addresses.h"
@@ -45,7 +46,9 @@ class Memory {
   void store_raw(tir::BufferRef buffer, Lanes offset, Lanes value);
   void store_contiguous(tir::BufferRef buffer, Lanes offset, llvm::Value* stored, bool own);
   Lanes spread(tir::BufferRef buffer, Lanes offset);
-  bool store_widened(const tir::Store& s, Lanes offset);
+  bool store_widened(const tir::Store& s);
+  std::optional<std::array<int64_t, 4>> places_of_four(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
+  llvm::Value* first_address(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
   bool is_certain(tir::BufferRef buffer, Lanes offset) const;
   bool is_private(tir::BufferRef buffer, Lanes offset) const;
   void prefetch(tir::BufferRef buffer, llvm::Value* address);

@@ -3,11 +3,17 @@
 // Four products of a row and a column take two instructions of pairs. For a row that is already widened to 16 bits, the
 // operands come by a load of two words, and for a column by a load and two instructions that widen its bytes. A tile of
 // one column needs the fewest registers: a sum for each row, and two pairs of each operand.
+//
+// The rows are copied as the box that they are, or word by word in the order of the sums (interleave_words). In the
+// second form a loop in assembly loads the words of two rows by one instruction, and has registers for one more row.
+// But a convolution's taps are copied for each pixel that they belong to.
 #include "compiler/schedule/strategies/parts/wide_tile.h"
 
 #include <algorithm>
 
 #include "compiler/arith/dot.h"
+#include "compiler/schedule/primitives/fuse.h"
+#include "compiler/schedule/primitives/interleave_words.h"
 #include "compiler/schedule/primitives/jam.h"
 #include "compiler/schedule/primitives/simplify_subscripts.h"
 #include "compiler/schedule/primitives/unroll.h"
@@ -26,21 +32,27 @@ constexpr int64_t kMostRowsOfRun = 6;    ///< the same of a loop in assembly (By
 constexpr double kWidenCycles = 2.75;    ///< of a byte: load, store, and a share of the loop
 constexpr double kNarrowProduct = 1.25;  ///< cycles of a product in 2x2 tiles that widen their input
 
-/// The cycles of a product in tiles of this many rows.
-double wide_product(int64_t rows) {
-  const auto n = static_cast<double>(rows);
-  return (3 * n + 3) / (4 * n);
+/// How rows are copied, and how many.
+struct WideForm {
+  bool interleaved = false;
+  int64_t rows = 0;
+  double cycles = 0;  ///< of a product and its share of the copy
+};
+
+/// Whether the loop of the sums is in assembly if their words lie side by side.
+bool loads_pairs_of_rows(const Draft& draft) {
+  return byte_tile_form(*draft.target) == ByteTileForm::kHalves;
 }
 
-/// Whether the sum is one run, whose rows are widened side by side: its loop is in assembly.
-bool sums_one_run(const Draft& draft) {
-  return byte_tile_form(*draft.target) == ByteTileForm::kHalves && draft.reduction.reduced.size() == 1;
+/// The cycles of a product in tiles of this many rows, of which `loads` instructions load the words.
+double wide_product(int64_t rows, int64_t loads) {
+  return static_cast<double>(2 * rows + loads + 3) / static_cast<double>(4 * rows);
 }
 
-/// The largest number of rows that the registers hold and that divides the extent; 0 if it is unknown.
-int64_t rows_of(const Draft& draft, uint32_t loop) {
+/// The largest number of rows, at most `most`, that divides the extent; 0 if that is unknown.
+int64_t rows_of(const Draft& draft, uint32_t loop, int64_t most) {
   const int64_t* extent = ReductionView(draft).extent(loop);
-  int64_t rows = extent != nullptr ? (sums_one_run(draft) ? kMostRowsOfRun : kMostRows) : 0;
+  int64_t rows = extent != nullptr ? most : 0;
   while (rows > 0 && *extent % rows != 0) --rows;
   return rows;
 }
@@ -58,30 +70,92 @@ double elements(const Region& region) {
   return count;
 }
 
+/// Tries the forms on copies of the tree, for the least cycles; no rows if widening where bytes are read takes fewer.
+class WideForms {
+ public:
+  WideForms(const Draft& draft, BufferRef bytes, uint32_t rows, uint32_t columns)
+      : draft_(draft), bytes_(bytes), rows_(rows) {
+    products_of_row_ =
+        ReductionView(draft).terms() * kWord * static_cast<double>(*ReductionView(draft).extent(columns));
+  }
+
+  Legal<WideForm> least() {
+    WideForm best{.cycles = kNarrowProduct};
+    const bool in_assembly = loads_pairs_of_rows(draft_);
+    for (const bool interleaved : {true, false}) {
+      if (interleaved && !in_assembly && draft_.reduction.reduced.size() > 1) continue;
+      const int64_t count = rows_of(draft_, rows_, interleaved && in_assembly ? kMostRowsOfRun : kMostRows);
+      if (count < 2) continue;
+      RELAXC_STEP(const double copied, copied_bytes(interleaved, count));
+      if (interleaved && in_assembly && draft_.options->little_memory && is_large(copied)) continue;
+      const int64_t loads = interleaved && in_assembly ? (count + 1) / 2 : count;
+      const double cycles =
+          wide_product(count, loads) + copied * kWidenCycles / (products_of_row_ * static_cast<double>(count));
+      if (copied > 0 && cycles < best.cycles) best = {interleaved, count, cycles};
+    }
+    return best;
+  }
+
+ private:
+  static constexpr double kWord = 4;
+
+  /// Whether im2col of so many bytes of a window takes more memory than a program with a budget of RAM should give.
+  bool is_large(double bytes) const {
+    constexpr double kMostBytes = 1024;  // which are twice as many in the copy
+    return draft_.reduction.reduced.size() > 1 && bytes > kMostBytes;
+  }
+
+  /// Those of a tile; 0 if they cannot be copied in this form.
+  Legal<double> copied_bytes(bool interleaved, int64_t count) const {
+    Tree tree = draft_.tree;
+    RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(tree, rows_, count));
+    if (interleaved) {
+      const Legal<InterleaveWords::Facts> facts = InterleaveWords{bytes_, parts[0].inner}.legal(tree);
+      return facts ? kWord * static_cast<double>(facts->words()) : 0;
+    }
+    const Legal<WidenBytes::Facts> facts = WidenBytes{bytes_, {parts[0].inner}}.legal(tree);
+    return facts ? elements(facts->copies[0].region) : 0;
+  }
+
+  const Draft& draft_;
+  const BufferRef bytes_;
+  const uint32_t rows_;
+  double products_of_row_ = 0;
+};
+
+/// Makes one loop of those of the sum, as far as they are contiguous in what they read.
+Legal<> fuse_steps(Draft& draft) {
+  std::vector<uint32_t>& steps = draft.reduction.reduced;
+  while (steps.size() > 1) {
+    const Fuse fuse{steps[steps.size() - 2], steps.back()};
+    if (!fuse.legal(draft.tree)) break;
+    RELAXC_STEP(const uint32_t fused, apply(draft.tree, fuse));
+    steps.pop_back(), steps.back() = fused;
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Legal<int64_t> tile_of_wide_rows(Draft& draft, uint32_t rows, uint32_t columns) {
-  constexpr int64_t kWord = 4;
-  const ReductionView view(draft);
   const BufferRef bytes = draft.reduction.words != nullptr ? bytes_of(draft) : nullptr;
-  const int64_t count = rows_of(draft, rows);
-  if (bytes == nullptr || count < 2) return int64_t{0};
-  const double products = view.terms() * static_cast<double>(kWord * count * *view.extent(columns));
-  const Tree before = draft.tree;
-  RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(draft.tree, rows, count));
-  const WidenBytes widen{bytes, {parts[0].inner}};
-  const Legal<WidenBytes::Facts> facts = widen.legal(draft.tree);
-  if (!facts || products * (kNarrowProduct - wide_product(count)) < elements(facts->copies[0].region) * kWidenCycles) {
-    draft.tree = before;
-    return int64_t{0};
-  }
+  if (bytes == nullptr) return int64_t{0};
+  RELAXC_STEP(const WideForm form, WideForms(draft, bytes, rows, columns).least());
+  if (form.rows == 0) return int64_t{0};
+  RELAXC_STEP(const std::vector<AxisPart> parts, split_axis(draft.tree, rows, form.rows));
+  const uint32_t tile = parts[0].inner;
+  if (form.interleaved)
+    RELAXC_LEGAL(apply(draft.tree, InterleaveWords{bytes, tile}));
+  else
+    RELAXC_LEGAL(apply(draft.tree, WidenBytes{bytes, {tile}}));
   std::vector<BufferRef> packed;
-  RELAXC_LEGAL(apply(draft.tree, widen));
   RELAXC_LEGAL(pack_along(draft, columns, 1, packed));
-  RELAXC_LEGAL(apply(draft.tree, Unroll{parts[0].inner}));
-  RELAXC_LEGAL(apply(draft.tree, Jam{parts[0].inner}));
-  for (BufferRef buffer : packed) RELAXC_LEGAL(apply(draft.tree, SimplifySubscripts{buffer}));
-  return count;
+  if (form.interleaved) RELAXC_LEGAL(fuse_steps(draft));
+  RELAXC_LEGAL(apply(draft.tree, Unroll{tile}));
+  RELAXC_LEGAL(apply(draft.tree, Jam{tile}));
+  for (BufferRef buffer : packed)
+    RELAXC_LEGAL(apply(draft.tree, SimplifySubscripts{ReductionView(draft).current(buffer)}));
+  return form.rows;
 }
 
 }  // namespace relaxc::schedule
