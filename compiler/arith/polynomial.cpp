@@ -68,6 +68,12 @@ std::optional<Polynomial> sum(const Polynomial& a, const Polynomial& b, int64_t 
   return out.terms.size() > Polynomial::kMostTerms ? std::nullopt : std::optional(std::move(out));
 }
 
+Polynomial without(Polynomial p, const Monomial& monomial) {
+  auto term = p.terms.find_or_add(monomial);
+  p.terms.erase(term);
+  return p;
+}
+
 Monomial times(const Monomial& a, const Monomial& b) {
   Monomial out;
   std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out), by_id);

@@ -115,6 +115,8 @@ struct Polynomial {
 /// Return a + scale * b, and a * b; nullopt on overflow or too many terms.
 std::optional<Polynomial> sum(const Polynomial& a, const Polynomial& b, int64_t scale = 1);
 std::optional<Polynomial> product(const Polynomial& a, const Polynomial& b);
+/// Returns `p` without the term of `monomial`.
+Polynomial without(Polynomial p, const Monomial& monomial);
 Monomial times(const Monomial& a, const Monomial& b);
 /// Returns `a` without the factors of `b`; nullopt if `b` does not divide it.
 std::optional<Monomial> divide(const Monomial& a, const Monomial& b);

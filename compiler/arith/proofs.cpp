@@ -104,10 +104,7 @@ std::optional<bool> Proofs::nonpositive_by_cases(const Polynomial& p, Search& se
   Expr e = chosen->front();
   int64_t coefficient = p.terms.at(*chosen);
   auto holds = [&](Expr value) {
-    Polynomial old;
-    old.add(*chosen, coefficient);
-    auto rest = sum(p, old, -1);
-    auto made = rest ? sum(*rest, poly(value), coefficient) : std::nullopt;
+    auto made = sum(without(p, *chosen), poly(value), coefficient);
     return made && nonpositive(*made, search, depth);
   };
   const auto* choice = e.as<Select>();

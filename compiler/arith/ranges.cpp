@@ -142,10 +142,7 @@ Range Ranges::range_by_cases(const Polynomial& p, int depth) {
     if (monomial.size() != 1 || coefficient == INT64_MIN) continue;
     Expr e = monomial[0];
     auto with = [&, &monomial = monomial, &coefficient = coefficient](Expr value) -> std::optional<Range> {
-      Polynomial old;
-      old.add(monomial, coefficient);
-      auto rest = sum(p, old, -1);
-      auto made = rest ? sum(*rest, poly(value), coefficient) : std::nullopt;
+      auto made = sum(without(p, monomial), poly(value), coefficient);
       return made ? std::optional(range(*made, depth - 1)) : std::nullopt;
     };
     if (const auto* n = e.as<Select>()) {
@@ -162,10 +159,7 @@ Range Ranges::range_by_cases(const Polynomial& p, int depth) {
     const int64_t* c = n == nullptr ? nullptr : n->b.constant();
     if (c == nullptr || *c <= 0) continue;
     // c * p, where c * (x // c) is in x - c + 1 .. x.
-    Polynomial old;
-    old.add(monomial, coefficient);
-    auto rest = sum(p, old, -1);
-    auto scaled = rest ? sum({}, *rest, *c) : std::nullopt;
+    auto scaled = sum({}, without(p, monomial), *c);
     auto made = scaled ? sum(*scaled, poly(n->a), coefficient) : std::nullopt;
     if (!made) continue;
     Range slack = multiply(Range::exactly(coefficient), Range{1 - *c, 0});

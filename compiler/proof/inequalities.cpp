@@ -99,11 +99,9 @@ bool nonpositive(arith::Canonical& canonical, const arith::Polynomial& p, int& t
   if (--tries < 0) return false;
   const Extreme extreme(p);
   if (extreme.monomial == nullptr) return canonical.proofs().proves_nonpositive(p);
-  arith::Polynomial old;
-  old.add(*extreme.monomial, extreme.coefficient);
-  const auto rest = arith::sum(p, old, -1);
+  const arith::Polynomial rest = arith::without(p, *extreme.monomial);
   auto holds = [&](Expr operand) {
-    auto made = rest ? arith::sum(*rest, canonical.poly(operand), extreme.coefficient) : std::nullopt;
+    auto made = arith::sum(rest, canonical.poly(operand), extreme.coefficient);
     return made && nonpositive(canonical, *made, tries);
   };
   const auto& of = static_cast<const arith::Binary&>(*extreme.monomial->front().node());
