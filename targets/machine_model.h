@@ -27,6 +27,8 @@ struct MachineModel {
   double fma_latency = 4, fma_per_cycle = 2;
   double loads_per_cycle = 2, load_overhead = 0.1;
   double pair_dot_operations = 3;
+  double lane_sum_cycles = 2.25;
+  double byte_run_cycles = 4, byte_copy_cycles = 0.5;
   double strided_load_steps = 3, gather_steps = 10;
   double split_line_steps = 0.06;
   double scatter_cycles = 16, scatter_reload_cycles = 80;

@@ -38,14 +38,9 @@
 namespace relaxc::schedule {
 namespace {
 
-// Heuristics: these are not properties of a machine.
-constexpr int64_t kTileRows = 1, kTileColumns = 4;
-constexpr double kStepCycles = 2.25;  ///< of a step of a sum: its product, and a quarter of the tile's loads
-constexpr double kRunCycles = 4;      ///< of copying a run, in addition to its bytes
-constexpr double kByteCycles = 0.5;   ///< of copying one byte
-
-constexpr int64_t kLaneBytes = 16;     ///< bytes that the instruction multiplies, by its definition
-constexpr int64_t kWideLaneBytes = 8;  ///< the same for bytes that are widened first
+constexpr int64_t kTileRows = 1, kTileColumns = 4;  ///< as many as LLVM keeps in registers, see above
+constexpr int64_t kLaneBytes = 16;                  ///< bytes that the instruction multiplies, by its definition
+constexpr int64_t kWideLaneBytes = 8;               ///< the same for bytes that are widened first
 
 using Loops = std::vector<uint32_t>;
 
@@ -120,10 +115,12 @@ bool copies_windows(const Draft& draft, const SumAxes& axes) {
     runs *= loop == reduced.back() ? 1 : *view.extent(loop);
   }
   const int64_t run = *view.extent(reduced.back());
+  const MachineModel& machine = *draft.target;
   const double saved =
       static_cast<double>((runs * lane_steps(run) - lane_steps(runs * run)) * *view.extent(axes.column));
-  const double copied = static_cast<double>(runs) * (kRunCycles + kByteCycles * static_cast<double>(run));
-  return run < kWideLaneBytes || saved * kStepCycles > copied;
+  const double copied =
+      static_cast<double>(runs) * (machine.byte_run_cycles + machine.byte_copy_cycles * static_cast<double>(run));
+  return run < kWideLaneBytes || saved * machine.lane_sum_cycles > copied;
 }
 
 /// Whether consumers compute in 64 bits, for which vectors have few lanes and no products. Rounded upper halves of
