@@ -1,15 +1,16 @@
-"""embedded.py: the runtime as a package of four tool chains for microcontrollers.
+"""embedded.py: the runtime as a package of tool chains for microcontrollers, and as a layer of Yocto.
 
     python3 packaging/embedded.py FOLDER
 
 writes FOLDER/zephyr (a module: add it to ZEPHYR_EXTRA_MODULES), FOLDER/esp-idf/relax_rt (a component: put it into
-components/), FOLDER/arduino (a library for the Arduino IDE and PlatformIO: put it into lib/) and FOLDER/cmsis (a CMSIS-Pack:
-its description and what it lists, which packchk and zip make a .pack of). All of them hold the same sources, those that
-`relax_rt` is built of; models are added to a project as objects or as C (docs/my-chip.md). The same sources give the same
-bytes.
+components/), FOLDER/arduino (a library for the Arduino IDE and PlatformIO: put it into lib/), FOLDER/cmsis (a CMSIS-Pack:
+its description and what it lists, which packchk and zip make a .pack of) and FOLDER/meta-relaxc (a layer: add it by
+bitbake-layers). All of them hold the same sources, those that `relax_rt` is built of, and the layer also those of
+`relax_rt_hosted`; models are added to a project as objects or as C (docs/my-chip.md). The same sources give the same bytes.
 """
 
 import argparse
+import hashlib
 import json
 import re
 import shutil
@@ -135,7 +136,56 @@ def cmsis(folder):
 """)
 
 
-PACKAGES = {"zephyr": zephyr, "esp-idf/relax_rt": esp_idf, "arduino": arduino, "cmsis": cmsis}
+def yocto(folder):
+    recipes = folder / "recipes-support/relax-rt"
+    sources_of = recipes / "relax-rt"
+    copy(sources_of, "core", "include")
+    (sources_of / "hosted").mkdir()
+    for path in [*(RUNTIME / "hosted").glob("*.[ch]"), RUNTIME / "include/relax_rt_hosted.h"]:
+        shutil.copyfile(path, sources_of / path.parent.name / path.name)
+    write(sources_of / "CMakeLists.txt", """cmake_minimum_required(VERSION 3.16)
+project(relax_rt C)
+set(CMAKE_C_STANDARD 99)
+find_package(Threads REQUIRED)
+include(GNUInstallDirs)
+foreach(part IN ITEMS core hosted)
+  file(GLOB sources ${part}/*.c)
+  set(name $<IF:$<STREQUAL:${part},core>,relax_rt,relax_rt_hosted>)
+  add_library(${part} STATIC ${sources})
+  target_include_directories(${part} PRIVATE include)
+  target_compile_options(${part} PRIVATE -ffunction-sections -fdata-sections)
+  set_target_properties(${part} PROPERTIES OUTPUT_NAME ${name} C_EXTENSIONS OFF)
+  install(TARGETS ${part} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endforeach()
+file(GLOB headers include/*.h)
+install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+""")
+    write(recipes / f"relax-rt_{version()}.bb", f"""SUMMARY = "{ABOUT}"
+HOMEPAGE = "{HOME}"
+LICENSE = "{LICENSE}"
+LIC_FILES_CHKSUM = "file://LICENSE;md5={hashlib.md5((ROOT / 'LICENSE').read_bytes()).hexdigest()}"
+
+# The files of the folder relax-rt beside this recipe.
+S = "${{@d.getVar('UNPACKDIR') or d.getVar('WORKDIR')}}/relax-rt"
+FILESEXTRAPATHS:prepend := "${{THISDIR}}:"
+SRC_URI = "file://relax-rt"
+
+inherit cmake
+
+# Static libraries and headers alone: nothing of it is installed on a device.
+ALLOW_EMPTY:${{PN}} = "1"
+""")
+    write(folder / "conf/layer.conf", """BBPATH .= ":${LAYERDIR}"
+BBFILES += "${LAYERDIR}/recipes-*/*/*.bb"
+BBFILE_COLLECTIONS += "relaxc"
+BBFILE_PATTERN_relaxc = "^${LAYERDIR}/"
+BBFILE_PRIORITY_relaxc = "6"
+LAYERDEPENDS_relaxc = "core"
+LAYERSERIES_COMPAT_relaxc = "kirkstone scarthgap styhead walnascar"
+""")
+
+
+PACKAGES = {"zephyr": zephyr, "esp-idf/relax_rt": esp_idf, "arduino": arduino, "cmsis": cmsis, "meta-relaxc": yocto}
 
 
 def make(folder):
@@ -145,7 +195,7 @@ def make(folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="packages the runtime for tool chains of microcontrollers")
+    parser = argparse.ArgumentParser(description="packages the runtime for tool chains of devices")
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
     make(folder)

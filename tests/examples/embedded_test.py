@@ -1,9 +1,11 @@
 """The packages of packaging/embedded.py: each lists exactly the files that it has, versions agree, descriptions have the form
 that their tool chains read, nothing is written twice differently; their sources compile for Cortex-M4 and link with a
-model. Zephyr, ESP-IDF, PlatformIO and Keil are no packages of Debian: what they do with this is not tried here.
+model, those of the layer for 64-bit Arm. Zephyr, ESP-IDF, PlatformIO, Keil and bitbake are no packages of Debian: what they
+do with this is not tried here.
 
 Usage: embedded_test.py REPOSITORY BUILD"""
 
+import hashlib
 import json
 import re
 import shutil
@@ -43,7 +45,7 @@ class Embedded(unittest.TestCase):
         cls.folder = Path(folder.name)
         done = subprocess.run([sys.executable, ROOT / "packaging/embedded.py", cls.folder / "out"], check=True, capture_output=True, text=True)
         cls.out = cls.folder / "out"
-        assert len(done.stdout.splitlines()) == 4
+        assert len(done.stdout.splitlines()) == 5
         cls.version = re.search(r"VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8").split("project(")[1])[1]
 
     def listed_by_cmake(self, path):
@@ -121,6 +123,31 @@ class Embedded(unittest.TestCase):
                                        "-Wl,-u,keep", ROOT / "runtime-lite/core/memory.c", "-lgcc", "-o", f"board{number}.elf"], cwd=self.folder, capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr[-2000:])
                 self.assertNotIn("warning: unused", done.stderr)
+
+    def test_yocto(self):
+        layer = self.out / "meta-relaxc"
+        recipes = list(layer.glob("recipes-*/*/*.bb"))
+        self.assertEqual([recipe.name for recipe in recipes], [f"relax-rt_{self.version}.bb"])
+        recipe = dict(re.findall(r'^([\w:${}]+) :?= "(.*)"$', recipes[0].read_text(encoding="utf-8"), re.M))
+        self.assertLessEqual({"SUMMARY", "LICENSE", "LIC_FILES_CHKSUM", "SRC_URI", "S"}, set(recipe))
+        sources = recipes[0].parent / recipe["SRC_URI"].removeprefix("file://")
+        licence = hashlib.md5((sources / "LICENSE").read_bytes()).hexdigest()
+        self.assertEqual(recipe["LIC_FILES_CHKSUM"], f"file://LICENSE;md5={licence}")
+        conf = (layer / "conf/layer.conf").read_text(encoding="utf-8")
+        self.assertRegex(conf, r'(?m)^LAYERSERIES_COMPAT_relaxc = "[a-z ]+"$')
+        if shutil.which("aarch64-linux-gnu-gcc") is None:
+            self.skipTest("there is no aarch64-linux-gnu-gcc")
+        # As the class cmake of Yocto does: configured with a compiler for the device, built, installed into a folder.
+        build, device = self.folder / "layer", self.folder / "device"
+        for command in (["cmake", "-S", sources, "-B", build, "-D", "CMAKE_SYSTEM_NAME=Linux", "-D", "CMAKE_SYSTEM_PROCESSOR=aarch64",
+                         "-D", "CMAKE_C_COMPILER=aarch64-linux-gnu-gcc", "-D", "CMAKE_BUILD_TYPE=MinSizeRel", "-D", "CMAKE_INSTALL_LIBDIR=lib"],
+                        ["cmake", "--build", build, "-j2"], ["cmake", "--install", build, "--prefix", device / "usr"],
+                        [BUILD / "bin/relaxc", ROOT / "examples/digits/digits.onnx", "--target", "aarch64", "-o", self.folder / "layer.o"]):
+            subprocess.run(command, check=True, capture_output=True)
+        (self.folder / "app.c").write_text('#include "layer.h"\n#include "relax_rt_hosted.h"\nint main(void) {\n'
+                                           "  return layer_run == 0 || rlx_pool_create == 0;\n}\n", encoding="utf-8")
+        subprocess.run(["aarch64-linux-gnu-gcc", f"-I{device}/usr/include", "app.c", "layer.o", f"-L{device}/usr/lib", "-lrelax_rt_hosted",
+                        "-lrelax_rt", "-lpthread", "-lm", "-o", "app"], cwd=self.folder, check=True)
 
     def test_the_same_sources_give_the_same_bytes(self):
         subprocess.run([sys.executable, ROOT / "packaging/embedded.py", self.folder / "again"], check=True, capture_output=True)
