@@ -158,15 +158,40 @@ def main(x: R.Tensor(("n", 3, "h", "w"), "float32"), a: R.Tensor((8, 3, 3, 3), "
         self.refuses(2, "cannot be both the output and the report", "relu.relax", "-o", "m.json", "--emit=obj",
                      "--report=m.json")
 
+    def test_bench_writes_what_it_measured(self):
+        self.write("m.relax", MLP)
+        bench = ("bench", "m.relax", "--dim", "n=1..100", "--repeat", "5", "--threads", "2")
+        self.compiles(*bench, "--profile", "--report=m.json")
+        (profile,) = json.loads((self.path / "m.json").read_text())["profiles"]
+        self.assertEqual((profile["measured"]["runs"], profile["measured"]["threads"]), (5, 2))
+        self.assertLessEqual(profile["symbols"]["n"], 100)
+        times = [kernel["measured_seconds"] for kernel in profile["kernels"]]
+        self.assertTrue(times and all(time > 0 for time in times))
+        self.assertLess(sum(times), profile["measured"]["seconds"])
+        self.compiles(*bench, "--report=m.json")  # without --profile, kernels are estimated
+        self.assertNotIn("measured", json.loads((self.path / "m.json").read_text())["profiles"][0])
+        self.refuses(2, "a report is .html or .json", *bench, "--profile", "--report=m.txt")
+
+    @unittest.skipUnless(shutil.which("chromium"), "chromium is not installed: the page is not drawn")
+    def test_a_browser_shows_measured_times(self):
+        self.write("m.relax", MLP)
+        self.compiles("bench", "m.relax", "--profile", "--repeat", "3", "--report=m.html")
+        dom = self.drawn("m.html")
+        self.assertIn("measured share", dom)
+        self.assertRegex(dom, "a run with kernels timed, the mean of 3, threads: 1")
+
+    def drawn(self, page):
+        """What a browser makes of a page."""
+        return subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000",
+                               "--dump-dom", f"file://{self.path}/{page}"], capture_output=True, timeout=120, check=True,
+                              env={"HOME": str(self.path), "PATH": "/usr/bin:/bin"}).stdout.decode()
+
     @unittest.skipUnless(shutil.which("chromium"), "chromium is not installed: the page is not drawn")
     def test_a_browser_draws_it(self):
         self.write("m.relax", MLP)
         self.compiles("m.relax", "-o", "m.o", "--report=m.html")
         data = json.loads((self.path / "m.html").read_text().split('type="application/json">')[1].split("</script>")[0])
-        done = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000",
-                               "--dump-dom", f"file://{self.path}/m.html"], capture_output=True, timeout=120, check=True,
-                              env={"HOME": str(self.path), "PATH": "/usr/bin:/bin"})
-        dom = done.stdout.decode()
+        dom = self.drawn("m.html")
         self.assertEqual(dom.count('class="piece"'), len(data["profiles"][2]["memory"]))
         self.assertEqual(dom.count('class="node"'), len(data["before"]["nodes"]) + len(data["after"]["nodes"]))
         for kernel in data["profiles"][2]["kernels"]:
@@ -201,10 +226,7 @@ seen.names = document.querySelectorAll(".piece-name").length;
 document.body.textContent = "";
 document.body.dataset.seen = btoa(unescape(encodeURIComponent(JSON.stringify(seen))));
 </script></body>""" % index))
-        done = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000",
-                               "--dump-dom", f"file://{self.path}/m.html"], capture_output=True, timeout=120, check=True,
-                              env={"HOME": str(self.path), "PATH": "/usr/bin:/bin"})
-        seen = json.loads(base64.b64decode(re.search('data-seen="([^"]+)"', done.stdout.decode()).group(1)))
+        seen = json.loads(base64.b64decode(re.search('data-seen="([^"]+)"', self.drawn("m.html")).group(1)))
         self.assertAlmostEqual(seen["wider"], 1.4 * seen["width"])
         for text in (kernel["name"], kernel["sources"][0], kernel["schedule"]):
             self.assertIn(text, seen["details"])

@@ -19,6 +19,14 @@ struct KernelCost {
   int64_t calls = 0;                 ///< in the entry, with trip counts where known
   double flops = 0, integer_ops = 0, bytes = 0, weight_bytes = 0;  ///< as in analysis::Work
   double seconds = 0, share = 0;  ///< estimated: the larger of arithmetic and memory traffic at the target's peak
+  double measured_seconds = 0;    ///< of all calls in a run, on average; 0 where EntryProfile::measured has no runs
+};
+
+/// Runs in which the kernels of a profile were timed.
+struct MeasuredRuns {
+  int64_t count = 0;  ///< 0: nothing was measured
+  int32_t threads = 1;
+  double seconds = 0;  ///< of a run, on average
 };
 
 /// A tensor in the arena or a pool, with the first and the last step that accesses it.
@@ -39,6 +47,7 @@ struct EntryProfile {
   std::vector<std::string> steps;      ///< kernels and called functions, in order
   std::vector<MemoryPiece> pieces;
   std::vector<KernelCost> kernels;  ///< slowest first
+  MeasuredRuns measured;
   double ratio() const { return bound_bytes == 0 ? 1 : double(arena_bytes) / double(bound_bytes); }
 };
 

@@ -98,6 +98,13 @@ Status plan_script(OutputPlan& plan, const CompileOptions& options, Diagnostics&
   return Done{};
 }
 
+}  // namespace
+
+bool names_text(const CompileOptions& options) {
+  std::optional<Emit> emit = options.emit ? options.emit : format_of_path(options.output);
+  return emit == Emit::kText || emit == Emit::kDot;
+}
+
 Status check_report(const CompileOptions& options, Diagnostics& diag) {
   if (options.report.empty()) return Done{};
   std::string extension = fs::path(options.report).extension().string();
@@ -106,13 +113,6 @@ Status check_report(const CompileOptions& options, Diagnostics& diag) {
   if (names_text(options) || !options.passes.stop_after.empty())
     return diag.error(nullptr, Kind::usage, "--report is for compiled models: give an output that is not text");
   return Done{};
-}
-
-}  // namespace
-
-bool names_text(const CompileOptions& options) {
-  std::optional<Emit> emit = options.emit ? options.emit : format_of_path(options.output);
-  return emit == Emit::kText || emit == Emit::kDot;
 }
 
 bool is_model_name(const std::string& name) {

@@ -27,6 +27,9 @@ Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag
 /// plan_outputs.
 Status plan_weights(OutputPlan& plan, uint64_t bytes, const CompileOptions& options, Diagnostics& diag);
 
+/// Fails (usage) if a report is asked for that is neither a page nor data, or beside an output that is text.
+Status check_report(const CompileOptions& options, Diagnostics& diag);
+
 /// Returns true if the options select the module as text: the text IR or a graph.
 bool names_text(const CompileOptions& options);
 

@@ -48,16 +48,18 @@ Json as_json(const EntryProfile& profile, const std::map<std::string, std::strin
   for (const interface::Pool& pool : profile.pools) pools.push_back({{"name", pool.name}, {"bytes", pool.bytes}});
   for (const KernelCost& kernel : profile.kernels) {
     const auto explained = explanations.find(kernel.name);
-    kernels.push_back({{"name", kernel.name},
-                       {"calls", kernel.calls},
-                       {"flops", kernel.flops},
-                       {"integer_ops", kernel.integer_ops},
-                       {"bytes", kernel.bytes},
-                       {"weight_bytes", kernel.weight_bytes},
-                       {"estimated_seconds", kernel.seconds},
-                       {"share", kernel.share},
-                       {"sources", kernel.sources},
-                       {"schedule", explained == explanations.end() ? "" : explained->second}});
+    Json row = {{"name", kernel.name},
+                {"calls", kernel.calls},
+                {"flops", kernel.flops},
+                {"integer_ops", kernel.integer_ops},
+                {"bytes", kernel.bytes},
+                {"weight_bytes", kernel.weight_bytes},
+                {"estimated_seconds", kernel.seconds},
+                {"share", kernel.share},
+                {"sources", kernel.sources},
+                {"schedule", explained == explanations.end() ? "" : explained->second}};
+    if (profile.measured.count != 0) row["measured_seconds"] = kernel.measured_seconds;
+    kernels.push_back(std::move(row));
   }
   for (const MemoryPiece& piece : profile.pieces)
     pieces.push_back({{"name", piece.name},
@@ -67,30 +69,31 @@ Json as_json(const EntryProfile& profile, const std::map<std::string, std::strin
                       {"bytes", piece.bytes},
                       {"first", piece.first},
                       {"last", piece.last}});
-  return {{"function", profile.name},
-          {"symbols", profile.symbols},
-          {"arena_bytes", profile.arena_bytes},
-          {"bound_bytes", profile.bound_bytes},
-          {"ratio", profile.ratio()},
-          {"pools", pools},
-          {"steps", profile.steps},
-          {"kernels", kernels},
-          {"memory", pieces}};
+  Json made = {{"function", profile.name},
+               {"symbols", profile.symbols},
+               {"arena_bytes", profile.arena_bytes},
+               {"bound_bytes", profile.bound_bytes},
+               {"ratio", profile.ratio()},
+               {"pools", pools},
+               {"steps", profile.steps},
+               {"kernels", kernels},
+               {"memory", pieces}};
+  const MeasuredRuns& runs = profile.measured;
+  if (runs.count != 0) made["measured"] = {{"runs", runs.count}, {"threads", runs.threads}, {"seconds", runs.seconds}};
+  return made;
 }
 
 Json as_json(const PerformanceReport& report) {
-  std::map<std::string, int32_t> groups = groups_of(report.observed.after);
+  std::map<std::string, int32_t> groups = groups_of(report.after);
   Json profiles = Json::array(), passes = Json::array();
-  for (const EntryProfile& profile : report.profiles)
-    profiles.push_back(as_json(profile, report.observed.explanations));
-  for (const auto& [name, took] : report.observed.pass_milliseconds)
-    passes.push_back({{"pass", name}, {"milliseconds", took}});
+  for (const EntryProfile& profile : report.profiles) profiles.push_back(as_json(profile, report.explanations));
+  for (const auto& [name, took] : report.pass_milliseconds) passes.push_back({{"pass", name}, {"milliseconds", took}});
   return {{"model", report.model},
           {"producer", report.producer},
           {"target", report.target},
           {"weight_bytes", report.weight_bytes},
-          {"before", as_json(report.observed.before, groups)},
-          {"after", as_json(report.observed.after, groups)},
+          {"before", as_json(report.before, groups)},
+          {"after", as_json(report.after, groups)},
           {"profiles", profiles},
           {"passes", passes}};
 }

@@ -1,7 +1,9 @@
 // performance_report.h: `--report`: describes the compiled program, as JSON or as one self-contained page.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/api/observe/profile.h"
@@ -10,10 +12,12 @@
 namespace relaxc::api {
 
 struct PerformanceReport {
-  const Observations& observed;
   std::string model, producer, target;
-  std::vector<EntryProfile> profiles;
   uint64_t weight_bytes = 0;
+  GraphView before, after;
+  std::vector<EntryProfile> profiles;
+  std::map<std::string, std::string> explanations;  ///< of kernels by name, see Observations
+  std::vector<std::pair<std::string, double>> pass_milliseconds;
 };
 
 /// Returns the report as JSON, which docs/report.md documents.

@@ -204,6 +204,8 @@ function navigable(box, tools) {
   });
 }
 
+const time = seconds => amount(1e9 * seconds, "ns").replace(" kns", " µs").replace(" Mns", " ms").replace(" Gns", " s");
+
 // Shows what is known of a kernel, and marks it in the table and its nodes in both graphs.
 function choose(index, name) {
   for (const one of document.querySelectorAll(".chosen")) one.classList.remove("chosen");
@@ -219,8 +221,8 @@ function choose(index, name) {
   make(box, "div", {}, sources.length ? "computes " + sources.join(", ") : "");
   if (!kernel) return;
   make(box, "div", {class: "quiet"}, kernel.calls + " calls, " + amount(kernel.flops, "FLOP") + ", " + amount(kernel.bytes, "B") +
-    ", estimated " + amount(1e9 * kernel.estimated_seconds, "ns").replace(" kns", " µs").replace(" Mns", " ms") + ", " +
-    (100 * kernel.share).toFixed(1) + " % of the estimate");
+    (kernel.measured_seconds === undefined ? "" : ", measured " + time(kernel.measured_seconds)) +
+    ", estimated " + time(kernel.estimated_seconds) + ", " + (100 * kernel.share).toFixed(1) + " % of the estimate");
   make(box, "pre", {}, kernel.schedule);
 }
 const chooseKernel = kernel => choose(report.after.nodes.findIndex(node => node.label === kernel.name), kernel.name);
@@ -342,7 +344,9 @@ report.profiles.forEach((profile, i) => {
 });
 function show(profile) {
   find("arena").textContent = profile.steps.length + " steps, arena " + amount(profile.arena_bytes, "B") + ", " +
-    profile.ratio.toFixed(3) + " of the largest sum of live bytes";
+    profile.ratio.toFixed(3) + " of the largest sum of live bytes" + (profile.measured === undefined ? "" :
+    "; " + time(profile.measured.seconds) + " a run with kernels timed, the mean of " + profile.measured.runs + ", threads: " +
+    profile.measured.threads);
   drawMemory(profile);
   fillTable(find("kernels"), [
     {title: "kernel", value: k => k.name}, {title: "calls", value: k => k.calls},
@@ -350,6 +354,9 @@ function show(profile) {
     {title: "integer operations", value: k => k.integer_ops, show: v => amount(v, "")},
     {title: "bytes", value: k => k.bytes, show: v => amount(v, "B")},
     {title: "weights", value: k => k.weight_bytes, show: v => amount(v, "B")},
+    ...(profile.measured === undefined ? [] : [
+      {title: "measured", value: k => k.measured_seconds, show: time},
+      {title: "measured share", value: k => k.measured_seconds / profile.measured.seconds, bar: true, show: v => (100 * v).toFixed(1) + " %"}]),
     {title: "estimated share", value: k => k.share, bar: true, show: v => (100 * v).toFixed(1) + " %"},
     {title: "schedule", value: k => k.schedule, text: true},
     {title: "from", value: k => k.sources.join(", "), text: true}], profile.kernels.slice(), chooseKernel);

@@ -7,24 +7,11 @@
 
 #include "compiler/api/report/budget.h"
 #include "compiler/api/report/manifest.h"
-#include "compiler/api/report/performance_report.h"
 
 namespace relaxc::api {
 namespace {
 
 namespace fs = std::filesystem;
-
-Status write_report(const CompileOptions& options, const Artifact& artifact, Outputs& outputs) {
-  PerformanceReport report{artifact.observed, {}, {}, {}, {}, 0};
-  report.model = fs::path(options.input).filename().string();
-  report.producer = artifact.object.producer;
-  report.target = fmt::format("{}, {}", artifact.target.triple, artifact.target.cpu);
-  report.weight_bytes = artifact.object.weights.bytes;
-  for (const interface::Entry& entry : artifact.object.entries)
-    for (EntryProfile& profile : profiles_of(artifact, entry)) report.profiles.push_back(std::move(profile));
-  bool page = fs::path(options.report).extension() == ".html";
-  return outputs.write(options.report, page ? report_html(report) : report_json(report));
-}
 
 Status write_manifest(const CompileOptions& options, const Artifact& artifact, codegen_llvm::ObjectContents found,
                       Outputs& outputs) {
@@ -44,6 +31,23 @@ Status write_manifest(const CompileOptions& options, const Artifact& artifact, c
 
 }  // namespace
 
+PerformanceReport report_on(const CompileOptions& options, const Artifact& artifact) {
+  PerformanceReport report;
+  report.model = fs::path(options.input).filename().string();
+  report.producer = artifact.object.producer;
+  report.target = fmt::format("{}, {}", artifact.target.triple, artifact.target.cpu);
+  report.weight_bytes = artifact.object.weights.bytes;
+  report.before = artifact.observed.before, report.after = artifact.observed.after;
+  report.explanations = artifact.observed.explanations;
+  report.pass_milliseconds = artifact.observed.pass_milliseconds;
+  return report;
+}
+
+Status write_report(const PerformanceReport& report, const std::string& path, Outputs& outputs) {
+  const bool page = fs::path(path).extension() == ".html";
+  return outputs.write(path, page ? report_html(report) : report_json(report));
+}
+
 std::vector<EntryProfile> profiles_of(const Artifact& artifact, const interface::Entry& entry) {
   return profile_entry(artifact.module, artifact.observed.unplanned, entry, artifact.target);
 }
@@ -54,7 +58,12 @@ Status write_reports(const CompileOptions& options, const Artifact& artifact, Ou
     RELAXC_TRY(found, codegen_llvm::inspect_object(artifact.written.file, artifact.plan.output, diag));
   }
   RELAXC_DO(check_budgets(options, artifact.object, found, diag));
-  if (!options.report.empty()) RELAXC_DO(write_report(options, artifact, outputs));
+  if (!options.report.empty()) {
+    PerformanceReport report = report_on(options, artifact);
+    for (const interface::Entry& entry : artifact.object.entries)
+      for (EntryProfile& profile : profiles_of(artifact, entry)) report.profiles.push_back(std::move(profile));
+    RELAXC_DO(write_report(report, options.report, outputs));
+  }
   if (options.manifest.empty()) return Done{};
   return write_manifest(options, artifact, std::move(found), outputs);
 }

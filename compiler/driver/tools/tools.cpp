@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/api/output/plan.h"
+#include "compiler/api/report/write_reports.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/messages.h"
 #include "compiler/driver/tools/core_speed.h"
@@ -64,7 +66,10 @@ class Tool {
       return usage("verify compares with the model as it was written: omit --lift-params");
     if (options_.untrusted && (!tool_.libraries.empty() || tool_.against == "onnxruntime"))
       return usage("--untrusted refuses --load, and --against onnxruntime, which reads the model by other code");
-    session_ = Session::open(options_, code_);
+    if (!check_report(options_, diag_)) return complain();
+    Options plain = options_;
+    if (tool_.profile) plain.report.clear();  // written with the measured times
+    session_ = Session::open(plain, code_);
     if (session_ == nullptr) return code_;
     Result<std::vector<DataSet>> sets =
         read_data(session_->model(), session_->function(), tool_.data, tool_.expected, diag_);
@@ -206,22 +211,40 @@ class Tool {
     std::vector<int64_t> symbols = session_->symbols(set.inputs);
     Options traced = options_;
     traced.hooks.trace = true;
-    std::vector<KernelCost> costs;
+    traced.report.clear();
+    EntryProfile profile;
+    PerformanceReport report;
     Target target;
     auto look = [&](const Artifact& compiled) {
       target = compiled.target;
+      report = report_on(options_, compiled);
       for (const interface::Entry& entry : compiled.object.entries)
         if (entry.name == tool_.function)
-          costs = profile_entry_at(compiled.module, compiled.observed.unplanned, entry, target, symbols).kernels;
+          profile = profile_entry_at(compiled.module, compiled.observed.unplanned, entry, target, symbols);
     };
     session_ = Session::open(traced, code_, {}, look);
     if (session_ == nullptr) return code_;
     if (tool_.profile) {
       auto timing = session_->time(set.inputs, tool_.repeat, Measure::kKernels);
       if (!timing) return 1;
-      fmt::print("{}", kernel_table(*timing, costs, target, measured_speed(), tool_.threads));
+      fmt::print("{}", kernel_table(*timing, profile.kernels, target, measured_speed(), tool_.threads));
+      if (!options_.report.empty() && !write_measured(*timing, profile, report)) return complain();
     }
-    return tool_.timeline.empty() ? 0 : write_timeline(set, costs);
+    return tool_.timeline.empty() ? 0 : write_timeline(set, profile.kernels);
+  }
+
+  /// Writes the report with the times of these runs; whether that succeeded.
+  bool write_measured(const Timing& timing, EntryProfile profile, PerformanceReport& report) {
+    const auto runs = static_cast<double>(timing.seconds.size());
+    profile.measured.count = static_cast<int64_t>(timing.seconds.size());
+    profile.measured.threads = tool_.threads;
+    profile.measured.seconds = std::accumulate(timing.seconds.begin(), timing.seconds.end(), 0.0) / runs;
+    for (KernelCost& kernel : profile.kernels)
+      for (const KernelTime& time : timing.kernels)
+        if (time.name == kernel.name) kernel.measured_seconds = time.seconds / runs;
+    report.profiles.push_back(std::move(profile));
+    Outputs outputs(diag_);
+    return write_report(report, options_.report, outputs) && outputs.commit();
   }
 
   /// Writes when the kernels and tasks of the fastest run ran.
