@@ -7,8 +7,8 @@
 #   prefix of the model's functions, TARGET if not given. Several models share one library, their weights and kernels. The
 #   library is a static one; with OBJECT there is none, and what links with TARGET gets the object itself. A model is
 #   compiled again when it or a file it refers to changes; its header keeps its time when it says the same as before.
-#   With GCC and Clang it is found before any header of that name in the include directories of what links with TARGET;
-#   one beside a source file is found before it, as the language has it, which is warned of.
+#   With GCC and Clang it is found before any header of that name in the include directories of what links with TARGET.
+#   A header beside the source file that includes it is found first, by the rules of C; this function warns of one.
 #
 #   The machine is the one that the project's C compiler (C++, if it has no C) compiles for with the project's flags, read
 #   off the compiler; a TARGET given here must be one whose objects link with those, which is checked now and not when
@@ -59,7 +59,7 @@ function(relaxc_runtime result)
   set(${result} relaxc_runtime PARENT_SCOPE)
 endfunction()
 
-# The flags that choose the machine, as relaxc reads them off the compiler; found once for a set of flags.
+# Gives the flags that choose the machine, as relaxc asks the compiler for them, once for each set of flags.
 function(relaxc_machine_flags result asked)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
   set(language C)
@@ -70,7 +70,7 @@ function(relaxc_machine_flags result asked)
   if(CMAKE_${language}_COMPILER_TARGET)
     string(APPEND command " --target=${CMAKE_${language}_COMPILER_TARGET}")
   endif()
-  # What is said for C++ alone, or for the folder, counts as well.
+  # Flags of C++ alone and options of the folder count as well.
   get_directory_property(options COMPILE_OPTIONS)
   if(language STREQUAL C AND CMAKE_CXX_COMPILER AND NOT command MATCHES "(^| )-(march|mcpu)=")
     separate_arguments(for_cxx NATIVE_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
@@ -95,7 +95,7 @@ function(relaxc_machine_flags result asked)
   set(${result} ${printed} PARENT_SCOPE)
 endfunction()
 
-# Quotes find a header that is beside the file that includes it, whatever the compiler is told.
+# A header in quotes is first looked for beside the file that includes it; no option of a compiler changes that.
 function(relaxc_warn_of_stray_header path)
   if(EXISTS ${path})
     file(STRINGS ${path} first LIMIT_COUNT 1)

@@ -45,21 +45,21 @@ endif()
 
 add_compile_options(-Wall -Wextra)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # Two warnings of GCC 12 that see at -O3 what is not there: an overlap in "literal" + std::string (GCC bug 105651), and
-  # the string of an empty std::optional<std::string> being read. Debug builds keep the second.
+  # GCC 12 gives two false warnings when it optimizes: an overlap in "literal" + std::string (GCC bug 105651), and a read
+  # of the string in an empty std::optional<std::string>. Debug builds keep the second.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
-  # Instrumentation makes it see more such things, also in the standard library.
+  # With instrumentation it gives more of them, also in the standard library.
   add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CXX>,$<OR:$<CONFIG:Release>,$<BOOL:${RELAXC_SANITIZE}>>>:-Wno-maybe-uninitialized>)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
-  # std::stable_sort of GCC 12's library calls a function of it that C++17 deprecates.
+  # std::stable_sort of GCC 12's library calls a function that C++17 deprecates.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)
 endif()
 if(RELAXC_WERROR)
   add_compile_options(-Werror)
 endif()
 if(RELAXC_SANITIZE)
-  # A place beyond a container's end may still be in its memory.
+  # Checks iterators and indices of containers, whose memory may be larger than what they hold.
   add_compile_definitions($<$<COMPILE_LANGUAGE:CXX>:_GLIBCXX_ASSERTIONS>)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   # A read through null or a wild pointer is a fault that the address sanitizer reports anyway, and every `->` pays for
