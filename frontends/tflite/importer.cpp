@@ -14,6 +14,8 @@ namespace {
 
 constexpr int64_t kNoOpset = 0;
 constexpr int kDeepest = 32;  ///< maximum nesting of subgraphs
+constexpr int kMostInlined =
+    4096;  ///< maximum copies of subgraphs; each may call two others, which doubles them 32 times
 
 /// Returns the operator's name in messages: its number, and the name of its first output.
 std::string label(const Subgraph& graph, const Operator& op, size_t number) {
@@ -237,6 +239,10 @@ Result<std::vector<Value*>> Importer::inline_subgraph(int64_t index, const std::
                       model_.subgraphs.size());
   if (depth_ >= kDeepest)
     return diag.error(builder_->location, Kind::unsupported, "subgraphs call each other {} deep", kDeepest);
+  if (inlined_ > kMostInlined) return diag.failed();
+  if (++inlined_ > kMostInlined)
+    return diag.error(builder_->location, Kind::unsupported, "calls of subgraphs become more than {} copies of them",
+                      kMostInlined);
   const Subgraph& graph = model_.subgraphs[static_cast<size_t>(index)];
   if (arguments.size() != graph.inputs.size())
     return diag.error(builder_->location, Kind::wrong_arity, "subgraph {} takes {} values, found {}", index,

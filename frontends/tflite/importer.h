@@ -92,7 +92,8 @@ class Importer {
   Location file_ = nullptr;
   std::vector<Variable> variables_;
   int64_t nodes_ = 0;
-  int depth_ = 0;  ///< current nesting of subgraphs
+  int depth_ = 0;    ///< current nesting of subgraphs
+  int inlined_ = 0;  ///< copies of subgraphs so far
 };
 
 /// Returns what the metadata says that a caller must do: how to normalize inputs.

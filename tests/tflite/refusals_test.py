@@ -147,6 +147,9 @@ class Refusals(unittest.TestCase):
         self.refused(model(graph), "takes 2 values, found 1")
         a, b = T([], "bool"), T([], "bool")
         self.refused(model(Graph([a], [b], [Op("IF", [a, a], [b], "IfOptions", thenSubgraphIndex=0, elseSubgraphIndex=0)])), "deep")
+        calls = [Op("IF", [a, a], [b], "IfOptions", thenSubgraphIndex=k + 1, elseSubgraphIndex=k + 1) for k in range(20)]
+        last = Graph([a], [b], [Op("LOGICAL_NOT", [a], [b])])
+        self.refused(model(*[Graph([a], [b], [call]) for call in calls], last), "more than 4096 copies")
         self.refused(model(Graph([c, x], [y], [Op("IF", [c, x], [y], "IfOptions", thenSubgraphIndex=9, elseSubgraphIndex=-1)])),
                      "there is no subgraph")
 

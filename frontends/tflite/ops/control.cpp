@@ -60,8 +60,9 @@ Status if_operator(Node& node) {
   if (!arguments) return node.status();
   Op* op = node.builder().append(relax::OpKind::kIf, {condition});
   std::optional<Branch> a = fill_branch(node, op, o.then_subgraph_index(), *arguments);
+  if (!a) return node.status();
   std::optional<Branch> b = fill_branch(node, op, o.else_subgraph_index(), *arguments);
-  if (!a || !b) return node.status();
+  if (!b) return node.status();
   // A variable that only one branch uses keeps its previous value in the other.
   std::vector<Value*> before = importer.variable_values();
   for (Branch* branch : {&*a, &*b})
