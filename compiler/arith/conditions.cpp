@@ -142,7 +142,11 @@ Polynomial Conditions::minimum(ExprKind kind, const Polynomial& a, const Polynom
   drop(all, more);
   all.insert(all.end(), more.begin(), more.end());
   if (all.size() == 1) return poly(all[0]);
-  std::sort(all.begin(), all.end(), [](Expr x, Expr y) { return x->id < y->id; });
+  // A constant is last, for it may be older than a symbol or not: text that is printed would be read in the other
+  // order.
+  std::sort(all.begin(), all.end(), [](Expr x, Expr y) {
+    return std::pair(x.constant() != nullptr, x->id) < std::pair(y.constant() != nullptr, y->id);
+  });
   Expr made = all[0];
   for (size_t i = 1; i < all.size(); ++i) {
     made = canonical_.atom(context().binary(kind, made, all[i])).terms.begin()->first[0];

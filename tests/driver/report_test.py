@@ -160,7 +160,7 @@ def main(x: R.Tensor(("n", 3, "h", "w"), "float32"), a: R.Tensor((8, 3, 3, 3), "
 
     def test_bench_writes_what_it_measured(self):
         self.write("m.relax", MLP)
-        bench = ("bench", "m.relax", "--dim", "n=1..100", "--repeat", "5", "--threads", "2")
+        bench = ("bench", "m.relax", "--dim", "n=1..100", "--repeat", "5", "-j", "2")
         self.compiles(*bench, "--profile", "--report=m.json")
         (profile,) = json.loads((self.path / "m.json").read_text())["profiles"]
         self.assertEqual((profile["measured"]["runs"], profile["measured"]["threads"]), (5, 2))

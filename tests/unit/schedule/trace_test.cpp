@@ -449,6 +449,7 @@ TEST_CASE("a trace with one change is refused or keeps what the kernel computes"
     const std::string text = trace_of(context, one, machine(seed));
     std::vector<std::string> steps;
     for (const schedule::StepText& step : schedule::steps_of(text)) steps.emplace_back(step.text);
+    if (steps.empty()) continue;  // the kernel stays as it is on this machine
     const size_t at = random() % steps.size(), other = random() % steps.size();
     switch (random() % 4) {
       case 0:
