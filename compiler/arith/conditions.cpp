@@ -142,8 +142,8 @@ Polynomial Conditions::minimum(ExprKind kind, const Polynomial& a, const Polynom
   drop(all, more);
   all.insert(all.end(), more.begin(), more.end());
   if (all.size() == 1) return poly(all[0]);
-  // A constant is last, for it may be older than a symbol or not: text that is printed would be read in the other
-  // order.
+  // By age, but constants last: whether a constant is older than a symbol depends on the rest of the program, so text
+  // that is printed and read again would otherwise come out in another order.
   std::sort(all.begin(), all.end(), [](Expr x, Expr y) {
     return std::pair(x.constant() != nullptr, x->id) < std::pair(y.constant() != nullptr, y->id);
   });

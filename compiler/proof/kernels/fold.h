@@ -16,11 +16,11 @@ OperandKind operand_kind(tir::interpreter::Op op);
 bool is_unary(tir::interpreter::Op op);
 bool is_ternary(tir::interpreter::Op op);
 
-/// Returns the result if all operands are known, else nothing. For operands that the instruction lacks, pass `a`.
-/// Returns the result of an instruction whose operands and result are integers or bools, of known ones. If it has one
-/// operand, that is `a`.
+/// Returns the result of an instruction whose operands and result are integers or bools, for known operands. If it has
+/// one operand, that is `a`.
 int64_t result_of_numbers(const tir::interpreter::Instruction& n, int64_t a, int64_t b);
 
+/// Returns the result if all operands are known, else nothing. For operands that the instruction lacks, pass `a`.
 std::optional<Term> folded(const Algebra& algebra, const tir::interpreter::Instruction& n, const Term& a, const Term& b,
                            const Term& c);
 

@@ -69,7 +69,7 @@ const Nest* SoftmaxRoles::maker_of(BufferRef buffer, const Nest* before) const {
   return found;
 }
 
-/// Operators of relaxc have the second one, prim funcs of a program the first one.
+/// relaxc's operators call exp_nonpositive; prim funcs that a program brings along call exp.
 static bool is_exponential(arith::Intrinsic intrinsic) {
   return intrinsic == arith::Intrinsic::k_exp || intrinsic == arith::Intrinsic::k_exp_nonpositive;
 }

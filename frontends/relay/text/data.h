@@ -21,7 +21,7 @@ std::vector<Type*> fields_of(ReaderParts& reader, const Constructor& made, const
 /// Gives a field of `value`, which `made` made; the number of its first tensor is known once types are.
 Expr data_field(ReaderParts& reader, Expr value, const Constructor& made, const std::vector<Type*>& fields,
                 size_t index, Place place);
-/// What stands where no clause of a partial match fits: reading it ends the run.
+/// Gives the value of a partial match where no clause fits: reading it ends the run.
 Expr no_value(ReaderParts& reader, Type* type, Place place);
 
 }  // namespace relaxc::relay

@@ -1,4 +1,4 @@
-// token_cursor.h: where in the tokens of a text the reader is, and messages about what stands there.
+// token_cursor.h: the position of the reader in the tokens of a text, and messages about the tokens there.
 #pragma once
 
 #include <fmt/format.h>

@@ -99,9 +99,9 @@ class WideForms {
  private:
   static constexpr double kWord = 4;
 
-  /// Whether im2col of so many bytes of a window takes more memory than a program with a budget of RAM should give.
+  /// Whether a window's copy of this many bytes takes more scratch memory than a program with a budget of RAM spares.
   bool is_large(double bytes) const {
-    constexpr double kMostBytes = 1024;  // which are twice as many in the copy
+    constexpr double kMostBytes = 1024;  // before they are widened to 16 bits
     return draft_.reduction.reduced.size() > 1 && bytes > kMostBytes;
   }
 
