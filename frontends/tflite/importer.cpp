@@ -14,8 +14,6 @@ namespace {
 
 constexpr int64_t kNoOpset = 0;
 constexpr int kDeepest = 32;  ///< maximum nesting of subgraphs
-constexpr int kMostInlined =
-    4096;  ///< maximum copies of subgraphs; each may call two others, which doubles them 32 times
 
 /// Returns the operator's name in messages: its number, and the name of its first output.
 std::string label(const Subgraph& graph, const Operator& op, size_t number) {
@@ -32,7 +30,13 @@ std::string qualified(const Operator& op) {
 
 Importer::Importer(const Model& model, const ImportOptions& options, relax::Module& module, const relax::OpTable& ops,
                    Diagnostics& diag)
-    : model_(model), options_(options), module_(module), ops_(ops), diag(diag), table_(operator_table()) {}
+    : model_(model),
+      options_(options),
+      module_(module),
+      ops_(ops),
+      diag(diag),
+      table_(operator_table()),
+      budget_(model, options.max_nodes, diag) {}
 
 Status Importer::run() {
   file_ = module_.sources().at(FileOrigin{model_.path});
@@ -162,10 +166,8 @@ void Importer::convert(const Operator& op, size_t number) {
   Node node(*this, *scope_->graph, op, where);
   const frontend::CustomOp* custom = find_custom(op);
   const Row* row = custom == nullptr ? table_.find(op.code) : nullptr;
-  if (++nodes_ > options_.max_nodes) {
-    if (nodes_ == options_.max_nodes + 1)
-      diag.error(where, Kind::unsupported, "the model comes to more than {} operators; --max-nodes allows more",
-                 options_.max_nodes);
+  if (!budget_.take(where)) {
+    ready = false;
   } else if (custom != nullptr) {
     done = ready && convert_custom_op(*custom, node);
   } else if (row == nullptr) {
@@ -237,12 +239,11 @@ Result<std::vector<Value*>> Importer::inline_subgraph(int64_t index, const std::
   if (index < 0 || index >= static_cast<int64_t>(model_.subgraphs.size()))
     return diag.error(builder_->location, Kind::malformed_model, "there is no subgraph {}; the model has {}", index,
                       model_.subgraphs.size());
-  if (depth_ >= kDeepest)
+  if (!budget_.allows(index, builder_->location)) return diag.failed();
+  if (depth_ >= kDeepest) {
+    budget_.stop();
     return diag.error(builder_->location, Kind::unsupported, "subgraphs call each other {} deep", kDeepest);
-  if (inlined_ > kMostInlined) return diag.failed();
-  if (++inlined_ > kMostInlined)
-    return diag.error(builder_->location, Kind::unsupported, "calls of subgraphs become more than {} copies of them",
-                      kMostInlined);
+  }
   const Subgraph& graph = model_.subgraphs[static_cast<size_t>(index)];
   if (arguments.size() != graph.inputs.size())
     return diag.error(builder_->location, Kind::wrong_arity, "subgraph {} takes {} values, found {}", index,

@@ -7,6 +7,7 @@
 
 #include "compiler/relax/builder_scope.h"
 #include "frontends/tflite/import.h"
+#include "frontends/tflite/operator_budget.h"
 #include "frontends/tflite/operators.h"
 
 namespace relaxc::tflite {
@@ -91,9 +92,8 @@ class Importer {
   Scope* scope_ = nullptr;
   Location file_ = nullptr;
   std::vector<Variable> variables_;
-  int64_t nodes_ = 0;
-  int depth_ = 0;    ///< current nesting of subgraphs
-  int inlined_ = 0;  ///< copies of subgraphs so far
+  OperatorBudget budget_;
+  int depth_ = 0;  ///< current nesting of subgraphs
 };
 
 /// Returns what the metadata says that a caller must do: how to normalize inputs.

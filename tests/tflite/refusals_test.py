@@ -147,11 +147,25 @@ class Refusals(unittest.TestCase):
         self.refused(model(graph), "takes 2 values, found 1")
         a, b = T([], "bool"), T([], "bool")
         self.refused(model(Graph([a], [b], [Op("IF", [a, a], [b], "IfOptions", thenSubgraphIndex=0, elseSubgraphIndex=0)])), "deep")
-        calls = [Op("IF", [a, a], [b], "IfOptions", thenSubgraphIndex=k + 1, elseSubgraphIndex=k + 1) for k in range(20)]
-        last = Graph([a], [b], [Op("LOGICAL_NOT", [a], [b])])
-        self.refused(model(*[Graph([a], [b], [call]) for call in calls], last), "more than 4096 copies")
+        again = [Op("IF", [a, a], [T([], "bool")], "IfOptions", thenSubgraphIndex=0, elseSubgraphIndex=0) for _ in range(3)]
+        self.refused(model(Graph([a], [again[0].outputs[0]], again)), "deep")  # each of them would call all three again
         self.refused(model(Graph([c, x], [y], [Op("IF", [c, x], [y], "IfOptions", thenSubgraphIndex=9, elseSubgraphIndex=-1)])),
                      "there is no subgraph")
+
+    def test_subgraphs_that_call_each_other_ever_more_often(self):
+        """Their operators are counted before they are converted, which would take hours."""
+        a, b = T([], "bool"), T([], "bool")
+        last = Graph([a], [b], [Op("LOGICAL_NOT", [a], [b])])
+
+        def chain(depth, *names):
+            name, *fields = names
+            inputs = [a, a] if name == "IF" else [a]
+            return model(*[Graph([a], [b], [Op(name, inputs, [b], fields[0], **{field: k + 1 for field in fields[1:]})])
+                           for k in range(depth)], last)
+        for names in (("IF", "IfOptions", "thenSubgraphIndex", "elseSubgraphIndex"),
+                      ("WHILE", "WhileOptions", "condSubgraphIndex", "bodySubgraphIndex")):
+            self.refused(chain(30, *names), "comes to 1073741824 operators, and the budget (--max-nodes) is 200000")
+            self.refused(chain(70, *names), "comes to 10^15 or more operators")
 
     def test_flags(self):
         self.refused(relu(), "--dim n: the sizes of a TFLite model", flags=["--dim", "n=4"], code=2)
