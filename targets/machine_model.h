@@ -29,6 +29,7 @@ struct MachineModel {
   double pair_dot_operations = 3;
   double lane_sum_cycles = 2.25;
   double byte_run_cycles = 4, byte_copy_cycles = 0.5;
+  double byte_widen_cycles = 2.75, narrow_product_cycles = 1.25;
   double strided_load_steps = 3, gather_steps = 10;
   double split_line_steps = 0.06;
   double scatter_cycles = 16, scatter_reload_cycles = 80;

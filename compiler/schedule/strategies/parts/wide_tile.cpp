@@ -28,9 +28,7 @@ namespace relaxc::schedule {
 namespace {
 
 constexpr int64_t kMostRows = 5;  ///< maximum whose sums fit registers with two operands, two addresses and a counter
-constexpr int64_t kMostRowsOfRun = 6;    ///< the same of a loop in assembly (ByteTileForm::kHalves)
-constexpr double kWidenCycles = 2.75;    ///< of a byte: load, store, and a share of the loop
-constexpr double kNarrowProduct = 1.25;  ///< cycles of a product in 2x2 tiles that widen their input
+constexpr int64_t kMostRowsOfRun = 6;  ///< the same of a loop in assembly (ByteTileForm::kHalves)
 
 /// How rows are copied, and how many.
 struct WideForm {
@@ -80,7 +78,7 @@ class WideForms {
   }
 
   Legal<WideForm> least() {
-    WideForm best{.cycles = kNarrowProduct};
+    WideForm best{.cycles = draft_.target->narrow_product_cycles};
     const bool in_assembly = loads_pairs_of_rows(draft_);
     for (const bool interleaved : {true, false}) {
       if (interleaved && !in_assembly && draft_.reduction.reduced.size() > 1) continue;
@@ -89,8 +87,8 @@ class WideForms {
       RELAXC_STEP(const double copied, copied_bytes(interleaved, count));
       if (interleaved && in_assembly && draft_.options->little_memory && is_large(copied)) continue;
       const int64_t loads = interleaved && in_assembly ? (count + 1) / 2 : count;
-      const double cycles =
-          wide_product(count, loads) + copied * kWidenCycles / (products_of_row_ * static_cast<double>(count));
+      const double cycles = wide_product(count, loads) +
+                            copied * draft_.target->byte_widen_cycles / (products_of_row_ * static_cast<double>(count));
       if (copied > 0 && cycles < best.cycles) best = {interleaved, count, cycles};
     }
     return best;
