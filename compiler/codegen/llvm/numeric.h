@@ -32,6 +32,7 @@ struct Capabilities {
   bool byte_matrices = false;
   bool byte_permutes = false;     ///< picks bytes from two vectors of 64 (AVX-512 VBMI)
   bool halves = false;            ///< products of pairs of 16-bit numbers in a word are added to a sum (smlad)
+  bool dual_issue = false;        ///< two instructions start in a cycle, as LLVM's model of the core has it
   bool lane_sums = false;         ///< products of lanes are added to a general register (Helium's vmladava)
   bool rounded_integers = false;  ///< the nearest int32 of a float, ties to even, in one instruction (ARM's vcvtr)
   bool neon = false;              ///< vector intrinsics are those of ARM (else, without `wasm`, those of x86)

@@ -407,6 +407,7 @@ Capabilities capabilities_of(const Target& target, const llvm::TargetMachine& ma
   out.byte_tiles = byte_tile_form(target);
   out.byte_matrices = target.byte_matrices;
   out.halves = has_halves(triple, info);
+  out.dual_issue = info.getSchedModel().IssueWidth >= 2;
   out.lane_sums = triple.isThumb() && has_helium(info);
   out.byte_permutes = triple.isX86() && info.checkFeatures("+avx512vbmi");
   out.neon = triple.isAArch64();

@@ -1,20 +1,13 @@
 // halves_tile.cpp: see halves_tile.h.
-//
-// Numbers are loaded to r0 to r3, and the word of the constant becomes two pairs in r12 and lr. Six sums and both
-// addresses take the other registers; the end of the loop is then in one of the floating-point unit, and comes back for
-// the comparison. Few steps are without a loop, and their first products set sums that begin at zero.
-//
-// All registers are named: results in registers of LLVM's choice must not be in one that the statement overwrites, and
-// its allocator keeps them there to their last use, which is why it stored sums to the stack behind the statement.
 #include "compiler/codegen/llvm/lower/halves_tile.h"
 
-#include <fmt/format.h>
 #include <llvm/Analysis/Loads.h>
 #include <llvm/IR/InlineAsm.h>
 
 #include <algorithm>
 
 #include "compiler/arith/simplify.h"
+#include "compiler/codegen/llvm/lower/halves_tile_text.h"
 #include "compiler/tir/dot_word.h"
 
 namespace relaxc::codegen_llvm {
@@ -24,7 +17,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr int64_t kMostHalvesSums = 6, kMostBesideEnd = 5;
 constexpr int64_t kHalvesOfSum = 4;  ///< of a sum in one step
 
 /// An element, with the loop's variable and those of unrolled loops in place.
@@ -122,76 +114,6 @@ bool HalvesTile::is_tile() const {
          arith::divisor(sums[0].numbers.offset()) % 2 == 0;
 }
 
-/// What the statement's text depends on.
-struct HalvesText {
-  int64_t sums = 0, steps = 0;
-  bool from_zero = false;  ///< all sums
-  bool small = false;
-
-  int64_t steps_of_turn() const;
-  bool loops() const { return steps_of_turn() < steps; }
-  bool sets_sums() const { return from_zero && !loops(); }
-  std::string text() const;
-  std::string constraints() const;
-
- private:
-  void say_step(bool first, std::string& text) const;
-};
-
-/// Steps of one turn of the loop: a divisor of their number, few enough that the code is short. A statement without a
-/// loop needs no zeros to begin with.
-int64_t HalvesText::steps_of_turn() const {
-  constexpr int64_t kMostProducts = 24, kMostWithoutLoop = 54;
-  if (from_zero && steps * sums <= (small ? sums : kMostWithoutLoop)) return steps;
-  int64_t turns = small ? 1 : std::clamp<int64_t>(kMostProducts / sums, 1, steps);
-  while (steps % turns != 0) --turns;
-  return turns;
-}
-
-void HalvesText::say_step(bool first, std::string& text) const {
-  const auto say = [&](const std::string& line) { text += line + "\n\t"; };
-  const auto add = [&](int64_t sum, const char* numbers, const char* word, bool begins) {
-    say(begins ? fmt::format("smuad ${}, {}, {}", sum, numbers, word)
-               : fmt::format("smlad ${0}, {1}, {2}, ${0}", sum, numbers, word));
-  };
-  say(fmt::format("ldr lr, [${}], #4", sums + 1));
-  for (int64_t sum = 0; sum < sums; sum += 2) {
-    const bool both = sum + 1 < sums;
-    say(fmt::format("ldmia ${}!, {{r0, r1{}}}", sums, both ? ", r2, r3" : ""));
-    if (sum == 0) say("sxtb16 r12, lr"), say("sxtb16 lr, lr, ror #8");
-    add(sum, "r0", "r12", first);
-    if (both) add(sum + 1, "r2", "r12", first);
-    add(sum, "r1", "lr", false);
-    if (both) add(sum + 1, "r3", "lr", false);
-  }
-}
-
-/// Operands: the sums, the address of the numbers, that of the words, and where the numbers end.
-std::string HalvesText::text() const {
-  const int64_t turns = steps_of_turn();
-  std::string text;
-  const auto say = [&](const std::string& line) { text += line + "\n\t"; };
-  if (loops()) text += "1:\n\t";
-  for (int64_t turn = 0; turn < turns; ++turn) say_step(sets_sums() && turn == 0, text);
-  if (!loops()) return text;
-  if (sums > kMostBesideEnd) say(fmt::format("vmov r0, ${}", 2 * sums + 4));
-  say(fmt::format("cmp ${}, {}", sums, sums > kMostBesideEnd ? "r0" : fmt::format("${}", 2 * sums + 4)));
-  say("bne 1b");
-  return text;
-}
-
-/// The address of the numbers is in a low register, with which LDM is two bytes shorter.
-std::string HalvesText::constraints() const {
-  std::string written, read;
-  for (int64_t i = 0; i < sums + 2; ++i) {
-    const int64_t place = i < sums ? i + 1 : i == sums ? 0 : i;
-    written += fmt::format("{}=&{{r{}}}", i == 0 ? "" : ",", 4 + place);
-    read += fmt::format(",{}", i);
-  }
-  if (loops()) read += sums > kMostBesideEnd ? ",t" : ",r";
-  return written + read + ",~{r0},~{r1},~{r2},~{r3},~{r12},~{lr},~{cc},~{memory}";
-}
-
 /// Whether a load of a local variable gives what stores before it in straight code left there, which is zero.
 bool loads_zero(llvm::LoadInst& load) {
   constexpr unsigned kMostInstructions = 64;
@@ -219,7 +141,11 @@ bool HalvesTiles::lower(const tir::For& s) {
   };
   llvm::Type* word = b_.getInt32Ty();
   std::vector<Value*> inputs, sums;
-  HalvesText text{.sums = count, .steps = *steps, .from_zero = true, .small = frame_.options().small};
+  HalvesText text{.sums = count,
+                  .steps = *steps,
+                  .from_zero = true,
+                  .small = frame_.options().small,
+                  .dual_issue = machine.dual_issue};
   for (const HalvesSum& sum : tile.sums) {
     sums.push_back(address(sum.result));
     llvm::LoadInst* load = b_.CreateLoad(word, sums.back());
@@ -230,7 +156,7 @@ bool HalvesTiles::lower(const tir::For& s) {
   Value* numbers = b_.CreatePtrToInt(address(tile.sums[0].numbers), word);
   Value* end = b_.CreateAdd(numbers, b_.getInt32(static_cast<uint32_t>(*steps * count * kHalvesOfSum * 2)));
   inputs.insert(inputs.end(), {numbers, b_.CreatePtrToInt(address(tile.sums[0].word), word)});
-  if (text.loops()) inputs.push_back(count > kMostBesideEnd ? b_.CreateBitCast(end, b_.getFloatTy()) : end);
+  if (text.loops()) inputs.push_back(text.end_is_float() ? b_.CreateBitCast(end, b_.getFloatTy()) : end);
   std::vector<llvm::Type*> taken(inputs.size(), word), given(static_cast<size_t>(count) + 2, word);
   taken.back() = inputs.back()->getType();
   auto* type = llvm::FunctionType::get(llvm::StructType::get(b_.getContext(), given), taken, false);
