@@ -189,7 +189,7 @@ void defined_overflow(const Subject& subject, SafetyRequirement& found) {
 }
 
 void traceable(const Subject& subject, SafetyRequirement& found) {
-  found.facts.emplace_back("objects, headers and --manifest state the SHA-256 of input, flags and compiler");
+  found.facts.emplace_back("objects, headers and --manifest state a hash (BLAKE3) of input, flags and compiler");
   for (const auto& [kernel, sources] : kernels_of(subject.artifact)) {
     const tir::PrimFunc* now = subject.artifact.module.find_prim_func(kernel);
     if (!sources.empty())
