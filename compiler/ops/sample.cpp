@@ -114,6 +114,9 @@ class GridSample {
     p = align_ ? (p + one) * half * (size - one) : ((p + one) * size - one) * half;
     Expr last = size - one;
     if (mode_ == "nearest") p = call(Intrinsic::k_round, p);
+    // The points that a cubic kernel reads are cut one by one, as in PyTorch and ONNX Runtime; all of them are beyond
+    // the border where the position is two elements away.
+    if (padding_ == "border" && mode_ == "cubic") return arith::max(number(-2), arith::min(p, last + number(2)));
     if (padding_ == "border") return arith::max(number(0), arith::min(p, last));
     if (padding_ == "reflection") return reflected(p, align_ ? number(0) : number(-0.5), align_ ? last : last + half);
     return p;
