@@ -47,9 +47,9 @@ InferResult infer(InferContext& c) {
   return std::vector<Info>{like_x(c, *x)};
 }
 
-/// Deduces the result of predicates on floats: bools of the shape of x.
+/// Deduces the result of predicates on numbers: bools of the shape of x.
 InferResult infer_bool(InferContext& c) {
-  RELAXC_DO(expect_dtype(c, 0, is_float, kExpected<is_float>));
+  RELAXC_DO(expect_dtype(c, 0, is_number, kExpected<is_number>));
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   return std::vector<Info>{tensor_info(c.context, *x->shape, DType::boolean())};
 }
@@ -193,10 +193,15 @@ Expr hard_sigmoid(Expr x, const relax::Attrs& attrs) {
 Expr hard_swish(Expr x) {
   return x * arith::max(like(x, 0), arith::min(like(x, 1), like(x, 1.0 / 6) * x + like(x, 0.5)));
 }
+Expr isnan(Expr x) {
+  return x.dtype().is_float() ? call(Intrinsic::k_isnan, x) : x.context().boolean(false);
+}
 Expr isfinite(Expr x) {
+  if (!x.dtype().is_float()) return x.context().boolean(true);
   return arith::logical_not(arith::logical_or(call(Intrinsic::k_isnan, x), call(Intrinsic::k_isinf, x)));
 }
 Expr isinf(Expr x, const relax::Attrs& attrs) {
+  if (!x.dtype().is_float()) return x.context().boolean(false);
   Expr zero = like(x, 0), infinite = call(Intrinsic::k_isinf, x);
   if (!attrs.flag("negative")) infinite = arith::logical_and(infinite, arith::lt(zero, x));
   if (!attrs.flag("positive")) infinite = arith::logical_and(infinite, arith::lt(x, zero));
@@ -230,12 +235,26 @@ InferResult infer_gelu(InferContext& c) {
 }
 
 template <Intrinsic I>
-constexpr OpDef intrinsic(OpName name, std::string_view doc, relax::Gradient gradient = no_gradient) {
+constexpr OpDef intrinsic(OpName name, std::string_view doc, relax::Gradient gradient) {
   return {.name = name,
           .operands = kX,
           .infer = infer<is_float>,
           .define = define_intrinsic<I>,
           .gradient = gradient,
+          .doc = doc};
+}
+
+template <Intrinsic I>
+Expr rounded(Expr x) {
+  return x.dtype().is_float() ? call(I, x) : x;
+}
+template <Intrinsic I>
+constexpr OpDef rounding(OpName name, std::string_view doc) {
+  return {.name = name,
+          .operands = kX,
+          .infer = infer<is_number>,
+          .define = define<rounded<I>>,
+          .gradient = no_gradient,
           .doc = doc};
 }
 
@@ -287,10 +306,10 @@ constexpr OpDef kOps[] = {
     intrinsic<Intrinsic::k_atanh>("atanh", "inverse hyperbolic tangent", kBy<derivatives::atanh>),
     intrinsic<Intrinsic::k_erf>("erf", "error function", kBy<derivatives::erf>),
     intrinsic<Intrinsic::k_sigmoid>("sigmoid", "1 / (1 + exp(-x))", kBy<derivatives::sigmoid>),
-    intrinsic<Intrinsic::k_floor>("floor", "rounds down"),
-    intrinsic<Intrinsic::k_ceil>("ceil", "rounds up"),
-    intrinsic<Intrinsic::k_trunc>("trunc", "rounds towards 0"),
-    intrinsic<Intrinsic::k_round>("round", "rounds to nearest, ties to even"),
+    rounding<Intrinsic::k_floor>("floor", "rounds down; integers stay"),
+    rounding<Intrinsic::k_ceil>("ceil", "rounds up; integers stay"),
+    rounding<Intrinsic::k_trunc>("trunc", "rounds towards 0; integers stay"),
+    rounding<Intrinsic::k_round>("round", "rounds to nearest, ties to even; integers stay"),
     {.name = "negative",
      .operands = kX,
      .infer = infer<is_number>,
@@ -350,11 +369,7 @@ constexpr OpDef kOps[] = {
                              kBy<derivatives::hard_sigmoid>),
     activation<hard_swish>("nn.hard_swish", "x * hard_sigmoid(x) with alpha 1/6, beta 0.5",
                            kBy<derivatives::hard_swish>),
-    {.name = "isnan",
-     .operands = kX,
-     .infer = infer_bool,
-     .define = define_intrinsic<Intrinsic::k_isnan>,
-     .doc = "whether x is NaN"},
+    {.name = "isnan", .operands = kX, .infer = infer_bool, .define = define<isnan>, .doc = "whether x is NaN"},
     {.name = "isinf",
      .operands = kX,
      .attrs = kIsInf,
