@@ -17,7 +17,6 @@ namespace relaxc::relay {
 using frontend::Term;
 using frontend::TvmCall;
 using namespace frontend::tvm_names;
-using arith::Expr;
 
 struct Row {
   std::string_view name;

@@ -71,7 +71,7 @@ class Elements {
     if (!from || !at) return std::nullopt;
     auto size = static_cast<int64_t>(from->size());
     Exprs elements;
-    for (Expr place : *at) {
+    for (arith::Expr place : *at) {
       const int64_t* number = place.constant();
       if (number == nullptr || *number < -size || *number >= size) return std::nullopt;
       elements.push_back((*from)[static_cast<size_t>(*number < 0 ? *number + size : *number)]);
@@ -87,7 +87,7 @@ class Elements {
     if (!a || !b || (a->size() != b->size() && a->size() != 1 && b->size() != 1)) return std::nullopt;
     Exprs elements;
     for (size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
-      Expr x = (*a)[a->size() == 1 ? 0 : i], y = (*b)[b->size() == 1 ? 0 : i];
+      arith::Expr x = (*a)[a->size() == 1 ? 0 : i], y = (*b)[b->size() == 1 ? 0 : i];
       if (divides && (y.constant() == nullptr || *y.constant() <= 0)) return std::nullopt;
       elements.push_back(arith::simplify(op.is("add")            ? x + y
                                          : op.is("subtract")     ? x - y
@@ -119,7 +119,7 @@ Result<Ints> known_integers(TvmCall& c, std::string_view param) {
   RELAXC_TRY(Value * tensor, c.value(param));
   Ints numbers;
   std::optional<Exprs> known = known_elements(c.context(), tensor);
-  for (Expr element : known.value_or(Exprs{Expr()})) {
+  for (arith::Expr element : known.value_or(Exprs{arith::Expr()})) {
     if (!element || element.constant() == nullptr)
       return c.error(param, Kind::unsupported, "'{}' of {} must be known when compiling", param, c.spelled);
     numbers.push_back(*element.constant());

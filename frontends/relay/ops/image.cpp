@@ -8,7 +8,7 @@ namespace relaxc::relay::image_family {
 namespace {
 
 /// Returns a dim's extent times the attribute `param`, rounded; a symbolic extent needs an integer scale.
-Result<Expr> scaled(TvmCall& c, std::string_view param, Expr extent) {
+Result<arith::Expr> scaled(TvmCall& c, std::string_view param, arith::Expr extent) {
   RELAXC_TRY(double scale, c.real(param, 1));
   if (!(scale > 0 && scale < 65536)) return c.error(param, Kind::invalid_attribute, "a scale of {}", scale);
   if (const int64_t* number = extent.constant())
@@ -33,7 +33,7 @@ Result<Term> upsample(TvmCall& c) {
   Exprs sizes{x->shape()[0], x->shape()[1]};
   constexpr std::string_view kScales[] = {"scale_d", "scale_h", "scale_w"};
   for (size_t i = 2; i < axes.size(); ++i) {
-    RELAXC_TRY(Expr extent, scaled(c, kScales[3 - axes.size() + i], x->shape()[i]));
+    RELAXC_TRY(arith::Expr extent, scaled(c, kScales[3 - axes.size() + i], x->shape()[i]));
     sizes.push_back(extent);
   }
   std::string kind = method.find("nearest") == 0                 ? "nearest"

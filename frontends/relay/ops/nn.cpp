@@ -160,7 +160,7 @@ Result<Term> pad(TvmCall& c) {
 }
 
 /// Returns the elements `from` to `to` of an axis in reverse order, to be concatenated with x.
-Result<Value*> mirrored(TvmCall& c, Value* x, int64_t axis, Expr from, Expr to) {
+Result<Value*> mirrored(TvmCall& c, Value* x, int64_t axis, arith::Expr from, arith::Expr to) {
   relax::GraphBuilder& b = c.build();
   RELAXC_TRY(Value * part, c.op("strided_slice", {x, b.shape({from}), b.shape({to})}, {{"axes", Ints{axis}}}));
   return c.op("flip", {part}, {{"axis", Ints{axis}}});
@@ -178,7 +178,7 @@ Result<Term> mirror_pad(TvmCall& c) {
   for (size_t axis = 0; axis < widths.size(); ++axis) {
     if (widths[axis].size() != 2) return c.error("pad_width", Kind::invalid_attribute, "not pairs of widths");
     auto at = static_cast<int64_t>(axis);
-    Expr extent = x->shape()[axis], zero = c.context().index(0);
+    arith::Expr extent = x->shape()[axis], zero = c.context().index(0);
     std::vector<Value*> parts{x};
     if (widths[axis][0] > 0) {
       RELAXC_TRY(Value * before, mirrored(c, x, at, zero, c.context().index(widths[axis][0])));
@@ -233,7 +233,7 @@ Result<Term> dilate(TvmCall& c) {
   relax::GraphBuilder& b = c.build();
   if (strides.size() != x->shape().size())
     return c.error("strides", Kind::invalid_attribute, "{} strides for {} axes", strides.size(), x->shape().size());
-  Expr zero = c.context().index(0), one = c.context().index(1);
+  arith::Expr zero = c.context().index(0), one = c.context().index(1);
   for (size_t axis = 0; axis < strides.size(); ++axis) {
     if (strides[axis] < 1) return c.error("strides", Kind::invalid_attribute, "a stride of {}", strides[axis]);
     if (strides[axis] == 1) continue;
@@ -241,7 +241,7 @@ Result<Term> dilate(TvmCall& c) {
     split.insert(split.begin() + static_cast<int64_t>(axis) + 1, one);
     Exprs pads(2 * split.size(), zero);
     pads[split.size() + axis + 1] = c.context().index(strides[axis] - 1);
-    Expr extent = joined[axis], stride = c.context().index(strides[axis]);
+    arith::Expr extent = joined[axis], stride = c.context().index(strides[axis]);
     joined[axis] = extent * stride;
     RELAXC_TRY(x, c.reshape(x, std::move(split)));
     RELAXC_TRY(x, c.op("pad", {x, b.shape(std::move(pads)), b.scalar(x->dtype(), filling)},

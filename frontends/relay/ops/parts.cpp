@@ -169,7 +169,7 @@ Result<Term> one_hot(TvmCall& c) {
     RELAXC_TRY(Value * size, c.tensor("depth"));
     RELAXC_TRY(depth, shape_from(c, size));
   } else {
-    RELAXC_TRY(Expr size, c.index("depth", c.context().index(1)));
+    RELAXC_TRY(arith::Expr size, c.index("depth", c.context().index(1)));
     depth = c.build().shape({size});
   }
   RELAXC_TRY(on, c.cast(on, dtype));

@@ -50,7 +50,7 @@ Result<Term> arg_reduce(TvmCall& c) {
     left.push_back(x->shape()[i]);
   }
   order.insert(order.end(), axes.begin(), axes.end());
-  Expr joined = c.context().index(1);
+  arith::Expr joined = c.context().index(1);
   for (int64_t axis : axes) joined = joined * x->shape()[static_cast<size_t>(axis)];
   Exprs flat = left;
   flat.push_back(arith::simplify(joined));
@@ -71,8 +71,8 @@ Result<Term> variance(TvmCall& c) {
   RELAXC_TRY(Value * distance, c.op("subtract", {x, mean}));
   RELAXC_TRY(distance, c.op("square", {distance}));
   if (!unbiased) return c.term(c.op("mean", {distance}, {{"axis", axes}, {"keepdims", keepdims}}));
-  Expr count = c.context().index(-1);
-  Expr all = c.context().index(1);
+  arith::Expr count = c.context().index(-1);
+  arith::Expr all = c.context().index(1);
   for (int64_t axis : axes) all = all * x->shape()[static_cast<size_t>(axis)];
   RELAXC_TRY(Value * sum, c.op("sum", {distance}, {{"axis", axes}, {"keepdims", keepdims}}));
   RELAXC_TRY(Value * divisor, c.op("shape_to_tensor", {c.build().shape({arith::simplify(all + count)})}));
@@ -96,7 +96,7 @@ Result<Term> topk(TvmCall& c) {
     RELAXC_TRY(k, shape_from(c, count));
   } else {
     RELAXC_TRY(int64_t count, c.integer("k", 1));
-    Expr all = x->shape()[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
+    arith::Expr all = x->shape()[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
     k = c.build().shape({count < 1 ? all : c.context().index(count)});
   }
   RELAXC_TRY(std::vector<Value*> made, c.build().call_many("topk", {x, k}, {{"axis", axis}, {"largest", !ascending}}));

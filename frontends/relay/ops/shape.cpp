@@ -53,7 +53,7 @@ class NewShape {
   }
 
   bool split(int64_t first, int64_t second) {
-    Expr whole = from_[at_++];
+    arith::Expr whole = from_[at_++];
     if ((first == -1) == (second == -1) && first == -1) return false;
     if (first < -1 || second < -1 || first == 0 || second == 0) return false;
     arith::Context& context = c_.context();
@@ -157,8 +157,8 @@ Result<Term> shape_of(TvmCall& c) {
 Result<Term> size_of(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(DType dtype, c.dtype("dtype", DType::i(32)));
-  Expr elements = c.context().index(1);
-  for (Expr dim : x->shape()) elements = elements * dim;
+  arith::Expr elements = c.context().index(1);
+  for (arith::Expr dim : x->shape()) elements = elements * dim;
   RELAXC_TRY(Value * count, c.op("shape_to_tensor", {c.build().shape({arith::simplify(elements)})}));
   RELAXC_TRY(count, c.reshape(count, {}));
   return c.term(c.cast(count, dtype));
@@ -343,7 +343,7 @@ Result<Term> space_to_batch(TvmCall& c) {
   Exprs split{x->shape()[0]}, result{x->shape()[0]};
   Ints order, outer{0};
   for (size_t k = 0; k < count; ++k) {
-    Expr part = arith::simplify(arith::floordiv(x->shape()[k + 1], block[k]));
+    arith::Expr part = arith::simplify(arith::floordiv(x->shape()[k + 1], block[k]));
     order.push_back(static_cast<int64_t>(split.size()) + 1);
     outer.push_back(static_cast<int64_t>(split.size()));
     split.push_back(part);

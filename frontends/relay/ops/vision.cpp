@@ -23,7 +23,7 @@ class Suppression {
 
  private:
   relax::GraphBuilder& build() { return c_.build(); }
-  Expr index(int64_t number) { return c_.context().index(number); }
+  arith::Expr index(int64_t number) { return c_.context().index(number); }
 
   Status read() {
     RELAXC_TRY(data_, c_.tensor("data"));
@@ -48,7 +48,7 @@ class Suppression {
   }
 
   /// Returns 0, 1, … up to `extent` - 1.
-  Result<Value*> count_to(Expr extent, DType dtype) {
+  Result<Value*> count_to(arith::Expr extent, DType dtype) {
     return c_.op("range_of", {build().scalar(dtype, 0), build().scalar(dtype, 1), build().shape({extent})});
   }
 
@@ -171,7 +171,7 @@ class Suppression {
   TvmCall& c_;
   Value* data_ = nullptr;
   int64_t score_ = 1, class_ = 0;  ///< indices of these fields
-  Expr images_, boxes_, kept_;
+  arith::Expr images_, boxes_, kept_;
   Value *scores_ = nullptr, *order_ = nullptr, *corners_ = nullptr;
   Value *image_ = nullptr, *places_ = nullptr;  ///< of each kept box: its image; image and box
   Value* first_ = nullptr;                      ///< for each image, the number of kept boxes of the images before it
