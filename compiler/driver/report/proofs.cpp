@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <thread>
 
 #include "compiler/proof/frames.h"
@@ -12,12 +14,12 @@
 namespace relaxc::driver {
 namespace {
 
-constexpr size_t kAnswers = 4, kKinds = 5;
-constexpr std::string_view kAnswerNames[kAnswers] = {"proved", "checked", "refuted", "undecided"};
+constexpr size_t kAnswers = 5, kKinds = 5;
+constexpr std::string_view kAnswerNames[kAnswers] = {"proved", "checked", "checked up to 8", "refuted", "undecided"};
 
 std::string counted(const size_t (&count)[kAnswers]) {
-  return fmt::format("{} proved, {} checked for sizes, {} refuted, {} undecided", count[0], count[1], count[2],
-                     count[3]);
+  return fmt::format("{} proved, {} checked for sizes, {} checked up to 8, {} refuted, {} undecided", count[0],
+                     count[1], count[2], count[3], count[4]);
 }
 
 std::vector<proof::Claims> memory_claims(const Artifact& artifact) {
@@ -54,7 +56,7 @@ std::string totals_text(const std::vector<proof::KernelVerdict>& all) {
   }
   std::string text = fmt::format("kernels  {}\n", counted(total));
   for (size_t kind = 0; kind < kKinds; ++kind)
-    if (const auto& count = by_kind[kind]; count[0] + count[1] + count[2] + count[3] != 0)
+    if (const auto& count = by_kind[kind]; std::accumulate(std::begin(count), std::end(count), size_t{0}) != 0)
       text += fmt::format("         {}: {}\n", proof::name_of(static_cast<proof::KernelKind>(kind)), counted(count));
   return text;
 }

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "compiler/proof/kernels/kernel_runs.h"
+#include "compiler/proof/kernels/part.h"
 #include "compiler/proof/kernels/sizes.h"
 #include "compiler/tir/visit.h"
 
@@ -54,8 +55,13 @@ std::string text_of(const std::vector<arith::Var>& scalars, const std::vector<in
 
 class KernelCheck {
  public:
-  KernelCheck(const ScheduledKernel& kernel, const KernelCheckOptions& options)
-      : kernel_(kernel), options_(options), runs_(kernel), all_(sizes_to_check(runs_.scalars(), kernel.facts)) {}
+  /// \param making  held while expressions are made, which all kernels have in one place; may be null
+  KernelCheck(const ScheduledKernel& kernel, const KernelCheckOptions& options, std::mutex* making)
+      : kernel_(kernel),
+        options_(options),
+        making_(making),
+        whole_(kernel),
+        all_(sizes_to_check(whole_.scalars(), kernel.facts)) {}
 
   KernelVerdict run() {
     verdict_.kernel = kernel_.after.name;
@@ -63,30 +69,54 @@ class KernelCheck {
     verdict_.steps = kernel_.after.schedule.steps;
     for (size_t i = 0; i < all_.size() && at(all_[i]); ++i)
       if (i > 0 && verdict_.instructions > options_.open_limit) break;
+    if (checked_ == 0 && over_limit_) check_part();
     if (verdict_.answer != KernelAnswer::kRefuted) conclude();
     return verdict_;
   }
 
  private:
+  /// Compares a few elements of the results, at small sizes.
+  void check_part() {
+    in_part_ = true, limit_ = options_.part_limit;
+    all_ = small_sizes(whole_.scalars(), kernel_.facts);
+    const int64_t before = verdict_.instructions;
+    for (const std::vector<int64_t>& sizes : all_)
+      if (!at_part(sizes) || verdict_.instructions - before > options_.open_limit) break;
+  }
+
+  bool at_part(const std::vector<int64_t>& sizes) {
+    std::unique_lock<std::mutex> lock;
+    if (making_ != nullptr) lock = std::unique_lock(*making_);
+    const std::optional<KernelPart> part = part_of(kernel_, whole_.scalars(), sizes);
+    if (!part) return false;
+    const KernelRuns runs(part->kernel, &part->elements);
+    if (lock.owns_lock()) lock.unlock();
+    runs_ = &runs;
+    const bool goes_on = at(sizes);
+    runs_ = &whole_;
+    return goes_on;
+  }
+
   void conclude() {
     if (checked_ == 0) {
       verdict_.answer = KernelAnswer::kUndecided;
       verdict_.text = reason_;
-    } else if (runs_.scalars().empty() && !chosen_) {
+    } else if (!in_part_ && whole_.scalars().empty() && !chosen_) {
       verdict_.answer = KernelAnswer::kProved;
     } else {
-      verdict_.answer = KernelAnswer::kChecked;
-      if (!runs_.scalars().empty())
+      verdict_.answer = in_part_ ? KernelAnswer::kCheckedInPart : KernelAnswer::kChecked;
+      if (!whole_.scalars().empty())
         verdict_.text = fmt::format("at {} of {} sizes, the last {}", checked_, all_.size(), last_);
       if (chosen_)
         verdict_.text += fmt::format("{}for {} choices of integers", verdict_.text.empty() ? "" : ", ", kSeeds);
+      if (in_part_) verdict_.text += fmt::format("{}at most 8 indices of each dim", verdict_.text.empty() ? "" : ", ");
     }
   }
 
   /// Compares at one size; returns false if further sizes cannot change the verdict.
   bool at(const std::vector<int64_t>& sizes) {
     RunComparison found;
-    if (!chosen_) found = runs_.compare(sizes, std::nullopt, options_);
+    if (!chosen_) found = runs_->compare(sizes, std::nullopt, limit_, options_.seed);
     if (chosen_ || found.outcome == RunComparison::kNeedsData) {
       if (!chosen_) verdict_.instructions += found.instructions;
       found = with_chosen(sizes);
@@ -94,26 +124,31 @@ class KernelCheck {
     verdict_.instructions += found.instructions;
     switch (found.outcome) {
       case RunComparison::kEqual:
-        ++checked_, last_ = text_of(runs_.scalars(), sizes);
+        ++checked_, last_ = text_of(whole_.scalars(), sizes);
         return true;
       case RunComparison::kDifferent:
         verdict_.answer = KernelAnswer::kRefuted;
         verdict_.text =
-            sizes.empty() ? found.text : fmt::format("at {}: {}", text_of(runs_.scalars(), sizes), found.text);
+            sizes.empty() ? found.text : fmt::format("at {}: {}", text_of(whole_.scalars(), sizes), found.text);
         return false;
       case RunComparison::kUnsuitable:
-        reason_ = found.text;
+        note_reason(found.text);
         return true;
       default:
-        if (reason_.empty()) reason_ = found.text;
+        over_limit_ = over_limit_ || found.outcome == RunComparison::kOverLimit;
+        if (reason_.empty() || in_part_) note_reason(found.text);
         return false;
     }
+  }
+
+  void note_reason(const std::string& text) {
+    reason_ = in_part_ ? fmt::format("{}; a part of it: {}", kOverLimitText, text) : text;
   }
 
   RunComparison with_chosen(const std::vector<int64_t>& sizes) {
     chosen_ = true;
     RunComparison found = with_choices(sizes);
-    if (found.outcome == RunComparison::kNeedsData && !floats_ && !runs_.changes_bits()) {
+    if (found.outcome == RunComparison::kNeedsData && !floats_ && !runs_->changes_bits()) {
       floats_ = true;
       found = with_choices(sizes);
     }
@@ -127,7 +162,7 @@ class KernelCheck {
     for (ChosenData choice : kChoices) {
       choice.floats = floats_;
       for (choice.seed = 1; choice.seed <= kSeeds; ++choice.seed) {
-        found = runs_.compare(sizes, choice, options_);
+        found = runs_->compare(sizes, choice, limit_, options_.seed);
         instructions += found.instructions;
         if (found.outcome != RunComparison::kEqual) break;
       }
@@ -138,11 +173,16 @@ class KernelCheck {
   }
 
   const ScheduledKernel& kernel_;
-  const KernelCheckOptions& options_;
-  const KernelRuns runs_;
-  const std::vector<std::vector<int64_t>> all_;  ///< the sizes to check
+  const KernelCheckOptions options_;
+  std::mutex* const making_;
+  const KernelRuns whole_;
+  const KernelRuns* runs_ = &whole_;       ///< those of the kernel or of a part of it
+  int64_t limit_ = options_.limit;         ///< maximum instructions of a form
+  std::vector<std::vector<int64_t>> all_;  ///< the sizes to check
   KernelVerdict verdict_;
   bool chosen_ = false, floats_ = false;  ///< integers of inputs are chosen; floats are, too
+  bool over_limit_ = false;               ///< the kernel is too large at a size
+  bool in_part_ = false;                  ///< only a part of it is checked
   size_t checked_ = 0;
   std::string last_, reason_;
 };
@@ -180,9 +220,8 @@ class KernelChecks {
     std::unique_lock lock(mutex_);
     if (failed_ || next_ == kernels_.size()) return std::nullopt;
     const size_t i = next_++;
-    const KernelCheckOptions options;
-    // Compiling a kernel makes expressions, which all kernels have in one place; running it makes none.
-    const auto check = std::make_unique<KernelCheck>(kernels_[i], options);
+    // Compiling a kernel makes expressions; running it makes none.
+    const auto check = std::make_unique<KernelCheck>(kernels_[i], KernelCheckOptions(), &mutex_);
     lock.unlock();
     verdicts_[i] = check->run();
     return i;
@@ -211,7 +250,7 @@ std::string_view name_of(KernelKind kind) {
 }
 
 KernelVerdict check_kernel(const ScheduledKernel& kernel, const KernelCheckOptions& options) {
-  return KernelCheck(kernel, options).run();
+  return KernelCheck(kernel, options, nullptr).run();
 }
 
 std::vector<KernelVerdict> check_kernels(std::span<const ScheduledKernel> kernels, int jobs,

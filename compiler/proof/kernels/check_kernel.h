@@ -27,7 +27,8 @@ struct ScheduledKernel {
 enum class KernelAnswer : uint8_t {
   kProved,   ///< equal for all data, at its only size
   kChecked,  ///< equal for all data at each of several sizes, or for several choices of integers that decide subscripts
-  kRefuted,  ///< an element differs at some size
+  kCheckedInPart,  ///< too large to run whole; equal for all data in a few elements of the results, at sizes up to 8
+  kRefuted,        ///< an element differs at some size
   kUndecided,
 };
 
@@ -47,6 +48,7 @@ struct KernelVerdict {
 struct KernelCheckOptions {
   int64_t limit = int64_t{1} << 31;       ///< maximum instructions of one run
   int64_t open_limit = int64_t{1} << 27;  ///< a kernel with open dims gets no further size after this many instructions
+  int64_t part_limit = int64_t{1} << 31;  ///< maximum instructions of one run of a part of a kernel
   uint64_t seed = 0x72656C617863;         ///< seed of the fields' random points
 };
 

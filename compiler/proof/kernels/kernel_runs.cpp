@@ -62,8 +62,9 @@ struct KernelRuns::Run {
   RunResult result;
 };
 
-KernelRuns::KernelRuns(const ScheduledKernel& kernel)
+KernelRuns::KernelRuns(const ScheduledKernel& kernel, const Positions* only)
     : kernel_(kernel),
+      only_(only),
       before_(tir::interpreter::compile(kernel.before, kCode)),
       after_(tir::interpreter::compile(kernel.after, kCode)),
       params_(analysis::buffer_params(kernel.before)),
@@ -103,19 +104,25 @@ std::optional<std::vector<int64_t>> KernelRuns::counts(const std::vector<int64_t
 }
 
 std::string KernelRuns::difference(Algebra& algebra, Run& before, Run& after, const std::vector<int64_t>& values,
+                                   size_t i, int64_t k, bool& suitable) const {
+  auto name = [&] { return subscripts(params_[i], k, [&](arith::Var v) { return value_of(v, values); }); };
+  const Term wanted = before.memory.element(before.buffers[i], k), made = after.memory.element(after.buffers[i], k);
+  suitable = !wanted.is_poison();
+  if (!suitable) return fmt::format("in the definition, {} is {}", name(), algebra.text(wanted));
+  if (algebra.equal(wanted, made)) return {};
+  return fmt::format("{} is {} and not {}", name(), algebra.text(made), algebra.text(wanted));
+}
+
+std::string KernelRuns::difference(Algebra& algebra, Run& before, Run& after, const std::vector<int64_t>& values,
                                    bool& suitable) const {
   const std::vector<int64_t> sizes = *counts(values);
-  auto name = [&](size_t param, int64_t element) {
-    return subscripts(params_[param], element, [&](arith::Var v) { return value_of(v, values); });
-  };
   for (size_t i = 0; i < params_.size(); ++i) {
     if (!before.memory.is_written(before.buffers[i]) && !after.memory.is_written(after.buffers[i])) continue;
-    for (int64_t k = 0; k < sizes[i]; ++k) {
-      const Term wanted = before.memory.element(before.buffers[i], k), made = after.memory.element(after.buffers[i], k);
-      suitable = !wanted.is_poison();
-      if (!suitable) return fmt::format("in the definition, {} is {}", name(i, k), algebra.text(wanted));
-      if (!algebra.equal(wanted, made))
-        return fmt::format("{} is {} and not {}", name(i, k), algebra.text(made), algebra.text(wanted));
+    const int64_t count = only_ == nullptr ? sizes[i] : static_cast<int64_t>((*only_)[i].size());
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t position = only_ == nullptr ? k : (*only_)[i][static_cast<size_t>(k)];
+      std::string found = difference(algebra, before, after, values, i, position, suitable);
+      if (!found.empty()) return found;
     }
   }
   return {};
@@ -129,6 +136,8 @@ RunComparison KernelRuns::early_end(const RunResult& result, bool definition) {
     case RunEnd::kFault:
       if (!definition) return {RunComparison::kDifferent, result.text, result.instructions};
       return {RunComparison::kUnsuitable, "in the definition, " + result.text, result.instructions};
+    case RunEnd::kOverLimit:
+      return {RunComparison::kOverLimit, result.text, result.instructions};
     default:
       return {RunComparison::kUndecided, result.text, result.instructions};
   }
@@ -155,20 +164,20 @@ bool KernelRuns::enter(Algebra& algebra, Run& before, Run& after, const std::vec
 }
 
 RunComparison KernelRuns::compare(const std::vector<int64_t>& values, const std::optional<ChosenData>& chosen,
-                                  const KernelCheckOptions& options) const {
+                                  int64_t limit, uint64_t seed) const {
   SerialLoops serial;
   std::optional<RunComparison> found;
-  while (!found) found = compare(values, chosen, options, serial);
+  while (!found) found = compare(values, chosen, limit, seed, serial);
   return *found;
 }
 
 std::optional<RunComparison> KernelRuns::compare(const std::vector<int64_t>& values,
-                                                 const std::optional<ChosenData>& chosen,
-                                                 const KernelCheckOptions& options, SerialLoops& serial) const {
+                                                 const std::optional<ChosenData>& chosen, int64_t limit, uint64_t seed,
+                                                 SerialLoops& serial) const {
   const Meaning meaning = exponential_ ? Meaning::kExponential : changes_bits_ ? Meaning::kField : Meaning::kExact;
   const std::optional<std::vector<int64_t>> sizes = counts(values);
   if (!sizes) return RunComparison{RunComparison::kUnsuitable, "a dim is negative"};
-  Algebra algebra(meaning, options.seed);
+  Algebra algebra(meaning, seed);
   std::vector<Term> scalars;
   for (size_t i = 0; i < scalars_.size(); ++i)
     scalars.push_back(scalars_[i].dtype().is_float() ? algebra.input(params_.size() + i, 0, scalars_[i].dtype())
@@ -181,10 +190,10 @@ std::optional<RunComparison> KernelRuns::compare(const std::vector<int64_t>& val
     if (result.end == RunEnd::kSerial) loops.insert(result.loop);
     return result.end != RunEnd::kSerial;
   };
-  before.result = before.machine.run(before_, before.buffers, scalars, options.limit, true, serial.before);
+  before.result = before.machine.run(before_, before.buffers, scalars, limit, true, serial.before);
   if (!runs_apart(before.result, serial.before)) return std::nullopt;
   if (!ended(before.result)) return early_end(before.result, true);
-  after.result = after.machine.run(after_, after.buffers, scalars, options.limit, true, serial.after);
+  after.result = after.machine.run(after_, after.buffers, scalars, limit, true, serial.after);
   if (!runs_apart(after.result, serial.after)) return std::nullopt;
   if (!ended(after.result)) return early_end(after.result, false);
   RunComparison found{RunComparison::kEqual, {}, before.result.instructions + after.result.instructions};

@@ -27,6 +27,7 @@ struct RunComparison {
     kDifferent,
     kNeedsData,   ///< subscripts or conditions depend on data
     kUnsuitable,  ///< the definition itself fails for these sizes or integers
+    kOverLimit,   ///< a form takes more instructions than the limit
     kUndecided,
   } outcome = kUndecided;
   std::string text;
@@ -36,7 +37,10 @@ struct RunComparison {
 /// Both forms of a kernel, compiled to the interpreter's code.
 class KernelRuns {
  public:
-  explicit KernelRuns(const ScheduledKernel& kernel);
+  using Positions = std::vector<std::vector<int64_t>>;
+
+  /// \param only  positions of the elements to compare, for each buffer parameter; null: all
+  explicit KernelRuns(const ScheduledKernel& kernel, const Positions* only = nullptr);
 
   /// Returns the scalar parameters, then the symbols, in order.
   const std::vector<arith::Var>& scalars() const { return scalars_; }
@@ -44,8 +48,9 @@ class KernelRuns {
   bool changes_bits() const { return changes_bits_; }
   /// \param values of `scalars`, in their order
   /// \param chosen if absent, all inputs are symbolic
-  RunComparison compare(const std::vector<int64_t>& values, const std::optional<ChosenData>& chosen,
-                        const KernelCheckOptions& options) const;
+  /// \param limit  maximum instructions of a form
+  RunComparison compare(const std::vector<int64_t>& values, const std::optional<ChosenData>& chosen, int64_t limit,
+                        uint64_t seed) const;
 
  private:
   struct Run;
@@ -55,7 +60,7 @@ class KernelRuns {
   };
   /// Compares; nothing if a loop has to be serial as well, which is then added to `serial`.
   std::optional<RunComparison> compare(const std::vector<int64_t>& values, const std::optional<ChosenData>& chosen,
-                                       const KernelCheckOptions& options, SerialLoops& serial) const;
+                                       int64_t limit, uint64_t seed, SerialLoops& serial) const;
   /// Returns the number of elements of each buffer parameter; nothing if a dim is negative.
   std::optional<std::vector<int64_t>> counts(const std::vector<int64_t>& values) const;
   int64_t value_of(arith::Var var, const std::vector<int64_t>& values) const;
@@ -69,7 +74,12 @@ class KernelRuns {
   /// Returns how parameter `i` of the scheduled kernel is packed; null if it is not.
   const schedule::PackedParam* packed(size_t i) const;
 
+  /// Describes how element `k` of parameter `i` differs; "" if it does not.
+  std::string difference(Algebra& algebra, Run& before, Run& after, const std::vector<int64_t>& values, size_t i,
+                         int64_t k, bool& suitable) const;
+
   const ScheduledKernel& kernel_;
+  const Positions* only_;
   tir::interpreter::Program before_, after_;
   std::vector<tir::BufferRef> params_, scheduled_params_;
   std::vector<arith::Var> scalars_;

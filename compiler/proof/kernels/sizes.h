@@ -13,4 +13,8 @@ namespace relaxc::proof {
 /// values, in lists of similar sizes and in lists of mixed sizes.
 std::vector<std::vector<int64_t>> sizes_to_check(const std::vector<arith::Var>& scalars, const arith::Facts& facts);
 
+/// Returns lists of values up to 8, for parts of kernels that are too large at other sizes: all combinations that
+/// `facts` admit for each scalar, or 24 of them. Of a scalar that is never as small as that, the least value.
+std::vector<std::vector<int64_t>> small_sizes(const std::vector<arith::Var>& scalars, const arith::Facts& facts);
+
 }  // namespace relaxc::proof

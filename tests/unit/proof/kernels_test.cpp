@@ -9,8 +9,10 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <set>
 
 #include "compiler/proof/kernels/check_kernel.h"
+#include "compiler/proof/kernels/sizes.h"
 #include "compiler/schedule/kernel.h"
 #include "compiler/tir/evaluator.h"
 #include "compiler/tir/visit.h"
@@ -222,7 +224,60 @@ bool differ(const PrimFunc& kernel, const Numbers& a, const Numbers& b) {
   return false;
 }
 
-TEST_CASE("every wrong schedule of two hundred is refuted") {
+/// Nothing is run whole.
+constexpr KernelCheckOptions kOnlyPart{.limit = 0};
+
+TEST_CASE("of kernels that are too large, a part is checked up to 8") {
+  arith::Context context;
+  for (const bool open : {false, true})
+    for (const PrimFunc& definition : definitions(context, open))
+      for (const Target& target : {wide_target(), narrow_target()}) {
+        const KernelVerdict verdict = check_kernel(scheduled(context, definition, target, true), kOnlyPart);
+        INFO(verdict.kernel << ": " << verdict.text << "\n" << verdict.steps);
+        CHECK(verdict.answer == KernelAnswer::kCheckedInPart);
+      }
+}
+
+TEST_CASE("a part takes a fraction of the instructions, and its ends are seen") {
+  arith::Context context;
+  auto index = [&](int64_t value) { return context.index(value); };
+  for (const PrimFunc& definition : {testing::conv(context, {.c = 3, .h = 40, .w = 40, .out = 8}, true),
+                                     testing::matmul(context, {}, index(100), index(8), index(100), true, false)})
+    for (const Target& target : {wide_target(), narrow_target()}) {
+      const ScheduledKernel right = scheduled(context, definition, target, true);
+      const KernelVerdict whole = check_kernel(right), part = check_kernel(right, kOnlyPart);
+      INFO(whole.kernel << "\n" << whole.steps);
+      CHECK(whole.answer == KernelAnswer::kProved);
+      CHECK(part.answer == KernelAnswer::kCheckedInPart);
+      CHECK(part.instructions < whole.instructions / 2);
+      CHECK(part.text == "at most 8 indices of each dim");
+      for (const Mutation mutation : {kDropIteration, kAddIteration, kMoveSubscript})
+        for (const size_t site : {size_t{0}, size_t{1}}) {
+          ScheduledKernel mutant = right;
+          mutant.after.body = Mutator(context, mutation, site).run(right.after.body);
+          const bool wrong = check_kernel(mutant).answer == KernelAnswer::kRefuted;
+          INFO("mutation " << int{mutation} << " at " << site);
+          CHECK((check_kernel(mutant, kOnlyPart).answer == KernelAnswer::kRefuted) == wrong);
+        }
+    }
+}
+
+TEST_CASE("sizes of parts are those up to 8 that facts admit") {
+  arith::Context context;
+  const arith::Var n = context.var("n"), m = context.var("m"), k = context.var("k");
+  arith::Facts facts;
+  facts.bound(n, {3, 6});
+  facts.bound(m, arith::Range::at_least(10));
+  facts.multiple(m, 4);
+  CHECK(small_sizes({n}, facts) == std::vector<std::vector<int64_t>>{{3}, {4}, {5}, {6}});
+  CHECK(small_sizes({m}, facts) == std::vector<std::vector<int64_t>>{{12}});
+  CHECK(small_sizes({}, facts) == std::vector<std::vector<int64_t>>{{}});
+  const std::vector<std::vector<int64_t>> sampled = small_sizes({n, k, m}, facts);
+  CHECK(sampled.size() == 24);  // of 4 * 8
+  CHECK(std::set<std::vector<int64_t>>(sampled.begin(), sampled.end()).size() == 24);
+}
+
+TEST_CASE("every wrong schedule of two hundred is refuted, also where only a part is checked") {
   arith::Context context;
   constexpr int kEach = testing::sample(2, 2);  // of each way, for each kernel and target
   size_t wrong = 0, by_mutation[kMutations] = {};
@@ -246,6 +301,9 @@ TEST_CASE("every wrong schedule of two hundred is refuted") {
           INFO(verdict.kernel << ", mutation " << int{mutation} << " at " << site << ": " << verdict.text << "\n"
                               << verdict.steps);
           CHECK(verdict.answer == KernelAnswer::kRefuted);
+          const KernelVerdict part = check_kernel(mutant, kOnlyPart);
+          INFO("a part: " << part.text);
+          CHECK(part.answer == KernelAnswer::kRefuted);
           ++wrong, ++found, ++by_mutation[mutation];
         }
       }

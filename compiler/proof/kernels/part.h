@@ -1,0 +1,26 @@
+// part.h: a kernel that computes a few elements of its results, for kernels that are too large to run whole.
+//
+// Neither sizes nor schedules change. Loops of both forms leave out the iterations that compute none of the chosen
+// elements, up to 8 indices along each dim, nor anything that these depend on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "compiler/proof/kernels/check_kernel.h"
+
+namespace relaxc::proof {
+
+struct KernelPart {
+  ScheduledKernel kernel;
+  /// For each buffer parameter, the positions of its chosen elements in row-major order.
+  std::vector<std::vector<int64_t>> elements;
+};
+
+/// \param scalars  scalar parameters and symbols, which have these `values`
+/// Returns nullopt if the size of a result is not known or too large.
+std::optional<KernelPart> part_of(const ScheduledKernel& kernel, const std::vector<arith::Var>& scalars,
+                                  const std::vector<int64_t>& values);
+
+}  // namespace relaxc::proof
