@@ -136,72 +136,104 @@ class Runner {
   Target target_;
 };
 
-std::vector<Case> cases(arith::Context& context) {
+/// Collects kernels with the arithmetic operations of each.
+class Cases {
+ public:
+  explicit Cases(arith::Context& context) : context_(context) {}
+
+  void add(std::string name, tir::PrimFunc kernel, double operations, std::vector<int64_t> symbols = {}) {
+    list.push_back({std::move(name), std::move(kernel), operations, std::move(symbols)});
+  }
+  void matmul(int64_t m, int64_t n, int64_t k, bool transposed = false);
+  void symbolic_matmul(int64_t m, int64_t n, int64_t k);
+  void conv(testing::ConvShape g);
+  void matmul_of_bytes(int64_t m, int64_t n, int64_t k);
+  void conv_of_bytes(int64_t c, int64_t h, int64_t out, int64_t kernel, int64_t stride, bool depthwise);
+
   std::vector<Case> list;
-  auto index = [&](int64_t v) { return context.index(v); };
-  auto matmul = [&](int64_t m, int64_t n, int64_t k, bool transposed = false) {
-    list.push_back({fmt::format("matmul {}x{}x{}{}", m, n, k, transposed ? " transposed" : ""),
-                    testing::matmul(context, {}, index(m), index(n), index(k), transposed, true),
-                    2.0 * static_cast<double>(m * n * k),
-                    {}});
+
+ private:
+  Expr index(int64_t value) { return context_.index(value); }
+
+  arith::Context& context_;
+};
+
+void Cases::matmul(int64_t m, int64_t n, int64_t k, bool transposed) {
+  add(fmt::format("matmul {}x{}x{}{}", m, n, k, transposed ? " transposed" : ""),
+      testing::matmul(context_, {}, index(m), index(n), index(k), transposed, true),
+      2.0 * static_cast<double>(m * n * k));
+}
+
+void Cases::symbolic_matmul(int64_t m, int64_t n, int64_t k) {
+  Expr rows = context_.var("m"), columns = context_.var("n"), depth = context_.var("k");
+  tir::PrimFunc kernel = testing::matmul(context_, {}, rows, columns, depth, false, true);
+  std::vector<int64_t> symbols;
+  for (arith::Var v : kernel.symbols) symbols.push_back(v.name() == "m" ? m : v.name() == "n" ? n : k);
+  add(fmt::format("matmul {}x{}x{} symbolic", m, n, k), std::move(kernel), 2.0 * static_cast<double>(m * n * k),
+      std::move(symbols));
+}
+
+void Cases::conv(testing::ConvShape g) {
+  auto places = [&](int64_t dim) { return (dim + 2 * g.pad - g.dilation * (g.kernel - 1) - 1) / g.stride + 1; };
+  std::string name = fmt::format("conv {}->{} {}x{}/{} at {}", g.c, g.out, g.kernel, g.kernel, g.stride, g.h);
+  if (g.w != g.h) name += fmt::format("x{}", g.w);
+  if (g.groups > 1) name += fmt::format(" in {} groups", g.groups);
+  const int64_t products = g.out * places(g.h) * places(g.w) * g.c / g.groups * g.kernel * g.kernel;
+  add(std::move(name), testing::conv(context_, g, true), 2.0 * static_cast<double>(products));
+}
+
+void Cases::matmul_of_bytes(int64_t m, int64_t n, int64_t k) {
+  add(fmt::format("int8 matmul {}x{}x{}", m, n, k), testing::matmul_of_bytes(context_, index(m), index(n), index(k)),
+      2.0 * static_cast<double>(m * n * k));
+}
+
+void Cases::conv_of_bytes(int64_t c, int64_t h, int64_t out, int64_t kernel, int64_t stride, bool depthwise) {
+  const int64_t side = (h - kernel) / stride + 1;
+  add(fmt::format("int8 conv {}->{} {}x{}/{} at {}{}", c, out, kernel, kernel, stride, h,
+                  depthwise ? " depthwise" : ""),
+      testing::conv_of_bytes(context_, c, h, out, kernel, stride, depthwise),
+      2.0 * static_cast<double>(side * side * out * (depthwise ? 1 : c) * kernel * kernel));
+}
+
+std::vector<Case> cases(arith::Context& context) {
+  Cases all(context);
+  all.matmul(128, 768, 768), all.matmul(784, 128, 1152), all.matmul(512, 512, 512), all.matmul(49, 512, 4608);
+  all.matmul(128, 3072, 768), all.matmul(128, 768, 3072), all.matmul(196, 256, 2304), all.matmul(1024, 1024, 1024);
+  all.matmul(1, 1024, 1024), all.matmul(1, 10, 256), all.matmul(64, 256, 784), all.matmul(1, 1024, 1024, true);
+  all.matmul(128, 768, 768, true), all.symbolic_matmul(128, 768, 768);
+  const testing::ConvShape convolutions[] = {
+      {.c = 64, .h = 56, .w = 56, .out = 64},
+      {.c = 128, .h = 28, .w = 28, .out = 128},
+      {.c = 256, .h = 14, .w = 14, .out = 256},
+      {.c = 512, .h = 7, .w = 7, .out = 512},
+      {.c = 32, .h = 450, .w = 60, .out = 32},
+      {.c = 32, .h = 225, .w = 30, .out = 32},
+      {.c = 64, .h = 224, .w = 224, .out = 64},
+      {.c = 64, .h = 224, .w = 224, .out = 32},
+      {.c = 512, .h = 28, .w = 28, .out = 512},
+      {.c = 3, .h = 224, .w = 224, .out = 64, .kernel = 7, .stride = 2, .pad = 3},
+      {.c = 64, .h = 56, .w = 56, .out = 256, .kernel = 1, .pad = 0},
+      {.c = 384, .h = 14, .w = 14, .out = 96, .kernel = 1, .pad = 0},
+      {.c = 384, .h = 16, .w = 16, .out = 96, .kernel = 1, .pad = 0},
+      {.c = 1024, .h = 14, .w = 14, .out = 256, .kernel = 1, .pad = 0},
+      {.c = 512, .h = 7, .w = 7, .out = 2048, .kernel = 1, .pad = 0},
+      {.c = 32, .h = 112, .w = 112, .out = 32, .groups = 32},
+      {.c = 512, .h = 14, .w = 14, .out = 512, .groups = 512},
+      {.c = 1, .h = 28, .w = 28, .out = 8, .kernel = 5, .pad = 2},
+      {.c = 128, .h = 56, .w = 56, .out = 128, .stride = 2},
   };
-  matmul(128, 768, 768), matmul(784, 128, 1152), matmul(512, 512, 512), matmul(49, 512, 4608);
-  matmul(128, 3072, 768), matmul(128, 768, 3072), matmul(196, 256, 2304), matmul(1024, 1024, 1024);
-  matmul(1, 1024, 1024), matmul(1, 10, 256), matmul(64, 256, 784), matmul(1, 1024, 1024, true);
-  matmul(128, 768, 768, true);
-  Expr m = context.var("m"), n = context.var("n"), k = context.var("k");
-  tir::PrimFunc symbolic = testing::matmul(context, {}, m, n, k, false, true);
-  list.push_back({"matmul 128x768x768 symbolic", symbolic, 2.0 * 128 * 768 * 768, {}});
-  for (arith::Var v : symbolic.symbols) list.back().symbols.push_back(v.name() == "m" ? 128 : 768);
-  auto conv = [&](testing::ConvShape g) {
-    auto places = [&](int64_t dim) { return (dim + 2 * g.pad - g.dilation * (g.kernel - 1) - 1) / g.stride + 1; };
-    std::string name = fmt::format("conv {}->{} {}x{}/{} at {}", g.c, g.out, g.kernel, g.kernel, g.stride, g.h);
-    if (g.w != g.h) name += fmt::format("x{}", g.w);
-    if (g.groups > 1) name += fmt::format(" in {} groups", g.groups);
-    list.push_back({name,
-                    testing::conv(context, g, true),
-                    2.0 * static_cast<double>(g.out * places(g.h) * places(g.w) * g.c / g.groups * g.kernel * g.kernel),
-                    {}});
-  };
-  conv({.c = 64, .h = 56, .w = 56, .out = 64}), conv({.c = 128, .h = 28, .w = 28, .out = 128});
-  conv({.c = 256, .h = 14, .w = 14, .out = 256}), conv({.c = 512, .h = 7, .w = 7, .out = 512});
-  conv({.c = 32, .h = 450, .w = 60, .out = 32}), conv({.c = 32, .h = 225, .w = 30, .out = 32});
-  conv({.c = 64, .h = 224, .w = 224, .out = 64}), conv({.c = 64, .h = 224, .w = 224, .out = 32});
-  conv({.c = 512, .h = 28, .w = 28, .out = 512});
-  conv({.c = 3, .h = 224, .w = 224, .out = 64, .kernel = 7, .stride = 2, .pad = 3});
-  conv({.c = 64, .h = 56, .w = 56, .out = 256, .kernel = 1, .pad = 0});
-  conv({.c = 384, .h = 14, .w = 14, .out = 96, .kernel = 1, .pad = 0});
-  conv({.c = 384, .h = 16, .w = 16, .out = 96, .kernel = 1, .pad = 0});
-  conv({.c = 1024, .h = 14, .w = 14, .out = 256, .kernel = 1, .pad = 0});
-  conv({.c = 512, .h = 7, .w = 7, .out = 2048, .kernel = 1, .pad = 0});
-  conv({.c = 32, .h = 112, .w = 112, .out = 32, .groups = 32});
-  conv({.c = 512, .h = 14, .w = 14, .out = 512, .groups = 512});
-  conv({.c = 1, .h = 28, .w = 28, .out = 8, .kernel = 5, .pad = 2});
-  conv({.c = 128, .h = 56, .w = 56, .out = 128, .stride = 2});
-  auto bytes = [&](int64_t m, int64_t n, int64_t k) {
-    list.push_back({fmt::format("int8 matmul {}x{}x{}", m, n, k),
-                    testing::matmul_of_bytes(context, index(m), index(n), index(k)),
-                    2.0 * static_cast<double>(m * n * k),
-                    {}});
-  };
-  bytes(128, 768, 768), bytes(784, 128, 1152), bytes(512, 512, 512), bytes(49, 512, 4608), bytes(1, 4096, 4096);
-  auto conv_bytes = [&](int64_t c, int64_t h, int64_t out, int64_t kernel, int64_t stride, bool depthwise) {
-    int64_t side = (h - kernel) / stride + 1;
-    list.push_back({fmt::format("int8 conv {}->{} {}x{}/{} at {}{}", c, out, kernel, kernel, stride, h,
-                                depthwise ? " depthwise" : ""),
-                    testing::conv_of_bytes(context, c, h, out, kernel, stride, depthwise),
-                    2.0 * static_cast<double>(side * side * out * (depthwise ? 1 : c) * kernel * kernel),
-                    {}});
-  };
-  conv_bytes(64, 58, 64, 3, 1, false), conv_bytes(128, 30, 128, 3, 1, false), conv_bytes(256, 16, 256, 3, 1, false);
-  conv_bytes(512, 9, 512, 3, 1, false), conv_bytes(4, 225, 32, 3, 2, false), conv_bytes(32, 114, 32, 3, 1, true);
-  conv_bytes(512, 16, 512, 3, 1, true);
-  list.push_back({"rows 512x768", testing::rows(context, index(512), index(768)), 3.0 * 512 * 768, {}});
-  list.push_back({"spatial 1x64x56x56",
-                  testing::spatial(context, index(1), index(64), index(56), index(56)),
-                  3.0 * 64 * 56 * 56,
-                  {}});
-  return list;
+  for (const testing::ConvShape& shape : convolutions) all.conv(shape);
+  all.matmul_of_bytes(128, 768, 768), all.matmul_of_bytes(784, 128, 1152), all.matmul_of_bytes(512, 512, 512);
+  all.matmul_of_bytes(49, 512, 4608), all.matmul_of_bytes(1, 4096, 4096);
+  all.conv_of_bytes(64, 58, 64, 3, 1, false), all.conv_of_bytes(128, 30, 128, 3, 1, false);
+  all.conv_of_bytes(256, 16, 256, 3, 1, false), all.conv_of_bytes(512, 9, 512, 3, 1, false);
+  all.conv_of_bytes(4, 225, 32, 3, 2, false), all.conv_of_bytes(32, 114, 32, 3, 1, true);
+  all.conv_of_bytes(512, 16, 512, 3, 1, true);
+  const auto index = [&](int64_t value) { return context.index(value); };
+  all.add("rows 512x768", testing::rows(context, index(512), index(768)), 3.0 * 512 * 768);
+  all.add("spatial 1x64x56x56", testing::spatial(context, index(1), index(64), index(56), index(56)),
+          3.0 * 64 * 56 * 56);
+  return std::move(all.list);
 }
 
 int run(int count, char** arguments) {

@@ -3,9 +3,11 @@
 // object.
 #include "tests/e2e/externals.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "runtime-lite/include/relax_rt.h"
@@ -194,71 +196,94 @@ void give_stack(tir::ExternalResult& result, std::vector<float> values) {
   std::memcpy(result.bytes.data(), &handle, sizeof handle);
 }
 
+double real(const tir::ExternalArg& scalar) {
+  return std::bit_cast<double>(scalar.scalar);  // which is its bits
+}
+
+float* floats_of(const tir::ExternalArg& tensor) {
+  return static_cast<float*>(tensor.data);
+}
+
+using Args = std::span<const tir::ExternalArg>;
+
+int32_t push(Args args) {
+  std::vector<float> both = stacks().at(static_cast<size_t>(args[0].scalar)), more = elements(args[1]);
+  both.insert(both.end(), more.begin(), more.end());
+  give_stack(*args[2].result, std::move(both));
+  return 0;
+}
+
+int32_t top(Args args) {
+  const std::vector<float>& stack = stacks().at(static_cast<size_t>(args[0].scalar));
+  if (stack.empty()) return 1;
+  *floats_of(args[1]) = stack.back();
+  return 0;
+}
+
+int32_t read_object(Args args) {
+  if (args[2].scalar != RLX_OBJECT_TENSOR) return RLX_OBJECT_KIND;
+  give(*args[1].result, stacks().at(static_cast<size_t>(args[0].scalar)));
+  return 0;
+}
+
+/// A function as the interpreter calls it; its result follows its arguments. Returns a status.
+struct Interpreted {
+  std::string_view name;
+  int32_t (*call)(Args args);
+};
+
+constexpr Interpreted kInterpreted[] = {
+    {"test_positive", [](Args args) { return give(*args[1].result, positive(floats_of(args[0]), args[0].shape[0])), 0; }},
+    {"test_stack", [](Args args) { return give_stack(*args[1].result, elements(args[0])), 0; }},
+    {"test_push", push},
+    {"test_top", top},
+    {"rlx_object_read", read_object},
+    {"myshape_func",
+     [](Args args) {
+       *static_cast<int64_t*>(args[1].data) = my_shape(args[0].scalar);
+       return 0;
+     }},
+    {"test_extents",
+     [](Args args) {
+       extents(floats_of(args[0]), args[0].shape[0], args[1].scalar, static_cast<int64_t*>(args[2].data));
+       return 0;
+     }},
+    {"custom_func",
+     [](Args args) {
+       custom(floats_of(args[0]), args[0].shape[0], floats_of(args[1]), args[1].shape[0]);
+       return 0;
+     }},
+    {"custom_inplace_update",
+     [](Args args) {
+       for (int64_t i = 0; i < args[0].shape[0]; ++i) floats_of(args[0])[i] += 1;
+       return 0;
+     }},
+    {"test_padded_shape",
+     [](Args args) {
+       padded_shape(static_cast<int64_t*>(args[2].data), args[0].scalar, args[1].scalar);
+       return 0;
+     }},
+    {"test_scaled",
+     [](Args args) {
+       *floats_of(args[3]) =
+           test_scaled(static_cast<float>(real(args[0])), static_cast<float>(real(args[1])), args[2].scalar);
+       return 0;
+     }},
+    {"test_fill",
+     [](Args args) {
+       *static_cast<int32_t*>(args[3].data) =
+           test_fill(floats_of(args[0]), static_cast<float>(real(args[1])), static_cast<int32_t>(args[2].scalar));
+       return 0;
+     }},
+    {"test_pad",
+     [](Args args) { return pad(floats_of(args[0]), args[0].shape.data(), floats_of(args[1]), args[1].shape.data()); }},
+};
+
 }  // namespace
 
 int32_t call_external(const std::string& name, std::span<const tir::ExternalArg> args) {
-  if (name == "test_positive") {
-    give(*args[1].result, positive(static_cast<const float*>(args[0].data), args[0].shape[0]));
-    return 0;
-  }
-  if (name == "test_stack") {
-    give_stack(*args[1].result, elements(args[0]));
-    return 0;
-  }
-  if (name == "test_push") {
-    std::vector<float> both = stacks().at(static_cast<size_t>(args[0].scalar)), more = elements(args[1]);
-    both.insert(both.end(), more.begin(), more.end());
-    give_stack(*args[2].result, std::move(both));
-    return 0;
-  }
-  if (name == "test_top") {
-    const std::vector<float>& stack = stacks().at(static_cast<size_t>(args[0].scalar));
-    if (stack.empty()) return 1;
-    std::memcpy(args[1].data, &stack.back(), sizeof(float));
-    return 0;
-  }
-  if (name == "rlx_object_read") {
-    if (args[2].scalar != RLX_OBJECT_TENSOR) return RLX_OBJECT_KIND;
-    give(*args[1].result, stacks().at(static_cast<size_t>(args[0].scalar)));
-    return 0;
-  }
-  if (name == "myshape_func") {
-    *static_cast<int64_t*>(args[1].data) = my_shape(args[0].scalar);
-    return 0;
-  }
-  if (name == "test_extents") {
-    extents(static_cast<const float*>(args[0].data), args[0].shape[0], args[1].scalar,
-            static_cast<int64_t*>(args[2].data));
-    return 0;
-  }
-  if (name == "custom_func") {
-    custom(static_cast<const float*>(args[0].data), args[0].shape[0], static_cast<float*>(args[1].data),
-           args[1].shape[0]);
-    return 0;
-  }
-  if (name == "custom_inplace_update") {
-    for (int64_t i = 0; i < args[0].shape[0]; ++i) static_cast<float*>(args[0].data)[i] += 1;
-    return 0;
-  }
-  if (name == "test_padded_shape") {
-    padded_shape(static_cast<int64_t*>(args[2].data), args[0].scalar, args[1].scalar);
-    return 0;
-  }
-  if (name == "test_scaled") {  // scalars are the bits of doubles; the result follows the arguments
-    auto real = [&](size_t i) { return static_cast<float>(std::bit_cast<double>(args[i].scalar)); };
-    *static_cast<float*>(args[3].data) = test_scaled(real(0), real(1), args[2].scalar);
-    return 0;
-  }
-  if (name == "test_fill") {
-    auto value = static_cast<float>(std::bit_cast<double>(args[1].scalar));
-    *static_cast<int32_t*>(args[3].data) =
-        test_fill(static_cast<float*>(args[0].data), value, static_cast<int32_t>(args[2].scalar));
-    return 0;
-  }
-  if (name == "test_pad")
-    return pad(static_cast<const float*>(args[0].data), args[0].shape.data(), static_cast<float*>(args[1].data),
-               args[1].shape.data());
-  return -1;
+  const auto* found = std::ranges::find(kInterpreted, name, &Interpreted::name);
+  return found != std::end(kInterpreted) ? found->call(args) : -1;
 }
 
 }  // namespace relaxc::e2e

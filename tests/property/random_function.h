@@ -49,8 +49,21 @@ class RandomFunction {
   bool keeps(const relax::Op& op);
 
   // random_region.cpp
+  /// A loop that is being made: how often it runs at most, the state that it begins with, and what is known of it
+  /// later.
+  struct Loop {
+    relax::Op* op = nullptr;
+    Value *count = nullptr, *first = nullptr;
+    Info carried = {};
+    bool grows = false;
+  };
   void branch();
   void loop();
+  Value* trip_count();
+  void carry(Loop& loop);
+  Value* loop_body(const Loop& loop, arith::Var iteration);
+  Value* next_state(const Loop& loop, const Value* argument, const Values& before);
+  Value* scanned(const Values& before);
   void cast();
   void tuple();
   Value* condition();

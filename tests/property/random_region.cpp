@@ -75,84 +75,111 @@ void RandomFunction::branch() {
   }
 }
 
-void RandomFunction::loop() {
-  leave_dataflow();
-  Values start = those([](const Value& value) { return is_tensor(value); });
-  if (start.empty()) return;
-  diag_.emplace();
-  auto build = builder();
+/// A dim in scope, or a small number.
+relax::Value* RandomFunction::trip_count() {
   Values trips = those([](const Value& value) {
     const auto* prim = value.info->as<relax::PrimInfo>();
     return prim != nullptr && prim->dtype.is_index() && prim->value.as<arith::VarNode>() != nullptr;
   });
-  Value* count =
-      !trips.empty() && random_.chance(50) ? random_.of(trips) : build.prim(context().index(random_.between(0, 3)));
-  Value* first = random_.of(start);
-  Op* op = build.append(OpKind::kLoop, {count, nullptr, first});
-  Var iteration = context().var(name());
-  op->binds.push_back(iteration);
-  sizes_[iteration] = 0;
-  Info carried = first->info;
-  bool grows = random_.chance(25) && !first->shape().empty();
-  if (grows) {
-    std::vector<Expr> dims = first->shape();
-    Var extent = context().var(name());
-    sizes_[extent] = size(dims[0]).value_or(1) * 3;
-    op->binds.push_back(extent);
-    dims[0] = extent;
-    carried = relax::tensor_info(context(), std::move(dims), first->dtype());
-  }
-  relax::Region *outer = region_, *body = function_.make_region(op);
+  if (!trips.empty() && random_.chance(50)) return random_.of(trips);
+  return builder().prim(context().index(random_.between(0, 3)));
+}
+
+/// What is known of the state in every iteration: its first extent is the loop's own symbol if it grows.
+void RandomFunction::carry(Loop& loop) {
+  loop.carried = loop.first->info;
+  loop.grows = random_.chance(25) && !loop.first->shape().empty();
+  if (!loop.grows) return;
+  std::vector<Expr> dims = loop.first->shape();
+  Var extent = context().var(name());
+  sizes_[extent] = size(dims[0]).value_or(1) * 3;
+  loop.op->binds.push_back(extent);
+  dims[0] = extent;
+  loop.carried = relax::tensor_info(context(), std::move(dims), loop.first->dtype());
+}
+
+/// The state after an iteration: a value like `argument`, most often a new one.
+relax::Value* RandomFunction::next_state(const Loop& loop, const Value* argument, const Values& before) {
+  const Value* first = loop.first;
+  Values next = those([&](const Value& value) {
+    if (!is_tensor(value) || value.dtype() != first->dtype() || value.shape().size() != first->shape().size())
+      return false;
+    for (size_t k = loop.grows ? 1 : 0; k < value.shape().size(); ++k)
+      if (!arith::prove_equal(value.shape()[k], argument->shape()[k], function_.facts)) return false;
+    return true;
+  });
+  std::erase_if(next, [&](Value* value) {
+    return std::find(before.begin(), before.end(), value) != before.end() && random_.chance(80);
+  });
+  return next.back();
+}
+
+/// A value of each iteration that the loop stacks, of dims that are known outside; null if there is none.
+relax::Value* RandomFunction::scanned(const Values& before) {
+  const auto is_outside = [&](Var var) {
+    return std::find(function_.symbols.begin(), function_.symbols.end(), var) != function_.symbols.end();
+  };
+  Values scans = those([&](const Value& value) {
+    if (!is_tensor(value) || std::find(before.begin(), before.end(), &value) != before.end()) return false;
+    for (Expr dim : value.shape())
+      for (Var var : arith::free_vars(dim))
+        if (!is_outside(var)) return false;
+    return value.shape().size() < 4;
+  });
+  return !scans.empty() && random_.chance(40) ? random_.of(scans) : nullptr;
+}
+
+/// Makes the loop's region, and returns what it stacks, or null.
+relax::Value* RandomFunction::loop_body(const Loop& loop, Var iteration) {
+  relax::Region *outer = region_, *body = function_.make_region(loop.op);
   relax::Block* outer_block = block_;
   Values before = scope_;
   region_ = body;
   new_block(false);
   add(function_.make_argument(body, name(), relax::prim_info(context(), DType::index(), iteration)));
-  Value* argument = function_.make_argument(body, name(), carried);
+  Value* argument = function_.make_argument(body, name(), loop.carried);
   add(argument);
-  if (grows) {
-    auto longer = builder().call("concat", {argument, first}, {{"axis", int64_t{0}}});
+  if (loop.grows) {
+    auto longer = builder().call("concat", {argument, loop.first}, {{"axis", int64_t{0}}});
     if (longer) add(*longer);
   }
   statements(1 + random_.below(4));
-  auto fits = [&](const Value& value) {
-    if (!is_tensor(value) || value.dtype() != first->dtype() || value.shape().size() != first->shape().size())
-      return false;
-    for (size_t k = grows ? 1 : 0; k < value.shape().size(); ++k)
-      if (!arith::prove_equal(value.shape()[k], argument->shape()[k], function_.facts)) return false;
-    return true;
-  };
-  Values next = those(fits);
-  std::erase_if(next, [&](Value* value) {
-    return std::find(before.begin(), before.end(), value) != before.end() && random_.chance(80);
-  });
+  Value* next = next_state(loop, argument, before);
   body->yield->add_operand(random_.chance(25) ? condition() : nullptr);
-  body->yield->add_operand(next.back());
-  Values scans = those([&](const Value& value) {
-    if (!is_tensor(value) || std::find(before.begin(), before.end(), &value) != before.end()) return false;
-    for (Expr dim : value.shape())
-      for (Var var : arith::free_vars(dim))
-        if (std::find(function_.symbols.begin(), function_.symbols.end(), var) == function_.symbols.end()) return false;
-    return value.shape().size() < 4;
-  });
-  Value* scan = !scans.empty() && random_.chance(40) ? random_.of(scans) : nullptr;
+  body->yield->add_operand(next);
+  Value* scan = scanned(before);
   if (scan != nullptr) body->yield->add_operand(scan);
   scope_ = std::move(before);
   region_ = outer;
   block_ = outer_block;
-  add(function_.make_result(op, {}, carried));
+  return scan;
+}
+
+void RandomFunction::loop() {
+  leave_dataflow();
+  Values start = those([](const Value& value) { return is_tensor(value); });
+  if (start.empty()) return;
+  diag_.emplace();
+  Loop loop{.count = trip_count(), .first = random_.of(start)};
+  loop.op = builder().append(OpKind::kLoop, {loop.count, nullptr, loop.first});
+  Var iteration = context().var(name());
+  loop.op->binds.push_back(iteration);
+  sizes_[iteration] = 0;
+  carry(loop);
+  Value* scan = loop_body(loop, iteration);
+  add(function_.make_result(loop.op, {}, loop.carried));
   if (scan == nullptr) return;
-  const auto& value = count->info->as<relax::PrimInfo>()->value;
+  const auto& value = loop.count->info->as<relax::PrimInfo>()->value;
   Expr times = arith::max(value, context().index(0));
-  if (body->yield->operand(0) != nullptr) {
+  if (loop.op->regions[0]->yield->operand(0) != nullptr) {
     Var var = context().var(name());
-    op->binds.push_back(var);
+    loop.op->binds.push_back(var);
     sizes_[var] = size(value).value_or(1);
     times = var;
   }
   std::vector<Expr> dims = scan->shape();
   dims.insert(dims.begin(), times);
-  add(function_.make_result(op, {}, relax::tensor_info(context(), std::move(dims), scan->dtype())));
+  add(function_.make_result(loop.op, {}, relax::tensor_info(context(), std::move(dims), scan->dtype())));
 }
 
 /// Seen with new symbols in the place of some dims, or with a dim's own number.
