@@ -33,6 +33,8 @@ Result<Term> call_global(FunctionParts& fn, const std::string& name, const ast::
 
 // prim_calls.cpp
 
+/// Reads cls.f(n, 2) of a prim func that returns an expression of scalars: the scalar that it gives.
+Result<Term> call_prim_value(FunctionParts& fn, const std::string& name, const ast::Expr& e);
 /// Reads R.call_tir(cls.f, (x, y), out_ty=R.Tensor(…), tir_vars=R.shape([n])).
 Result<Term> call_tir(FunctionParts& fn, const ast::Expr& e);
 /// Makes the op of such a call and checks it. `callee` is the place of the function's name; `list` is the argument

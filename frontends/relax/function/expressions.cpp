@@ -218,6 +218,12 @@ Result<Term> part_of(FunctionParts& fn, const ast::Expr& e, int64_t position) {
 
 }  // namespace
 
+std::string_view infix_text(std::string_view op) {
+  for (const Infix& infix : kInfix)
+    if (infix.op == op) return infix.text;
+  return {};
+}
+
 Result<Term> eval(FunctionParts& fn, const ast::Expr& e) {
   switch (e.kind) {
     case AstKind::kName:

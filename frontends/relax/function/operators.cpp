@@ -93,6 +93,17 @@ Result<std::vector<relax::Value*>> operand_values(FunctionParts& fn, const relax
   return values;
 }
 
+/// Returns the scalar that an operator gives of two scalars, as R.add(n, 1) is n + 1; nothing if it is not called so.
+std::optional<Result<Term>> of_scalars(FunctionParts& fn, const relax::OpDef& def,
+                                       const std::vector<Argument>& operands, Place place) {
+  std::string_view infix = infix_text(def.name.text());
+  if (infix.empty() || infix == "and" || infix == "or" || operands.size() != 2) return std::nullopt;
+  std::optional<Scalar> a = as_scalar(operands[0].term), b = as_scalar(operands[1].term);
+  if (!a || !b) return std::nullopt;
+  Result<Scalar> made = fn.dims.binary(infix, *a, *b, place);
+  return made ? Result<Term>(Term::of(*made)) : Result<Term>(fn.source.diag().failed());
+}
+
 /// Sorts the arguments of one call into operands and attributes.
 class OperatorCall {
  public:
@@ -274,6 +285,7 @@ Result<Term> operator_call(FunctionParts& fn, const std::string& name, const ast
 
 Result<Term> apply(FunctionParts& fn, const relax::OpDef& def, std::vector<Argument> operands, relax::Attrs attrs,
                    Place place) {
+  if (std::optional<Result<Term>> scalar = of_scalars(fn, def, operands, place)) return std::move(*scalar);
   RELAXC_TRY(std::vector<Value*> values, operand_values(fn, def, operands));
   relax::GraphBuilder& builder = fn.graph.at(place);
   RELAXC_TRY(std::vector<Value*> results, builder.call_many(def.name, std::move(values), std::move(attrs)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontends/relax/function/calls.h"
+#include "frontends/relax/function/expressions.h"
 #include "frontends/relax/function/values.h"
 #include "frontends/relax/text/literals.h"
 
@@ -84,7 +85,73 @@ Result<std::vector<Info>> shaped_outputs(FunctionParts& fn, const ast::Expr& e) 
   return infos;
 }
 
+/// Whether every part of `e` is arithmetic or a comparison of int64, which dims have as well.
+bool is_of_dims(arith::Expr e) {
+  bool all = true;
+  arith::for_each_node(e, [&](arith::Expr part) {
+    bool other = part.as<arith::Cast>() || part.as<arith::Load>() || part.as<arith::Call>() || part.as<arith::Extern>();
+    all = all && !other && (part.dtype() == DType::i(64) || part.dtype().is_bool());
+  });
+  return all;
+}
+
+/// Returns the store of what a prim func of scalars returns, if its body is that expression alone; else null. An int64
+/// is a dim where it is called, so it has to be arithmetic of int64.
+const tir::Store* returned(const tir::PrimFunc* prim, size_t scalars) {
+  if (prim == nullptr || prim->params.size() != scalars + 1 || prim->params.back().buffer == nullptr) return nullptr;
+  for (size_t i = 0; i < scalars; ++i)
+    if (prim->params[i].buffer != nullptr) return nullptr;
+  const auto* store = prim->body.as<tir::Store>();
+  if (store == nullptr || store->buffer != prim->params.back().buffer) return nullptr;
+  return store->value.dtype() != DType::i(64) || is_of_dims(store->value) ? store : nullptr;
+}
+
+/// Returns an expression of int64 as one of dims.
+arith::Expr with_dims_for(arith::Expr e, const arith::Substitution& values) {
+  return arith::rewrite(e, [&](arith::Expr part) {
+    if (auto value = values.find(part); value != values.end()) return value->second;
+    bool literal = part.as<arith::IntImm>() != nullptr && part.dtype() == DType::i(64);
+    return literal ? part.context().index(*part.constant()) : part;
+  });
+}
+
+/// Returns the values of the scalar parameters; those of int64 as dims if `dims` is set.
+Result<arith::Substitution> scalar_arguments(FunctionParts& fn, const tir::PrimFunc& prim, const ast::Expr& e,
+                                             bool dims) {
+  arith::Substitution values;
+  for (size_t i = 0; i + 1 < e.items.size(); ++i) {
+    Place place = e.items[i + 1]->place;
+    RELAXC_TRY(Term term, eval(fn, *e.items[i + 1]));
+    std::optional<Scalar> scalar = as_scalar(term);
+    if (!scalar)
+      return fn.source.error(place, Kind::dtype_mismatch, "argument {} of '{}' must be a scalar", i, prim.name);
+    DType dtype = prim.params[i].var.dtype();
+    RELAXC_TRY(arith::Expr given,
+               fn.dims.adapt(*scalar, dims && dtype == DType::i(64) ? DType::index() : dtype, place));
+    values.emplace(prim.params[i].var, given);
+  }
+  return values;
+}
+
 }  // namespace
+
+Result<Term> call_prim_value(FunctionParts& fn, const std::string& name, const ast::Expr& e) {
+  const tir::PrimFunc* prim = fn.scope.prim_func(name);
+  size_t scalars = fn.scope.globals.at(name).definition->params.size();
+  const tir::Store* store = returned(prim, scalars);
+  if (store == nullptr) {
+    Failure failure = fn.source.error(e.place, Kind::ill_formed, "the prim func '{}' is called by R.call_tir", name);
+    fn.source.hint(
+        "one that returns an expression of scalars, and does nothing else, gives a scalar where it is called");
+    return failure;
+  }
+  if (e.items.size() != scalars + 1)
+    return fn.source.error(e.place, Kind::wrong_arity, "'{}' takes {} arguments, found {}", name, scalars,
+                           e.items.size() - 1);
+  bool dims = is_of_dims(store->value);
+  RELAXC_TRY(arith::Substitution values, scalar_arguments(fn, *prim, e, dims));
+  return Term::of(Scalar{dims ? with_dims_for(store->value, values) : arith::substitute(store->value, values)});
+}
 
 Result<Term> call_tir(FunctionParts& fn, const ast::Expr& e) {
   RELAXC_DO(check_keywords(fn, e,

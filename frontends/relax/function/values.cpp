@@ -124,4 +124,10 @@ Term results_of(const relax::Op* op) {
   return Term::sequence(std::move(terms));
 }
 
+std::optional<Scalar> as_scalar(const Term& term) {
+  if (term.kind == Term::kScalar) return term.scalar;
+  const auto* prim = term.kind == Term::kValue ? term.value->info->as<relax::PrimInfo>() : nullptr;
+  return prim != nullptr && prim->value ? std::optional<Scalar>(Scalar{prim->value}) : std::nullopt;
+}
+
 }  // namespace relaxc::frontend

@@ -7,6 +7,8 @@ namespace relaxc::frontend {
 
 /// Returns a term as a value; null for None. Reports a term that cannot be a value.
 Result<relax::Value*> as_value(FunctionParts& fn, const Term& term, Place place);
+/// Returns a term that is a scalar of known value as one.
+std::optional<Scalar> as_scalar(const Term& term);
 /// Returns the value of an expression; null if an error was reported.
 relax::Value* operand_value(FunctionParts& fn, const ast::Expr& e);
 /// Returns a number as a rank-0 constant of `dtype`.
