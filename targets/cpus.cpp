@@ -34,6 +34,9 @@ constexpr CpuNumber kNumbers[] = {
     {"bdver1", &M::masked_store_cycles, 14},    {"bdver2", &M::masked_store_cycles, 14},
     {"bdver3", &M::masked_store_cycles, 14},    {"bdver4", &M::masked_store_cycles, 14},
     {"btver2", &M::masked_store_cycles, 14},
+
+    {"x86-64-v3", &M::prefetch_terms, 12},      {"znver1", &M::prefetch_terms, 12},
+    {"znver2", &M::prefetch_terms, 12},         {"znver3", &M::prefetch_terms, 12},
 };
 
 }  // namespace

@@ -41,6 +41,7 @@ struct MachineModel {
   double memory_bytes_per_cycle = 8, reread_bytes_per_cycle = 16;
   double memory_store_cycles = 24, memory_trip_cycles = 4;
   int64_t prefetch_bytes = 1024, memory_run_elements = 512;
+  double prefetch_terms = 0;
 
   double access_nanoseconds = 0.5, operation_nanoseconds = 0.2, call_nanoseconds = 3;
   double row_wait_nanoseconds = 40;

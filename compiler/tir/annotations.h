@@ -7,4 +7,8 @@ namespace relaxc::tir {
 /// it is prefetched; that line may be outside of the buffer.
 inline constexpr const char* kPrefetch = "prefetch";
 
+/// On a serial loop: a number of iterations. With each iteration, lines of operands that the iteration that many after
+/// it reads are prefetched, where they are not those of the iterations between; they may be outside of the buffers.
+inline constexpr const char* kPrefetchIterations = "prefetch_iterations";
+
 }  // namespace relaxc::tir

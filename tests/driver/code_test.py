@@ -251,6 +251,22 @@ def main(x: R.Tensor(("n",), "float32"), y: R.Tensor((14,), "float64")):
                      "avx512": re.search(r"vmovup\w\s+%[xyz]mm\d+, .*\) \{%k", text)}
             self.assertEqual([name for name, store in found.items() if store], [stores] if stores else [], machine)
 
+    def test_lines_of_later_terms_are_prefetched_where_the_cpu_gains(self):
+        """Twelve terms ahead, a channel of 7x7 is 196 bytes; a map of open size has no known distance."""
+        for name, dims in (("fixed", ("7", "7")), ("open", ('"h"', '"w"'))):
+            symbols = "" if name == "fixed" else "    h = T.int64()\n    w = T.int64()\n"
+            self.write("c.relax", f"""@R.function
+def main(x: R.Tensor((1, 960, {dims[0]}, {dims[1]}), "float32"), f: R.Tensor((16, 960, 1, 1), "float32")):
+{symbols}    y = R.nn.conv2d(x, f)
+    return y
+""")
+            for cpu, expected in (("znver3", True), ("x86-64-v3", True), ("haswell", False), ("x86-64-v4", False)):
+                self.compiles("c.relax", "-o", "c.s", f"--mcpu={cpu}")
+                found = re.findall(r"prefetcht0\s+(-?\d*)\(", (self.path / "c.s").read_text())
+                self.assertEqual(bool(found), expected, (name, cpu))
+                if expected and name == "fixed":
+                    self.assertIn(str(12 * 196), found)
+
     def test_lines_change_no_code(self):
         self.compiles("relu.onnx", "-o", "a.o", "--name=m")
         self.compiles("relu.onnx", "-o", "b.o", "--name=m", "-g")

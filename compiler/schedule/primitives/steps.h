@@ -34,6 +34,7 @@
 #include "compiler/schedule/primitives/parallel.h"
 #include "compiler/schedule/primitives/pool_rows.h"
 #include "compiler/schedule/primitives/prefetch.h"
+#include "compiler/schedule/primitives/prefetch_iterations.h"
 #include "compiler/schedule/primitives/reassociate.h"
 #include "compiler/schedule/primitives/reduce_in_lanes.h"
 #include "compiler/schedule/primitives/reorder.h"
@@ -63,9 +64,9 @@ namespace relaxc::schedule {
 using Step = std::variant<BindAxes, CacheRead, CacheWindow, CacheWrite, Chunk, Collapse, ComputeAt, DecomposeReduction,
                           Distribute, DropUnitLoop, FactorOut, FocusNests, FocusStatements, Fuse, FusedConvPoolTiling,
                           Inline, InterleaveWords, Jam, JamInner, LiftAllocs, MergeRows, OnlineSoftmax, Pack, PadTo,
-                          PairTerms, Parallel, PoolRows, Prefetch, Reassociate, ReduceInLanes, Reorder,
-                          ReverseComputeAt, ScalarReplace, SimplifySubscripts, Split, SplitOverlapped, StageLoads,
-                          StripMineNests, StripMineRows, TensorizeBFloatDot, TensorizeDot4, TensorizeDot8, Tile,
-                          TileMatrixDots, TileSums, Unfocus, Unroll, UseFma, Vectorize, WidenBytes, Winograd>;
+                          PairTerms, Parallel, PoolRows, Prefetch, PrefetchIterations, Reassociate, ReduceInLanes,
+                          Reorder, ReverseComputeAt, ScalarReplace, SimplifySubscripts, Split, SplitOverlapped,
+                          StageLoads, StripMineNests, StripMineRows, TensorizeBFloatDot, TensorizeDot4, TensorizeDot8,
+                          Tile, TileMatrixDots, TileSums, Unfocus, Unroll, UseFma, Vectorize, WidenBytes, Winograd>;
 
 }  // namespace relaxc::schedule

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <random>
 
+#include "compiler/tir/annotations.h"
 #include "tests/unit/llvm/programs.h"
 
 namespace relaxc {
@@ -338,6 +339,44 @@ TEST_CASE("lanes become integers as single numbers do, whatever their size") {
     }
     CHECK(results[0] == results[1]);
   }
+}
+
+TEST_CASE("what is prefetched changes nothing, behind the ends of buffers, under conditions and by views") {
+  const auto result = [](int64_t iterations) {
+    arith::Context context;
+    tir::Builder b(context);
+    tir::PrimFunc f;
+    f.name = "f";
+    tir::BufferRef in = b.buffer("in", DType::f(32), {b.index(16), b.index(16)});
+    tir::BufferRef seen = b.buffer("seen", DType::f(32), {b.index(16), b.index(16)});
+    tir::BufferRef out = b.buffer("out", DType::f(32), {b.index(4), b.index(16)});
+    f.params = {{in, {}}, {out, {}}};
+    const auto term = [&](Var k, Var r, Var v) {
+      const Expr now = b.load(out, {r, v});
+      const tir::Stmt sum = b.store(out, {r, v}, now + b.load(seen, {k, v}) * b.load(in, {k, r}));
+      return b.branch(arith::lt(Expr(k) * r, b.index(20)), sum);
+    };
+    const auto tile = [&](Var v) {
+      const tir::Stmt sums = b.loop("k", b.index(16), [&](Var k) {
+        return b.loop(
+            "r", b.index(4), [&](Var r) { return term(k, r, v); }, LoopKind::kUnrolled);
+      });
+      tir::For loop = *sums.as<tir::For>();
+      if (iterations != 0) loop.annotations[tir::kPrefetchIterations] = iterations;
+      return tir::Stmt(context.arena().make<tir::For>(std::move(loop)));
+    };
+    f.body = b.view(seen, in, b.index(0), b.loop("v", b.index(16), tile, LoopKind::kVectorized));
+    std::vector<float> memory[2];
+    std::mt19937 random(7);
+    for (auto& one : memory)
+      for (int i = 0; i < 256; ++i) one.push_back(static_cast<float>(random() % 2000) / 100 - 10);
+    auto jit = codegen_llvm::make_jit(testing::native_target());
+    std::vector<void*> buffers{memory[0].data(), memory[1].data()};
+    REQUIRE(jit->run(f, buffers, {}));
+    return memory[1];
+  };
+  const std::vector<float> expected = result(0);
+  for (int64_t iterations : {1, 3, 1000}) CHECK(result(iterations) == expected);
 }
 
 }  // namespace

@@ -200,6 +200,18 @@ TEST_CASE("lines are prefetched ahead of vectors, and of nothing else") {
   });
 }
 
+TEST_CASE("lines of later iterations are prefetched in serial loops, and in no others") {
+  arith::Context context;
+  keeps(context, sum(context, context.var("n"), context.index(6)), [&](Tree& s) {
+    done(s, schedule::BindAxes{});
+    const uint32_t serial = loops_of(s)[0], vector = loops_of(s)[1];
+    done(s, schedule::Vectorize{vector});
+    CHECK_FALSE(schedule::apply(s, schedule::PrefetchIterations{vector, 4}));
+    CHECK_FALSE(schedule::apply(s, schedule::PrefetchIterations{serial, 0}));
+    done(s, schedule::PrefetchIterations{serial, 4});
+  });
+}
+
 TEST_CASE("chunked and collapsed loops visit every iteration") {
   arith::Context context;
   Expr n = context.var("n");

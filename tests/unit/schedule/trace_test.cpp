@@ -491,6 +491,7 @@ TEST_CASE("rules and tests use every primitive, so that each is read back from w
       {testing::pool_of_map(context, context.index(2), {.h = 10, .w = 9, .kernel = 3}, false),
        "fused_conv_pool_tiling 2"},
       {chained(context), "focus_nests [t]; bind_axes; split i1 4 masked; vectorize i1_i; prefetch i1_i 64; unfocus"},
+      {chained(context), "focus_nests [t]; bind_axes; prefetch_iterations i0 3; unfocus"},
       {chained(context), "focus_nests [t]; bind_axes; split_overlapped i1 4; vectorize i1_i; unfocus"},
       {chained(context), "compute_at t i1#2"},
       {chained(context), "bind_axes; pad_to i0 4"},

@@ -36,8 +36,8 @@ struct FunctionParts {
   Statements statements{frame, lanes, bindings, values, checks, failures, addresses, memory, interleaved, calls, loops};
   ByteTiles byte_tiles{frame, lanes, memory};
   HalvesTiles halves_tiles{frame, lanes, memory};
-  Loops loops{frame,     lanes,       bindings,   values,       checks,    failures,
-              addresses, interleaved, byte_tiles, halves_tiles, statements};
+  Loops loops{frame,     lanes,       bindings,   values,       checks, failures,
+              addresses, interleaved, byte_tiles, halves_tiles, memory, statements};
 };
 
 }  // namespace relaxc::codegen_llvm

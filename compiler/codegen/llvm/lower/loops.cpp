@@ -1,11 +1,14 @@
 // loops.cpp: lowers serial, unrolled and vectorized loops.
 #include "compiler/codegen/llvm/lower/loops.h"
 
+#include <algorithm>
+
 #include "compiler/arith/visit.h"
 #include "compiler/codegen/llvm/lower/byte_tile.h"
 #include "compiler/codegen/llvm/lower/checks.h"
 #include "compiler/codegen/llvm/lower/halves_tile.h"
 #include "compiler/codegen/llvm/lower/interleaved.h"
+#include "compiler/codegen/llvm/lower/lines_ahead.h"
 #include "compiler/codegen/llvm/lower/statements.h"
 #include "compiler/codegen/llvm/lower/values.h"
 #include "compiler/tir/annotations.h"
@@ -106,6 +109,7 @@ void Loops::lower_serial(const tir::For& s, Value* min, Value* extent) {
   i->addIncoming(min, before);
   {
     Inside loop(*this, {leave, step});
+    prefetch(s, {i});
     lower_body(s, {i});
   }
   b_.CreateBr(step);
@@ -115,6 +119,18 @@ void Loops::lower_serial(const tir::For& s, Value* min, Value* extent) {
   llvm::BranchInst* back = b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, leave);
   if (frame_.options().small && has_long_body(s)) keep_rolled(*back);
   b_.SetInsertPoint(leave);
+}
+
+/// Asks for what a later iteration reads. Lanes whose loop does not begin at 0 have no first one that is known by name.
+void Loops::prefetch(const tir::For& s, Lanes var) {
+  const auto ahead = s.annotations.find(tir::kPrefetchIterations);
+  if (ahead == s.annotations.end() || checks_.are_on() || (lanes_.count() != 0 && !lanes_.var())) return;
+  Bindings::Scope scope(bindings_);
+  bindings_.bind_range(s.var, s.min, s.extent, var);
+  values_.isolated([&] {
+    for (const LinesAhead& lines : lines_ahead(s, lanes_.var(), std::max<int64_t>(lanes_.count(), 1)))
+      memory_.prefetch(lines, ahead->second);
+  });
 }
 
 void Loops::lower_vectorized(const tir::For& s, Value* min, uint32_t lanes) {

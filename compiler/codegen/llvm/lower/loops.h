@@ -12,6 +12,7 @@ namespace relaxc::codegen_llvm {
 class ByteTiles;
 class HalvesTiles;
 class InterleavedStores;
+class Memory;
 class OverflowChecks;
 class Statements;
 class Values;
@@ -20,7 +21,7 @@ class Loops {
  public:
   Loops(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Values& values, OverflowChecks& checks,
         Failures& failures, BufferAddresses& addresses, InterleavedStores& interleaved, ByteTiles& byte_tiles,
-        HalvesTiles& halves_tiles, Statements& statements)
+        HalvesTiles& halves_tiles, Memory& memory, Statements& statements)
       : frame_(frame),
         b_(frame.builder()),
         lanes_(lanes),
@@ -30,6 +31,7 @@ class Loops {
         interleaved_(interleaved),
         byte_tiles_(byte_tiles),
         halves_tiles_(halves_tiles),
+        memory_(memory),
         statements_(statements),
         tasks_(frame, bindings, addresses, failures) {}
 
@@ -59,6 +61,7 @@ class Loops {
 
   void lower_unrolled(const tir::For& s, llvm::Value* min, int64_t count);
   void lower_vectorized(const tir::For& s, llvm::Value* min, uint32_t lanes);
+  void prefetch(const tir::For& s, Lanes var);
   void lower_body(const tir::For& s, Lanes var);
 
   Frame& frame_;
@@ -70,6 +73,7 @@ class Loops {
   InterleavedStores& interleaved_;
   ByteTiles& byte_tiles_;
   HalvesTiles& halves_tiles_;
+  Memory& memory_;
   Statements& statements_;
   ParallelLoops tasks_;
   std::vector<Exits> around_;  ///< of the loops around the current code, outermost first

@@ -32,13 +32,31 @@ Value* Memory::address(tir::BufferRef buffer, Lanes offset) {
   return b_.CreateInBoundsGEP(type, base, at);
 }
 
-/// Prefetches the line some bytes after `address`. If it is after the buffer, that has no effect.
-void Memory::prefetch(tir::BufferRef buffer, Value* address) {
+void Memory::prefetch_line(Value* address) {
   constexpr int kRead = 0, kAllLevels = 3, kData = 1;
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
+                     {address, b_.getInt32(kRead), b_.getInt32(kAllLevels), b_.getInt32(kData)});
+}
+
+/// Prefetches the line some bytes after `address`. If it is after the buffer, that has no effect.
+void Memory::prefetch_behind(tir::BufferRef buffer, Value* address) {
   if (lanes_.prefetch() == 0 || buffer->scope == tir::Scope::kLocal) return;
-  Value* behind = b_.CreateConstGEP1_64(b_.getInt8Ty(), address, static_cast<uint64_t>(lanes_.prefetch()));
-  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {behind->getType()},
-                     {behind, b_.getInt32(kRead), b_.getInt32(kAllLevels), b_.getInt32(kData)});
+  prefetch_line(b_.CreateConstGEP1_64(b_.getInt8Ty(), address, static_cast<uint64_t>(lanes_.prefetch())));
+}
+
+void Memory::prefetch(const LinesAhead& lines, int64_t iterations) {
+  const BufferAddress* base = addresses_.find(lines.buffer);
+  if (base == nullptr || base->per_lane) return;
+  const Lanes first = offset_of(lines.buffer, lines.first);
+  if (!first.is_uniform() || first.overflow != nullptr) return;
+  llvm::Type* type = numeric_.memory_type(lines.buffer->dtype);
+  IndexTypes& types = lanes_.indices();
+  // No address is in bounds for certain, since a condition may guard the elements.
+  Value* now = b_.CreateGEP(type, base->address, types.resized(first.scalar, types.widest()));
+  Value* step = types.resized(values_.scalar(lines.step), types.widest());
+  Value* later = b_.CreateGEP(type, now, b_.CreateMul(step, b_.getInt64(static_cast<uint64_t>(iterations))));
+  for (int64_t at = 0; at < lines.bytes; at += tir::kMemoryAlignment)
+    prefetch_line(b_.CreateConstGEP1_64(b_.getInt8Ty(), later, static_cast<uint64_t>(at)));
 }
 
 Lanes Memory::spread(tir::BufferRef buffer, Lanes offset) {
@@ -98,7 +116,7 @@ Value* Memory::load_contiguous(tir::BufferRef buffer, Lanes offset, bool everywh
   Value* at = address(buffer, offset);
   if (!everywhere)
     return b_.CreateMaskedLoad(vector, at, align_of(buffer), lanes_.mask(), llvm::Constant::getNullValue(vector));
-  prefetch(buffer, at);
+  prefetch_behind(buffer, at);
   return b_.CreateAlignedLoad(vector, at, align_of(buffer));
 }
 

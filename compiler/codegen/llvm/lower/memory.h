@@ -9,6 +9,7 @@
 
 #include "compiler/codegen/llvm/lower/buffer_addresses.h"
 #include "compiler/codegen/llvm/lower/interleaved.h"
+#include "compiler/codegen/llvm/lower/lines_ahead.h"
 #include "compiler/codegen/llvm/lower/values.h"
 
 namespace relaxc::codegen_llvm {
@@ -30,6 +31,8 @@ class Memory {
   llvm::Value* address(tir::BufferRef buffer, Lanes offset);
   Lanes load(const arith::Load& e);
   void store(const tir::Store& s);
+  /// Prefetches what the iteration that is `iterations` after this one reads.
+  void prefetch(const LinesAhead& lines, int64_t iterations);
 
   /// Returns a field of a struct: a number or a pointer.
   llvm::Value* field(const arith::Load& e);
@@ -51,7 +54,8 @@ class Memory {
   llvm::Value* first_address(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
   bool is_certain(tir::BufferRef buffer, Lanes offset) const;
   bool is_private(tir::BufferRef buffer, Lanes offset) const;
-  void prefetch(tir::BufferRef buffer, llvm::Value* address);
+  void prefetch_behind(tir::BufferRef buffer, llvm::Value* address);
+  void prefetch_line(llvm::Value* address);
 
   Frame& frame_;
   llvm::IRBuilder<>& b_;

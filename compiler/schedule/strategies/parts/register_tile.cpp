@@ -18,6 +18,7 @@
 #include "compiler/schedule/primitives/use_fma.h"
 #include "compiler/schedule/primitives/vectorize.h"
 #include "compiler/schedule/strategies/parts/pack_constants.h"
+#include "compiler/schedule/strategies/parts/prefetching.h"
 #include "compiler/schedule/strategies/parts/reduction_view.h"
 #include "compiler/schedule/strategies/parts/sum_order.h"
 #include "compiler/schedule/strategies/parts/tile_loops.h"
@@ -29,7 +30,6 @@ namespace relaxc::schedule {
 namespace {
 
 // Heuristics: these are not properties of a machine.
-constexpr double kFarCaches = 2;          ///< operands of this many times the second level come from beyond it
 constexpr int64_t kRegistersOfImage = 4;  ///< not available for sums if a whole image is in registers
 constexpr int64_t kRegistersOfTaps = 3;   ///< for early loads, if taps are unrolled
 /// The same if each broadcast meets one vector: LLVM loads some ahead and reuses their registers for sums. With sums in
@@ -85,6 +85,12 @@ bool is_strided(const Draft& draft) {
   return found;
 }
 
+/// Whether all tiles along the vectorized axis come before the next rows.
+bool has_vectors_inside(const ReductionForm& form) {
+  const auto position = [&](uint32_t loop) { return std::find(form.spatial.begin(), form.spatial.end(), loop); };
+  return form.unrolled != 0 && form.spatial.size() >= 2 && position(form.vector) > position(form.unrolled);
+}
+
 /// The tiles to choose from, best first. All compute the result's elements in the same way.
 ///
 /// \param value what the sum adds, before its loads were staged
@@ -104,42 +110,26 @@ std::vector<TileShape> tiles_for(const Draft& draft, Expr value) {
   }
   return good_tiles(*draft.target, has_rows ? draft.tree.loop(form.unrolled).extent : Expr(),
                     draft.tree.loop(form.vector).extent, form.lanes, limits,
-                    {.terms = view.terms(), .work = has_rows ? work_of_vector(draft, value) : 0}, kMostTiles);
-}
-
-/// Whether vectors come from channels whose maps do not fit the cache, each read once per row of tiles: there are more
-/// streams than the processor's prefetcher follows.
-bool reads_from_afar(const Draft& draft) {
-  const ReductionForm& form = draft.reduction;
-  const int64_t l2 = draft.target->l2_bytes;
-  if (form.sliding.vector != 0 || form.reduced.size() != 1 || l2 == 0) return false;
-  const ReductionView view(draft);
-  const Var vector = view.var(form.vector);
-  bool found = false;
-  for_each_access(view.summed(), [&](const Access& access) {
-    if (access.is_store || access.buffer->scope == tir::Scope::kLocal || view.packable_axis(access, vector)) return;
-    const double bytes = elements_of(access.buffer) * access.buffer->dtype.bytes();
-    found |= step_of(access.buffer, access.indices, vector) == 1 && bytes >= kFarCaches * static_cast<double>(l2);
-  });
-  return found;
+                    {.terms = view.terms(),
+                     .work = has_rows ? work_of_vector(draft, value) : 0,
+                     .vectors_inside = has_vectors_inside(form)},
+                    kMostTiles);
 }
 
 bool rows_are_wide(const Draft& draft) {
   const ReductionForm& form = draft.reduction;
-  const auto position = [&](uint32_t loop) { return std::find(form.spatial.begin(), form.spatial.end(), loop); };
-  return position(form.unrolled) < position(form.vector) && gains_by_wide_rows(draft, form.unrolled, form.vector);
+  return has_vectors_inside(form) && gains_by_wide_rows(draft, form.unrolled, form.vector);
 }
 
 struct RegisterTile {
   TileShape shape;
-  bool from_afar = false;            ///< prefetch what vectors are read from
+  Prefetching prefetching = {};
   bool wide_rows = false;            ///< widen bytes before the columns that read them
   std::optional<Decision> decision;  ///< about the shape
 };
 
 RegisterTile plan_register_tile(const Draft& draft, Expr value) {
-  RegisterTile plan{
-      .shape = {}, .from_afar = reads_from_afar(draft), .wide_rows = rows_are_wide(draft), .decision = {}};
+  RegisterTile plan{.shape = {}, .wide_rows = rows_are_wide(draft), .decision = {}};
   if (draft.reduction.image != 0) {
     plan.shape = tile_of_image(draft);
     return plan;
@@ -149,6 +139,7 @@ RegisterTile plan_register_tile(const Draft& draft, Expr value) {
   for (const TileShape& tile : tiles) names.push_back(fmt::format("{}x{}", tile.unrolled, tile.vectors));
   plan.decision = draft.knobs.decide("tile", std::move(names));
   plan.shape = tiles[plan.decision->taken];
+  plan.prefetching = prefetching_of(draft, plan.shape, has_vectors_inside(draft.reduction));
   return plan;
 }
 
@@ -190,9 +181,7 @@ class TileCuts {
       RELAXC_LEGAL(cut_vector(form_.vector));
       return Done{};
     }
-    const auto position = [&](uint32_t loop) { return std::find(form_.spatial.begin(), form_.spatial.end(), loop); };
-    const bool vector_outside = form_.spatial.size() < 2 || position(form_.vector) < position(form_.unrolled);
-    return vector_outside ? rows_first() : vectors_first();
+    return has_vectors_inside(form_) ? vectors_first() : rows_first();
   }
 
   std::vector<uint32_t> lanes, groups, rows;  ///< loops to vectorize; loops to unroll
@@ -274,7 +263,7 @@ Legal<> carry_out(const RegisterTile& plan, Draft& draft) {
   if (!is_cut) RELAXC_LEGAL(pack_and_cut(draft, plan.shape, cuts, packed));
   for (uint32_t loop : cuts.lanes) {
     RELAXC_LEGAL(apply(tree, Vectorize{loop}));
-    if (plan.from_afar) RELAXC_LEGAL(apply(tree, Prefetch{loop, draft.target->prefetch_bytes}));
+    if (plan.prefetching.bytes != 0) RELAXC_LEGAL(apply(tree, Prefetch{loop, plan.prefetching.bytes}));
     RELAXC_LEGAL(apply(tree, JamInner{loop}));
   }
   // Vectors are innermost: a broadcast serves all of them, and then its register is free again.
@@ -285,6 +274,7 @@ Legal<> carry_out(const RegisterTile& plan, Draft& draft) {
     RELAXC_LEGAL(apply(tree, Jam{loop}));
   }
   for (BufferRef buffer : packed) RELAXC_LEGAL(apply(tree, SimplifySubscripts{buffer}));
+  if (plan.prefetching.terms != 0) RELAXC_LEGAL(prefetch_terms(tree, plan.prefetching.terms));
   RELAXC_FITS(!cuts.lanes.empty(), "the axis in lanes is shorter than a vector, and masks are slow on the target");
   RELAXC_FITS(ReductionView(draft).words_are_packed(), "the constant that is read in words could not be packed");
   return Done{};

@@ -26,6 +26,15 @@ constexpr double kBetter = 0.999;                      ///< maximum relative to 
 /// as well as on many.
 constexpr double kSamples[] = {1, 2, 3, 4, 8, 16, 32, 64, 128};
 
+/// Cycles to bring a vector into the first level of cache, if `vectors` of it for each term are read in turns. They
+/// stay in a level if they leave room for the rows, and in the second level for results, too.
+double fetch_cycles(const Target& target, const TileReads& reads, double vectors) {
+  const double panel = reads.terms * vectors * static_cast<double>(target.vector_bits / 8);
+  return panel > static_cast<double>(target.l2_bytes) * kPanelOfL2   ? target.far_vector_cycles
+         : panel > static_cast<double>(target.l1_bytes) * kPanelOfL1 ? target.l2_vector_cycles
+                                                                     : 0;
+}
+
 /// \param fetch cycles to bring a vector into the first level of cache
 double cycles(const MachineModel& model, const TileReads& reads, int64_t m, int64_t n, double fetch) {
   double loads = static_cast<double>(m + n), vectors = static_cast<double>(n);
@@ -86,14 +95,11 @@ std::vector<TileShape> good_tiles(const Target& target, Expr unrolled, Expr vect
   /// The mean cycles of a step per row and vector, over the samples of the extents.
   auto mean_cycles = [&](const TileShape& shape) {
     double mean = 0;
-    // A panel stays in a cache level if it leaves room for the rows, and in the second level for results, too.
-    double panel = reads.terms * static_cast<double>(shape.vectors * target.vector_bits / 8);
-    double fetch = panel > static_cast<double>(target.l2_bytes) * kPanelOfL2   ? target.far_vector_cycles
-                   : panel > static_cast<double>(target.l1_bytes) * kPanelOfL1 ? target.l2_vector_cycles
-                                                                               : 0;
     for (double height : rows.extents())
       for (double width : vectors.extents()) {
         double total = 0;
+        const double fetch =
+            fetch_cycles(target, reads, reads.vectors_inside ? width : static_cast<double>(shape.vectors));
         for (auto [count, m] : rows.pieces(height, shape.unrolled))
           for (auto [groups, n] : vectors.pieces(width, shape.vectors))
             if (count * groups > 0) total += count * groups * cycles(target, reads, m, n, fetch);

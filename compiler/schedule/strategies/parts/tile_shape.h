@@ -26,6 +26,9 @@ struct TileLimits {
 struct TileReads {
   double terms = 1;  ///< of each sum, about: the length of the panel that a tile reads
   double work = 0;   ///< operations between the load of a vector and its use, once for all rows
+  /// Whether the tiles along the vectorized axis are inside of those of rows, so that a tile finds in a cache what one
+  /// of the rows before it read of all of that axis, and not what the tile before it read.
+  bool vectors_inside = false;
 };
 
 /// The tile of the fewest estimated cycles, then those with an estimate close to it, in ascending order; at most `most`
