@@ -30,6 +30,7 @@ namespace {
 // Heuristics: these are not properties of a machine.
 constexpr double kFarCaches = 2;      ///< operands of this many times the second level come from beyond it
 constexpr double kTileOfL1 = 0.5;     ///< maximum share of the first level for what a tile reads, to stay there
+constexpr double kLeastOfAhead = 2;   ///< terms, relative to those ahead of which lines are asked for
 constexpr double kAheadOfL1 = 0.375;  ///< maximum share of the first level for what was asked for and not yet read
 
 /// Whether vectors come from channels whose maps do not fit the cache, each read once per row of tiles: there are more
@@ -116,6 +117,7 @@ Prefetching prefetching_of(const Draft& draft, const TileShape& shape, bool vect
   const int64_t* columns = view.extent(form.vector);
   if (vectors_inside && columns != nullptr) in_turns.vectors = (*columns + form.lanes - 1) / form.lanes;
   const TermReads reads = TermQuestions(draft, in_turns).reads();
+  if (view.terms() < kLeastOfAhead * target.prefetch_terms) return plan;
   const double bytes = reads.bytes * view.terms();
   if (reads.by_lines && bytes > kTileOfL1 * static_cast<double>(target.l1_bytes))
     plan.terms = static_cast<int64_t>(target.prefetch_terms);

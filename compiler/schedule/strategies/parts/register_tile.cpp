@@ -91,6 +91,13 @@ bool has_vectors_inside(const ReductionForm& form) {
   return form.unrolled != 0 && form.spatial.size() >= 2 && position(form.vector) > position(form.unrolled);
 }
 
+/// The same where that matters to the time: sums of few terms wait for their results to be written.
+bool reads_vectors_in_turns(const Draft& draft) {
+  const Target& target = *draft.target;
+  return has_vectors_inside(draft.reduction) &&
+         ReductionView(draft).terms() > target.memory_store_cycles * target.fma_per_cycle;
+}
+
 /// The tiles to choose from, best first. All compute the result's elements in the same way.
 ///
 /// \param value what the sum adds, before its loads were staged
@@ -112,7 +119,7 @@ std::vector<TileShape> tiles_for(const Draft& draft, Expr value) {
                     draft.tree.loop(form.vector).extent, form.lanes, limits,
                     {.terms = view.terms(),
                      .work = has_rows ? work_of_vector(draft, value) : 0,
-                     .vectors_inside = has_vectors_inside(form)},
+                     .vectors_inside = reads_vectors_in_turns(draft)},
                     kMostTiles);
 }
 
@@ -139,7 +146,7 @@ RegisterTile plan_register_tile(const Draft& draft, Expr value) {
   for (const TileShape& tile : tiles) names.push_back(fmt::format("{}x{}", tile.unrolled, tile.vectors));
   plan.decision = draft.knobs.decide("tile", std::move(names));
   plan.shape = tiles[plan.decision->taken];
-  plan.prefetching = prefetching_of(draft, plan.shape, has_vectors_inside(draft.reduction));
+  plan.prefetching = prefetching_of(draft, plan.shape, reads_vectors_in_turns(draft));
   return plan;
 }
 
