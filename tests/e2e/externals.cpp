@@ -233,7 +233,8 @@ struct Interpreted {
 };
 
 constexpr Interpreted kInterpreted[] = {
-    {"test_positive", [](Args args) { return give(*args[1].result, positive(floats_of(args[0]), args[0].shape[0])), 0; }},
+    {"test_positive",
+     [](Args args) { return give(*args[1].result, positive(floats_of(args[0]), args[0].shape[0])), 0; }},
     {"test_stack", [](Args args) { return give_stack(*args[1].result, elements(args[0])), 0; }},
     {"test_push", push},
     {"test_top", top},
