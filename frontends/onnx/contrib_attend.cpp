@@ -33,7 +33,8 @@ Value* angles(ConversionBuilder& c, Value* table, Value* positions) {
 Value* Attend::run(ConversionBuilder& c) const {
   if (!c.ok()) return nullptr;
   DType given = q->dtype(), wide = given.bits < 32 ? DType::f(32) : given;
-  Value* scaled = c.multiply(c.as(q, wide), c.as(scale, wide));
+  Value* factor = c.as(scale, wide);
+  Value* scaled = c.multiply(c.as(q, wide), factor);
   Value *keys = c.as(k, wide), *values = c.as(v, wide);
   if (!c.ok()) return nullptr;
   keys = c.take(shared_heads(c.node, keys, q->shape()[1]));
@@ -94,7 +95,8 @@ Value* padding(ConversionBuilder& c, Value* mask, Expr batch, Expr keys) {
     return c.take(node.error(Kind::unsupported, "a mask of {} dims is not supported; 1, 2 or 3 are", dims.size()));
   }
   double filter = node.float_attr("mask_filter_value", -10000);
-  return c.where(seen, c.number(DType::f(32), 0), c.number(DType::f(32), filter));
+  Value* unseen = c.number(DType::f(32), filter);
+  return c.where(seen, c.number(DType::f(32), 0), unseen);
 }
 
 Value* turned(ConversionBuilder& c, Value* x, Value* cosines, Value* sines, Value* positions, bool neighbours) {

@@ -67,9 +67,12 @@ SlidingWindow::SlidingWindow(ConversionBuilder& c, Value* before, Value* after, 
   rows_ = node_.simplify(capacity + fresh);
   if (!c.ok()) return;
   Value *row = c.arange(node_.index(0), capacity), *old = held(before);
-  Value* first = c.subtract(column(before), column(old));
-  Value* place = c.where(c.call("less", {row, column(old)}), c.add(row, first), c.number(kI64, kNever));
-  positions_ = c.concat({place, c.add(c.arange(node_.index(0), fresh), column(before))}, 1);
+  Value* held_column = column(old);
+  Value* first = c.subtract(column(before), held_column);
+  Value *never = c.number(kI64, kNever), *moved = c.add(row, first);
+  Value* place = c.where(c.call("less", {row, column(old)}), moved, never);
+  Value* begin = column(before);
+  positions_ = c.concat({place, c.add(c.arange(node_.index(0), fresh), begin)}, 1);
 }
 
 /// Returns L(n), as kv_cache.h defines it, for each number of tokens n.
@@ -89,8 +92,10 @@ Value* SlidingWindow::kept(Value* rows) const {
   if (!c_.ok()) return nullptr;
   std::vector<Expr> dims = rows->shape();
   dims[2] = capacity_;
-  Value* token = c_.add(c_.arange(node_.index(0), capacity_), column(c_.subtract(after_, held(after_))));
-  Value* fresh = c_.add(c_.subtract(token, column(before_)), c_.call("shape_to_tensor", {node_.shape({capacity_})}));
+  Value* first = column(c_.subtract(after_, held(after_)));
+  Value* token = c_.add(c_.arange(node_.index(0), capacity_), first);
+  Value* offset = c_.call("shape_to_tensor", {node_.shape({capacity_})});
+  Value* fresh = c_.add(c_.subtract(token, column(before_)), offset);
   Value* old = c_.subtract(token, column(c_.subtract(before_, held(before_))));
   Value* from = c_.where(c_.call("greater_equal", {token, column(before_)}), fresh, old);
   // A row after the last token has no source; its index is clamped, so that the gather stays in bounds.

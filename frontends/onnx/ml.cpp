@@ -26,9 +26,11 @@ Value* probit(ConversionBuilder& c, Value* x) {
   Value *one = c.like(y, 1), *below = c.subtract(one, y), *above = c.add(y, 1);
   Value* log = c.call("log", {c.multiply(below, above)});
   Value* v = c.add(c.multiply(log, 0.5), 2 / (3.14159F * 0.147F));
-  Value* inner = c.subtract(c.call("square", {v}), c.multiply(log, 1 / 0.147F));
+  Value* far = c.multiply(log, 1 / 0.147F);
+  Value* inner = c.subtract(c.call("square", {v}), far);
   Value* root = c.call("sqrt", {c.subtract(c.call("sqrt", {inner}), v)});
-  Value* sign = c.where(c.call("less", {y, c.like(y, 0)}), c.like(y, -1), one);
+  Value* minus_one = c.like(y, -1);
+  Value* sign = c.where(c.call("less", {y, c.like(y, 0)}), minus_one, one);
   return c.multiply(c.multiply(sign, root), 1.41421356F);
 }
 

@@ -89,10 +89,14 @@ Value* Numeric::round_to_integral(llvm::Intrinsic::ID id, Value* x) {
     Value* integer = b_.CreateFPToSI(b_.CreateSelect(small, x, number(x, 0)),
                                      shaped(is_double ? b_.getInt64Ty() : b_.getInt32Ty(), x));
     whole = b_.CreateSIToFP(integer, x->getType());
-    if (id == llvm::Intrinsic::floor)
-      whole = b_.CreateSelect(b_.CreateFCmpOGT(whole, x), b_.CreateFSub(whole, number(x, 1)), whole);
-    if (id == llvm::Intrinsic::ceil)
-      whole = b_.CreateSelect(b_.CreateFCmpOLT(whole, x), b_.CreateFAdd(whole, number(x, 1)), whole);
+    if (id == llvm::Intrinsic::floor) {
+      Value* below = b_.CreateFSub(whole, number(x, 1));
+      whole = b_.CreateSelect(b_.CreateFCmpOGT(whole, x), below, whole);
+    }
+    if (id == llvm::Intrinsic::ceil) {
+      Value* above = b_.CreateFAdd(whole, number(x, 1));
+      whole = b_.CreateSelect(b_.CreateFCmpOLT(whole, x), above, whole);
+    }
     whole = b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, whole, x);
   }
   return b_.CreateSelect(small, whole, x);
@@ -117,16 +121,19 @@ Value* Numeric::fused(Value* a, Value* b, Value* c) {
   if (there) return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   llvm::Type* doubles = shaped(b_.getDoubleTy(), a);
   llvm::Type* ints = shaped(b_.getInt64Ty(), a);
-  Value* product = b_.CreateFMul(b_.CreateFPExt(a, doubles), b_.CreateFPExt(b, doubles));
+  Value* right = b_.CreateFPExt(b, doubles);
+  Value* product = b_.CreateFMul(b_.CreateFPExt(a, doubles), right);
   Value* addend = b_.CreateFPExt(c, doubles);
   Value* sum = b_.CreateFAdd(product, addend);
   Value* of_addend = b_.CreateFSub(sum, product);
-  Value* error = b_.CreateFAdd(b_.CreateFSub(product, b_.CreateFSub(sum, of_addend)), b_.CreateFSub(addend, of_addend));
+  Value* lost = b_.CreateFSub(addend, of_addend);
+  Value* error = b_.CreateFAdd(b_.CreateFSub(product, b_.CreateFSub(sum, of_addend)), lost);
   Value* zero = number(sum, 0);
   Value* bits = b_.CreateBitCast(sum, ints);
   Value* even = b_.CreateICmpEQ(b_.CreateAnd(bits, llvm::ConstantInt::get(ints, 1)), llvm::ConstantInt::get(ints, 0));
   Value* adjust = b_.CreateAnd(even, b_.CreateFCmpONE(error, zero));
-  Value* away = b_.CreateICmpEQ(b_.CreateFCmpOGT(error, zero), b_.CreateFCmpOGT(sum, zero));
+  Value* positive = b_.CreateFCmpOGT(sum, zero);
+  Value* away = b_.CreateICmpEQ(b_.CreateFCmpOGT(error, zero), positive);
   Value* step = b_.CreateSelect(away, llvm::ConstantInt::get(ints, 1), llvm::Constant::getAllOnesValue(ints));
   Value* odd = b_.CreateBitCast(b_.CreateAdd(bits, step), doubles);
   return b_.CreateFPTrunc(b_.CreateSelect(adjust, odd, sum), a->getType());

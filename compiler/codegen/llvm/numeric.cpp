@@ -152,7 +152,8 @@ Value* Numeric::divide(ExprKind kind, DType dtype, Value* a, Value* b) {
     if (minus_one != nullptr) q = b_.CreateSelect(minus_one, b_.CreateNeg(a), q);
     Value* r = b_.CreateSRem(a, safe);  // where b is -1, by 1: 0, which is right
     if (floor) {
-      Value* down = b_.CreateAnd(b_.CreateICmpNE(r, zero), b_.CreateICmpSLT(b_.CreateXor(r, b), zero));
+      Value* signs_differ = b_.CreateICmpSLT(b_.CreateXor(r, b), zero);
+      Value* down = b_.CreateAnd(b_.CreateICmpNE(r, zero), signs_differ);
       q = b_.CreateSub(q, b_.CreateZExt(down, q->getType()));
       r = b_.CreateSelect(down, b_.CreateAdd(r, b), r);
     }
@@ -208,7 +209,9 @@ Value* Numeric::min_or_max(bool largest, Value* a, Value* b) {
   Value* beyond = b_.CreateSelect(largest ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b);
   const llvm::ConstantFP* first = number_of(a);
   bool never_nan = first != nullptr && !first->isNaN();
-  return never_nan ? beyond : b_.CreateSelect(b_.CreateFCmpUNO(a, a), a, b_.CreateFreeze(beyond));
+  if (never_nan) return beyond;
+  beyond = b_.CreateFreeze(beyond);
+  return b_.CreateSelect(b_.CreateFCmpUNO(a, a), a, beyond);
 }
 
 /// Converts a vector with saturation on x86, where LLVM splits the intrinsic into lanes: values are clamped first, so

@@ -115,7 +115,8 @@ Value* Numeric::decode_power(Value* stored) {
   llvm::Type* ints = shaped(b_.getInt32Ty(), stored);
   auto imm = [&](uint64_t value) { return llvm::ConstantInt::get(ints, value); };
   Value* code = b_.CreateZExt(stored, ints);
-  Value* out = b_.CreateSelect(b_.CreateICmpEQ(code, imm(0)), imm(0x400000), b_.CreateShl(code, imm(23)));
+  Value* out = b_.CreateShl(code, imm(23));
+  out = b_.CreateSelect(b_.CreateICmpEQ(code, imm(0)), imm(0x400000), out);
   out = b_.CreateSelect(b_.CreateICmpEQ(code, imm(0xff)), imm(0x7fc00000), out);
   return b_.CreateBitCast(out, shaped(b_.getFloatTy(), stored));
 }
@@ -128,7 +129,8 @@ Value* Numeric::encode_power(Value* value) {
   Value* normal = b_.CreateLShr(b_.CreateAdd(bits, imm(0x400000)), imm(23));
   Value* least = b_.CreateZExt(b_.CreateICmpUGE(bits, imm(0x600000)), ints);
   Value* out = b_.CreateSelect(b_.CreateICmpULT(bits, imm(0x800000)), least, normal);
-  Value* none = b_.CreateOr(b_.CreateICmpSLE(bits, imm(0)), b_.CreateICmpUGE(bits, imm(0x7f400000)));
+  Value* too_large = b_.CreateICmpUGE(bits, imm(0x7f400000));
+  Value* none = b_.CreateOr(b_.CreateICmpSLE(bits, imm(0)), too_large);
   return b_.CreateTrunc(b_.CreateSelect(none, imm(0xff), out), shaped(b_.getInt8Ty(), value));
 }
 

@@ -65,7 +65,8 @@ Status matmul_n_bits(Node& node) {
     return c.set(0, c.plus(c.call("nn.matmul_nbits", operands, {{"bits", b.bits}}), bias));
   }
   Value* weight = unpacked_bits(c, c.reshape(packed, dims(b.size * b.bits / 8)), b.bits);
-  weight = c.subtract(c.as(weight, dtype), zero_points(c, zero, b, dtype));
+  Value* points = zero_points(c, zero, b, dtype);
+  weight = c.subtract(c.as(weight, dtype), points);
   weight = c.multiply(weight, c.as(c.reshape(scales, dims(1)), dtype));
   weight = c.reshape(weight, node.indices({b.rows, b.count * b.size}));
   if (b.count * b.size != b.columns) weight = c.slice(weight, 1, node.index(0), node.index(b.columns));
@@ -153,7 +154,8 @@ Status gather_blocks(Node& node) {
   if (zero != nullptr && !arith::prove_equal(zero->shape().at(last), scales->shape().at(last), node.facts()))
     zero = c.slice(zero, static_cast<int64_t>(last), node.index(0), scales->shape().at(last));
   if (zero == nullptr && bytes) {
-    data = c.subtract(c.as(data, DType::i(32)), c.number(DType::i(32), static_cast<double>(1 << (bits - 1))));
+    Value* middle = c.number(DType::i(32), static_cast<double>(1 << (bits - 1)));
+    data = c.subtract(c.as(data, DType::i(32)), middle);
   }
   Value* y = c.as(dequantized(c, data, scales, zero, axis, block), dtype);
   return c.set(0, first ? y : taken(y));

@@ -27,7 +27,9 @@ Value* block_mask(ConversionBuilder& c, Value* rows, Value* columns) {
   Value* inside =
       c.call("logical_and", {c.call("greater_equal", {entry, bound(zero)}), c.call("less", {entry, bound(one)})});
   Value* named = c.call("equal", {c.reshape(c.as(columns, DType::i(64)), {layouts, most, one}), block});
-  return c.ok() ? c.matmul(c.as(inside, DType::f(32)), c.as(named, DType::f(32))) : nullptr;
+  if (!c.ok()) return nullptr;
+  named = c.as(named, DType::f(32));
+  return c.matmul(c.as(inside, DType::f(32)), named);
 }
 
 class GroupQuery {
@@ -133,8 +135,8 @@ class GroupQuery {
 
   /// Returns the positions of the queries, [B, S].
   Value* query_positions() {
-    return c_.add(c_.reshape(past_, {past_->shape().at(0), node_.index(1)}),
-                  c_.arange(node_.index(0), a_.q->shape().at(2)));
+    Value* fresh = c_.arange(node_.index(0), a_.q->shape().at(2));
+    return c_.add(c_.reshape(past_, {past_->shape().at(0), node_.index(1)}), fresh);
   }
 
   void rotate() {

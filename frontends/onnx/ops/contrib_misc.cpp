@@ -70,7 +70,8 @@ Status unfold(Node& node) {
   Expr extent = x->shape().at(static_cast<size_t>(dim)), one = node.index(1);
   Expr count = node.simplify(arith::floordiv(extent - size, step) + 1);
   Value* begins = c.multiply(c.arange(node.index(0), count), static_cast<double>(step));
-  Value* at = c.add(c.reshape(begins, {count, one}), c.arange(node.index(0), node.index(size)));
+  Value* within = c.arange(node.index(0), node.index(size));
+  Value* at = c.add(c.reshape(begins, {count, one}), within);
   Value* y = c.call("take", {x, at}, {{"axis", dim}});
   Ints axes(static_cast<size_t>(rank + 1));
   std::iota(axes.begin(), axes.end(), 0);

@@ -115,7 +115,8 @@ class Mixture {
       linear = c_.call("maximum", {c_.call("minimum", {linear, c_.like(linear, limit)}), c_.like(linear, -limit)});
     }
     Value* open = c_.call("sigmoid", {c_.multiply(gate, node_.float_attr("activation_alpha", 1))});
-    Value* y = c_.multiply(c_.multiply(gate, open), c_.add(linear, node_.float_attr("activation_beta", 0)));
+    linear = c_.add(linear, node_.float_attr("activation_beta", 0));
+    Value* y = c_.multiply(c_.multiply(gate, open), linear);
     return c_.ok() ? Result<Value*>(y) : c_.failed();
   }
 
@@ -166,7 +167,8 @@ Result<Layer> quantized_layer(ConversionBuilder& c, size_t at, size_t zero, cons
   std::vector<Expr> blocks{dims[0], dims[1], grid[2], node.simplify(arith::floordiv(dims[2], grid[2]))};
   Value* centered = c.reshape(c.as(weights, DType::i(32)), blocks);
   centered = c.subtract(centered, zeros != nullptr && c.ok() && rank_of(zeros) == 3 ? wide(zeros) : zeros);
-  Value* scaled = c.multiply(c.as(centered, DType::f(32)), wide(c.as(c.reshape(scale, grid), DType::f(32))));
+  Value* factors = wide(c.as(c.reshape(scale, grid), DType::f(32)));
+  Value* scaled = c.multiply(c.as(centered, DType::f(32)), factors);
   layer.weights = c.reshape(scaled, dims);
   return c.ok() ? Result<Layer>(layer) : c.failed();
 }
@@ -186,7 +188,8 @@ Value* float4_weights(ConversionBuilder& c, Value* packed, Value* scale, int64_t
   std::vector<Expr> dims = weights->shape(), grid = dims, scales = dims;
   grid[2] = scales[2] = node.simplify(arith::floordiv(dims[2], size));
   grid.push_back(node.index(size)), scales.push_back(node.index(1));
-  Value* scaled = c.multiply(c.reshape(weights, grid), c.reshape(c.as(scale, DType::f(32)), scales));
+  Value* factors = c.reshape(c.as(scale, DType::f(32)), scales);
+  Value* scaled = c.multiply(c.reshape(weights, grid), factors);
   return c.reshape(scaled, dims);
 }
 

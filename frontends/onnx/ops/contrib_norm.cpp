@@ -90,7 +90,8 @@ Status embed_layer_norm(Node& node) {
   RELAXC_DO(expect_rank(node, ids, 2, "input_ids"));
   Expr batch = ids->shape().at(0), length = ids->shape().at(1);
   if (positions == nullptr) positions = c.arange(node.index(0), length);
-  Value* sum = c.add(rows(c, words, ids), rows(c, places, positions));
+  Value* placed = rows(c, places, positions);
+  Value* sum = c.add(rows(c, words, ids), placed);
   if (segments != nullptr && segment_table != nullptr) sum = c.add(sum, rows(c, segment_table, segments));
   RELAXC_DO(c.set(2, sum));
   if (node.wants(1)) RELAXC_DO(c.set(1, word_counts(c, mask, batch)));
@@ -147,8 +148,8 @@ Status gated_rms_norm(Node& node) {
   const std::vector<Expr> dims = x->shape();
   Value* y = branches(c, x, scale->shape().at(0));
   y = Norm{false, node.float_attr("epsilon", 1e-5F)}.of(c, y, scale, nullptr, Ints{-1});
-  return c.set(0, c.multiply(c.reshape(y, dims),
-                             c.call(activation == "sigmoid" ? OpName("sigmoid") : OpName("nn.silu"), {gate})));
+  Value* opened = c.call(activation == "sigmoid" ? OpName("sigmoid") : OpName("nn.silu"), {gate});
+  return c.set(0, c.multiply(c.reshape(y, dims), opened));
 }
 
 /// Computes the RMS norm of each branch; branches are a dim of their own or parts of the last dim.

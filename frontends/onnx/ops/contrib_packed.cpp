@@ -42,7 +42,8 @@ class Packing {
   Value* padding(Value* sums) {
     Expr one = c_.node.index(1), zero = c_.node.index(0);
     Value* list = c_.as(sums, kI64);
-    Value* lengths = c_.subtract(c_.slice(list, 0, one, c_.node.simplify(batch_ + 1)), c_.slice(list, 0, zero, batch_));
+    Value* begins = c_.slice(list, 0, zero, batch_);
+    Value* lengths = c_.subtract(c_.slice(list, 0, one, c_.node.simplify(batch_ + 1)), begins);
     Value* key = positions(c_, zero, length_, {one, length_});
     return c_.call("greater_equal", {key, c_.reshape(lengths, {batch_, one, one, one})});
   }

@@ -22,7 +22,8 @@ Value* buckets(ConversionBuilder& c, Value* distance, int64_t count, int64_t mos
   }
   int64_t exact = count / 2;
   double scale = static_cast<double>(count - exact) / std::log(static_cast<double>(most) / static_cast<double>(exact));
-  Value* ratio = c.divide(c.as(distance, kF32), c.number(kF32, static_cast<double>(exact)));
+  Value* nearest = c.number(kF32, static_cast<double>(exact));
+  Value* ratio = c.divide(c.as(distance, kF32), nearest);
   Value* steps = c.multiply(c.call("log", {c.call("maximum", {ratio, c.number(kF32, 1)})}), scale);
   Value* far = c.add(c.as(c.call("floor", {steps}), kI64), whole(exact));
   far = c.call("minimum", {far, whole(count - 1)});
@@ -43,7 +44,8 @@ Status relative_position_bias(Node& node) {
   if (count < (both_ways ? 4 : 2) || most <= count)
     return node.error(Kind::invalid_attribute, "max_distance {} must be more than the {} buckets", most, count);
   Expr one = node.index(1), zero = node.index(0), heads = table->shape().at(1);
-  Value* distance = c.subtract(positions(c, zero, keys, {one, keys}), positions(c, zero, queries, {queries, one}));
+  Value* own = positions(c, zero, queries, {queries, one});
+  Value* distance = c.subtract(positions(c, zero, keys, {one, keys}), own);
   Value* which = buckets(c, distance, count, most, both_ways);
   Value* by_head = c.reshape(table, {heads, table->shape().at(0)});
   return c.set(0,

@@ -114,7 +114,8 @@ Value* matrix(ConversionBuilder& c, size_t at, const char* transposed) {
 Status gemm(Node& node) {
   ConversionBuilder c(node);
   Value *a = matrix(c, 0, "transA"), *b = matrix(c, 3, "transB"), *addend = c.optional(6), *y_scale = c.optional(7);
-  Value* sum = c.matmul(centered(c, a, c.optional(2), -2), centered(c, b, c.optional(5), -1));
+  Value* weights = centered(c, b, c.optional(5), -1);
+  Value* sum = c.matmul(centered(c, a, c.optional(2), -2), weights);
   sum = c.as(c.plus(sum, addend), kF32);
   Value* scale = c.multiply(c.multiply(c.input(1), c.input(4)), node.float_attr("alpha", 1));
   Value* y = c.multiply(sum, scale);
@@ -131,7 +132,8 @@ Value* by_row(ConversionBuilder& c, Value* x) {
 Status matmul_to_float(Node& node) {
   ConversionBuilder c(node);
   Value *a = c.input(0), *b = c.input(1), *bias = c.optional(6);
-  Value* sum = c.matmul(centered(c, a, c.optional(4), -2), centered(c, b, c.optional(5), -1));
+  Value* weights = centered(c, b, c.optional(5), -1);
+  Value* sum = c.matmul(centered(c, a, c.optional(4), -2), weights);
   Value* scale = c.multiply(by_row(c, c.input(2)), c.input(3));
   if (!c.ok()) return c.failed();
   return c.set(0, c.plus(c.multiply(c.as(sum, scale->dtype()), scale), bias));
@@ -142,13 +144,15 @@ Status dynamic_matmul(Node& node) {
   ConversionBuilder c(node);
   Value *b = c.input(1), *b_scale = c.input(2), *b_zero = c.optional(3), *bias = c.optional(4);
   Quantization a = quantized_by_range(c, c.input(0));
-  Value* sum = c.as(c.matmul(centered(c, a.y, a.zero), centered(c, b, b_zero, -1)), kF32);
+  Value* weights = centered(c, b, b_zero, -1);
+  Value* sum = c.as(c.matmul(centered(c, a.y, a.zero), weights), kF32);
   return c.set(0, c.plus(c.multiply(sum, c.multiply(a.scale, b_scale)), bias));
 }
 
 Status matmul_wide(Node& node) {
   ConversionBuilder c(node);
-  return c.set(0, c.matmul(c.as(c.input(0), kI32), c.as(c.input(1), kI32)));
+  Value* weights = c.as(c.input(1), kI32);
+  return c.set(0, c.matmul(c.as(c.input(0), kI32), weights));
 }
 
 Status multiply_integers(Node& node) {
@@ -189,7 +193,8 @@ Status embed_layer_norm(Node& node) {
   Value *ids = c.input(0), *segments = c.optional(1), *mask = c.optional(7);
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, ids, 2, "input_ids"));
-  Value* sum = c.add(rows(c, 2, ids, 8, 13), rows(c, 3, c.arange(node.index(0), ids->shape().at(1)), 9, 14));
+  Value* placed = rows(c, 3, c.arange(node.index(0), ids->shape().at(1)), 9, 14);
+  Value* sum = c.add(rows(c, 2, ids, 8, 13), placed);
   if (segments != nullptr && node.has(4)) sum = c.add(sum, rows(c, 4, segments, 10, 15));
   Value *gamma = dequantized(c, c.input(5), c.input(11), c.input(16)),
         *beta = dequantized(c, c.input(6), c.input(12), c.input(17));

@@ -27,8 +27,10 @@ Status linear_attention_gate(Node& node) {
   ConversionBuilder c(node);
   Value *a = c.input(0), *b = c.optional(3);
   if (!c.ok()) return c.failed();
-  Value* sum = c.add(c.as(a, kF32), c.as(c.input(1), kF32));
-  Value* decay = c.multiply(c.call("nn.softplus", {sum}), c.as(c.input(2), kF32));
+  Value* bias = c.as(c.input(1), kF32);
+  Value* sum = c.add(c.as(a, kF32), bias);
+  Value* rate = c.as(c.input(2), kF32);
+  Value* decay = c.multiply(c.call("nn.softplus", {sum}), rate);
   RELAXC_DO(c.set(0, c.as(decay, a->dtype())));
   if (!node.wants(1)) return Done{};
   if (b == nullptr) return node.error(Kind::wrong_arity, "its second output needs input 3");
@@ -71,7 +73,8 @@ Status pre_mix(Node& node) {
   if (!c.ok()) return c.failed();
   DType dtype = x->dtype();
   Value* gates = gates_for(c, c.input(1), rank_of(x), branches);
-  Value* sum = c.reduce("sum", c.multiply(c.as(x, kF32), c.as(gates, kF32)), Ints{-2}, false);
+  gates = c.as(gates, kF32);
+  Value* sum = c.reduce("sum", c.multiply(c.as(x, kF32), gates), Ints{-2}, false);
   return c.set(0, c.as(c.multiply(sum, node.float_attr("reduction_scale", 1)), dtype));
 }
 
@@ -100,7 +103,8 @@ Status post_mix(Node& node) {
 Value* rms_norm(ConversionBuilder& c, Value* x, Value* scale) {
   Value* mean = c.reduce("mean", c.call("square", {x}), Ints{-1});
   Value* root = c.call("sqrt", {c.add(mean, c.node.float_attr("epsilon", 1e-5))});
-  return c.multiply(c.divide(x, root), c.as(scale, kF32));
+  scale = c.as(scale, kF32);
+  return c.multiply(c.divide(x, root), scale);
 }
 
 /// Multiplies a value by a gate of how well key and query agree; output 1 is the result, normalized.

@@ -114,7 +114,8 @@ Status erfc(Node& node) {
   if (!given->dtype().is_float())
     return node.error(Kind::dtype_mismatch, "the input must be floats, found {}", relax::to_string(given->info));
   Value *x = c.as(given, DType::f(64)), *z = c.call("abs", {x});
-  Value* t = c.divide(c.like(x, 2), c.add(z, 2));
+  Value* above = c.add(z, 2);
+  Value* t = c.divide(c.like(x, 2), above);
   Value* y = c.add(c.multiply(t, 4), -2);
   Value *term = c.like(x, 0), *before = c.like(x, 0);  // Clenshaw's recurrence
   for (size_t k = given->dtype().bits > 32 ? kErfcSeries.size() - 1 : 12; k > 0; --k) {

@@ -37,7 +37,8 @@ Status scaler(Node& node) {
   std::vector<double> offset = node.floats_attr("offset"), scale = node.floats_attr("scale");
   if (offset.empty() || offset.size() != scale.size())
     return node.error(Kind::invalid_attribute, "there are {} offsets and {} scales", offset.size(), scale.size());
-  Value* y = c.subtract(c.as(x, kF32), list_of(node, kF32, offset));
+  Value* offsets = list_of(node, kF32, offset);
+  Value* y = c.subtract(c.as(x, kF32), offsets);
   return c.set(0, c.multiply(y, list_of(node, kF32, scale)));
 }
 

@@ -137,8 +137,10 @@ Status svm_regressor(Node& node) {
     y = kernel.of(c, x, 1, m.coefficients);
   }
   y = c.add(y, m.rho[0]);
-  if (node.int_attr("one_class", 0) != 0)
-    y = c.where(c.call("greater", {y, c.like(y, 0)}), c.like(y, 1), c.like(y, -1));
+  if (node.int_attr("one_class", 0) != 0) {
+    Value *outlier = c.like(y, -1), *inlier = c.like(y, 1);
+    y = c.where(c.call("greater", {y, c.like(y, 0)}), inlier, outlier);
+  }
   return c.set(0, y);
 }
 
@@ -187,8 +189,8 @@ class Votes {
       }
     Value* won = c_.as(c_.call("greater", {scores, c_.like(scores, 0)}), kF32);
     Value* lost = c_.subtract(c_.like(won, 1), won);
-    return c_.add(c_.matmul(won, constant_of(c_.node, kF32, {pairs(), classes_}, to_first)),
-                  c_.matmul(lost, constant_of(c_.node, kF32, {pairs(), classes_}, to_second)));
+    Value* of_second = c_.matmul(lost, constant_of(c_.node, kF32, {pairs(), classes_}, to_second));
+    return c_.add(c_.matmul(won, constant_of(c_.node, kF32, {pairs(), classes_}, to_first)), of_second);
   }
 
  private:
@@ -213,8 +215,10 @@ Result<Value*> probabilities(ConversionBuilder& c, Value* scores, int64_t classe
   if (a.size() != pairs || b.size() != pairs)
     return node.error(Kind::invalid_attribute, "prob_a and prob_b have {} and {} numbers for {} pairs of classes",
                       a.size(), b.size(), pairs);
-  Value* bent = c.add(c.multiply(scores, list_of(node, kF32, a)), list_of(node, kF32, b));
-  Value* first = c.subtract(c.number(kF32, 1), c.call("sigmoid", {bent}));
+  Value* offsets = list_of(node, kF32, b);
+  Value* bent = c.add(c.multiply(scores, list_of(node, kF32, a)), offsets);
+  Value* second = c.call("sigmoid", {bent});
+  Value* first = c.subtract(c.number(kF32, 1), second);
   first = c.call("minimum", {c.call("maximum", {first, c.number(kF32, 1e-7)}), c.number(kF32, 1 - 1e-7)});
   Value* y = c.call("pairwise_coupling", {first}, {{"classes", classes}});
   return c.ok() ? Result<Value*>(y) : c.failed();

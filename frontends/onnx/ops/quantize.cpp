@@ -293,7 +293,8 @@ Quantization quantized_by_range(ConversionBuilder& c, Value* x) {
   Value* low = c.call("minimum", {c.reduce("min", x, Ints{}, false), zero});
   // If all elements are zero, every scale is right; ONNX Runtime uses 1.
   Value *width = c.subtract(high, low), *none = c.call("equal", {width, zero});
-  Value* scale = c.where(none, c.number(dtype, 1), c.divide(width, steps));
+  Value* step = c.divide(width, steps);
+  Value* scale = c.where(none, c.number(dtype, 1), step);
   Value* point = c.subtract(zero, c.divide(low, scale));
   point = c.call("minimum", {c.call("maximum", {point, zero}), steps});
   point = c.as(c.call("round", {point}), DType::u(8));

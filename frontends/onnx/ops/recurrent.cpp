@@ -62,8 +62,10 @@ Status quantized_lstm(Node& node) {
       bool each = c.ok() && rank_of(x) == 2;
       return c.reshape(x, {directions, one, each ? weight->shape()[2] : one});
     };
-    Value* centered = c.subtract(c.as(weight, DType::i(32)), wide(c.as(zero, DType::i(32))));
-    values[i] = c.permute(c.multiply(c.as(centered, DType::f(32)), wide(scale)), {0, 2, 1});
+    Value* points = wide(c.as(zero, DType::i(32)));
+    Value* centered = c.subtract(c.as(weight, DType::i(32)), points);
+    Value* factors = wide(scale);
+    values[i] = c.permute(c.multiply(c.as(centered, DType::f(32)), factors), {0, 2, 1});
     if (!c.ok()) return c.failed();
   }
   return recurrent(node, "nn.lstm", std::move(values), {{"input_forget", node.int_attr("input_forget", 0) != 0}});

@@ -98,8 +98,8 @@ Status average_pool(Node& node) {
   }
   Value *sum = window_sums(node, x, *pool), *count = counts_of(node, *pool);
   Value* half = node.call("right_shift", {count, node.like(count, 1)});
-  Value* away =
-      node.where(node.call("greater", {sum, node.like(sum, 0)}), node.add(sum, half), node.subtract(sum, half));
+  Value *below = node.subtract(sum, half), *above = node.add(sum, half);
+  Value* away = node.where(node.call("greater", {sum, node.like(sum, 0)}), above, below);
   Value* mean = node.divide(away, count);
   if (!node.ok()) return node.status();
   Limits limits = node.activation_limits(pool->activation, node.out());

@@ -140,7 +140,8 @@ Value* between_stored(Node& node, Value* x, const Between<int64_t>& rows, const 
   Value* sum = node.add(column(top_left, bottom_left, left), right_half);
   Value *below = node.like(sum, -(1 << 19)), *above = node.like(sum, 1 << 19);
   Value* half = node.where(node.call("greater", {sum, node.like(sum, 0)}), above, below);
-  return node.as(node.divide(node.add(sum, half), node.like(sum, 1 << 20)), stored);
+  Value* unit = node.like(sum, 1 << 20);
+  return node.as(node.divide(node.add(sum, half), unit), stored);
 }
 
 Status bilinear(Node& node) {

@@ -29,7 +29,8 @@ Status softmax_of_bytes(Node& node, Value* x, float beta) {
     return node.error(Kind::dtype_mismatch, "softmax of {} to {} is not supported", type_name(node.type()),
                       type_name(node.out().type));
   Value* largest = node.reduce("max", x, {-1});
-  Value* distance = node.subtract(node.i32(largest), node.i32(x));
+  Value* whole = node.i32(x);
+  Value* distance = node.subtract(node.i32(largest), whole);
   Value* table = node.list(DType::i(32), exp_table(beta, node.scale_of(node.in(0))));
   Value* exp = node.call("take", {table, node.as(distance, DType::u(8))}, {{"axis", int64_t{0}}});
   // Round to nearest without overflow: shift by one bit less, add 1, then halve.
@@ -50,7 +51,8 @@ Status softmax_of_16_bits(Node& node, Value* x, float beta) {
   std::vector<int16_t> reciprocals =
       table_of_16_bits<double>(1.0 / kRange, INT16_MIN, 2.0 / kRange, 0, [](double v) { return 1.0 / (1.0 + v); });
   Multiplier m = multiplier_of(static_cast<double>(node.scale_of(node.in(0)) * beta) / (10.0 / kRange));
-  Value* difference = node.subtract(node.i32(x), node.i32(node.reduce("max", x, {-1})));
+  Value* largest = node.i32(node.reduce("max", x, {-1}));
+  Value* difference = node.subtract(node.i32(x), largest);
   Value* place = node.clamp(node.add(node.scale(difference, m), 32767), -32768, 32767);
   Value* exp = node.interpolate(place, exps);
   Value* sum = node.reduce("sum", exp, {-1});

@@ -131,7 +131,8 @@ TableResult from_table(Node& node, const ToTable& to, int bits, double beyond) {
   };
   Value *here = entry(place), *next = entry(node.add(place, 1));
   Value* rest = node.call("bitwise_and", {distance, node.like(distance, (1 << bits) - 1)});
-  Value* inside = node.add(node.multiply(here, 1 << bits), node.multiply(rest, node.subtract(next, here)));
+  Value* beyond_here = node.multiply(rest, node.subtract(next, here));
+  Value* inside = node.add(node.multiply(here, 1 << bits), beyond_here);
   Value* outside = node.call("greater_equal", {place, node.like(place, 255)});
   return {x, node.where(outside, node.like(inside, beyond), inside)};
 }
@@ -195,7 +196,8 @@ Status leaky_relu(Node& node) {
   Value* steps = node.add(node.i32(x), static_cast<double>(-node.zero_of(node.in(0))));
   Value* below = node.scale(steps, slope);
   if (negative) below = node.call("negative", {below});
-  Value* y = node.where(node.call("greater_equal", {steps, node.like(steps, 0)}), node.scale(steps, same), below);
+  Value* above = node.scale(steps, same);
+  Value* y = node.where(node.call("greater_equal", {steps, node.like(steps, 0)}), above, below);
   y = node.add(y, static_cast<double>(node.zero_of(node.out())));
   return node.set(node.saturate(y, node.dtype_of(node.out())));
 }

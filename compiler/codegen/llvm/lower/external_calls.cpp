@@ -150,8 +150,10 @@ Value* ExternalCalls::scalar_record(Expr given) {
 Value* ExternalCalls::tensor_record(tir::BufferRef buffer) {
   uint64_t rank = buffer->shape.size();
   Value* shape = frame_.at_entry(llvm::ArrayType::get(b_.getInt64Ty(), std::max<uint64_t>(rank, 1)));
-  for (size_t i = 0; i < rank; ++i)
-    b_.CreateStore(values_.scalar(buffer->shape[i]), b_.CreateConstGEP1_64(b_.getInt64Ty(), shape, i));
+  for (size_t i = 0; i < rank; ++i) {
+    Value* place = b_.CreateConstGEP1_64(b_.getInt64Ty(), shape, i);
+    b_.CreateStore(values_.scalar(buffer->shape[i]), place);
+  }
   return tensor_record(buffer->dtype, addresses_.at(buffer).address, shape, rank);
 }
 

@@ -215,8 +215,10 @@ bool Memory::store_widened(const tir::Store& s) {
   Value* high = b_.CreateIntrinsic(llvm::Intrinsic::arm_uxtb16, {}, {turned});
   if (places == kInOrder) {
     Value *even = low, *odd = high;
-    low = b_.CreateOr(b_.CreateAnd(even, 0xFFFF), b_.CreateShl(odd, 16));
-    high = b_.CreateOr(b_.CreateAnd(odd, 0xFFFF0000), b_.CreateLShr(even, 16));
+    Value *first_odd = b_.CreateShl(odd, 16), *first_even = b_.CreateAnd(even, 0xFFFF);
+    low = b_.CreateOr(first_even, first_odd);
+    Value *last_even = b_.CreateLShr(even, 16), *last_odd = b_.CreateAnd(odd, 0xFFFF0000);
+    high = b_.CreateOr(last_odd, last_even);
   }
   Value* at = first_address(s.buffer, s.indices);
   b_.CreateAlignedStore(low, at, align_of(s.buffer));
