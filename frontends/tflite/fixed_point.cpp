@@ -32,7 +32,8 @@ Value* FixedPoint::numbers(DType dtype, const std::vector<int64_t>& values) {
 
 Value* FixedPoint::times(Value* a, Value* b) {
   DType i64 = DType::i(64);
-  Value* product = f_.multiply(f_.as(a, i64), f_.as(b, i64));
+  b = f_.as(b, i64);
+  Value* product = f_.multiply(f_.as(a, i64), b);
   return f_.i32(right(f_.add(product, static_cast<double>(1 << 30)), 31));
 }
 
@@ -48,7 +49,8 @@ Value* FixedPoint::halved(Value* x, std::vector<int64_t> by, Negatives negatives
   if (std::any_of(by.begin(), by.end(), [](int64_t one) { return one == 0; })) {
     std::vector<int64_t> masks, half_masks;
     for (int64_t one : by) masks.push_back((int64_t{1} << one) - 1), half_masks.push_back(masks.back() >> 1);
-    return halved(x, numbers(i32, by), numbers(i32, masks), numbers(i32, half_masks));
+    Value *half_mask = numbers(i32, half_masks), *mask = numbers(i32, masks);
+    return halved(x, numbers(i32, by), mask, half_mask);
   }
   if (negatives == Negatives::kMatter) x = f_.add(x, right(x, 31));
   for (int64_t& one : by) --one;

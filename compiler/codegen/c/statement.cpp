@@ -104,8 +104,8 @@ void FunctionPrinter::print(const tir::If& node) {
 }
 
 Stmt FunctionPrinter::print_let(const tir::Let& node) {
-  out_.line("const {} {} = {};", values_.expressions().type_of(node.value), names_.of(node.var),
-            values_.hoisted(node.value));
+  const std::string value = values_.hoisted(node.value);
+  out_.line("const {} {} = {};", values_.expressions().type_of(node.value), names_.of(node.var), value);
   admit_unused(node.var);
   values_.check_overflow();
   return node.body;
@@ -125,7 +125,8 @@ Stmt FunctionPrinter::print_alloc(const tir::Alloc& node) {
 
 void FunctionPrinter::print_address(const std::string& type, const tir::View& node) {
   values_.declare(values_.expressions().share({node.byte_offset}));
-  out_.line("{}* {} = {};", type, names_.of(node.buffer), values_.expressions().pointer(type, node.byte_offset));
+  const std::string address = values_.expressions().pointer(type, node.byte_offset);
+  out_.line("{}* {} = {};", type, names_.of(node.buffer), address);
   values_.expressions().end_statement();
   if (function_.c_function && node.buffer == function_.c_function->error) handed_.error = "error";
 }
@@ -133,15 +134,17 @@ void FunctionPrinter::print_address(const std::string& type, const tir::View& no
 Stmt FunctionPrinter::print_view(const tir::View& node) {
   const tir::Record* record = node.buffer->record;
   std::string type = record != nullptr ? std::string(record->name) : memory_type(node.buffer->dtype);
-  if (node.base == nullptr)
+  if (node.base == nullptr) {
     print_address(type, node);
-  else if (node.round_up != 0)
-    out_.line("{0}* {1} = ({0}*)(((uintptr_t)(void*){2} + (uintptr_t){3} + {4}u) & ~(uintptr_t){4}u);", type,
-              names_.of(node.buffer), names_.of(node.base), in_parentheses(values_.hoisted(node.byte_offset)),
-              node.round_up - 1);
-  else
-    out_.line("{0}* {1} = ({0}*)(void*)((unsigned char*)(void*){2} + {3});", type, names_.of(node.buffer),
-              names_.of(node.base), values_.hoisted(node.byte_offset));
+  } else {
+    const std::string offset = values_.hoisted(node.byte_offset), base = names_.of(node.base);
+    const std::string name = names_.of(node.buffer);
+    if (node.round_up != 0)
+      out_.line("{0}* {1} = ({0}*)(((uintptr_t)(void*){2} + (uintptr_t){3} + {4}u) & ~(uintptr_t){4}u);", type, name,
+                base, in_parentheses(offset), node.round_up - 1);
+    else
+      out_.line("{0}* {1} = ({0}*)(void*)((unsigned char*)(void*){2} + {3});", type, name, base, offset);
+  }
   values_.check_overflow();
   admit_unused(node.buffer);
   return node.body;
@@ -160,8 +163,8 @@ void FunctionPrinter::print(const tir::Store& node) {
 void FunctionPrinter::print(const tir::Block& node) {
   out_.open("{ /* " + node.name + " */");
   for (const tir::IterVar& iter : node.iters) {
-    out_.line("const {} {} = {};", values_.expressions().type_of(iter.binding), names_.of(iter.var),
-              values_.hoisted(iter.binding));
+    const std::string binding = values_.hoisted(iter.binding);
+    out_.line("const {} {} = {};", values_.expressions().type_of(iter.binding), names_.of(iter.var), binding);
     admit_unused(iter.var);
   }
   if (node.predicate) out_.open("if " + truth(values_.hoisted(node.predicate)) + " {");

@@ -196,13 +196,15 @@ Status mel_weight_matrix(Node& node) {
   RELAXC_TRY(Value * peak, ask("equal", bin, edge[1]));
   RELAXC_TRY(Value * up, ask("subtract", bin, edge[0]));
   RELAXC_TRY(up, ask("divide", up, rise));
-  RELAXC_TRY(Value * rising, both(ask("greater_equal", bin, edge[0]), ask("less_equal", bin, edge[1])));
+  Result<Value*> to_peak = ask("less_equal", bin, edge[1]);
+  RELAXC_TRY(Value * rising, both(ask("greater_equal", bin, edge[0]), to_peak));
   RELAXC_TRY(up, node.call("where", {rising, up, zero}));
   RELAXC_TRY(Value * alone, node.call("where", {peak, unit, zero}));
   RELAXC_TRY(up, node.call("where", {steep, alone, up}));
   RELAXC_TRY(Value * down, ask("subtract", edge[2], bin));
   RELAXC_TRY(down, ask("divide", down, fall));
-  RELAXC_TRY(Value * falling, both(ask("greater_equal", bin, edge[1]), ask("less", bin, edge[2])));
+  Result<Value*> to_end = ask("less", bin, edge[2]);
+  RELAXC_TRY(Value * falling, both(ask("greater_equal", bin, edge[1]), to_end));
   RELAXC_TRY(Value * y, node.call("where", {falling, down, up}));
   return node.set(0, astype(node, y, dtype));
 }
