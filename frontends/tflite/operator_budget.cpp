@@ -38,8 +38,7 @@ bool OperatorBudget::refuse(int64_t operators, Location where) {
   stopped_ = true;
   diag.error(where, Kind::unsupported,
              "with this call, the model comes to {} operators, and the budget (--max-nodes) is {}; subgraphs count as "
-             "often as they are "
-             "called",
+             "often as they are called",
              operators >= kManyOperators ? "10^15 or more" : std::to_string(converted_ + operators), most_);
   return false;
 }

@@ -96,7 +96,8 @@ Result<std::vector<relax::Value*>> operand_values(FunctionParts& fn, const relax
 /// Returns the scalar that an operator gives of two scalars, as R.add(n, 1) is n + 1; nothing if it is not called so.
 std::optional<Result<Term>> of_scalars(FunctionParts& fn, const relax::OpDef& def,
                                        const std::vector<Argument>& operands, Place place) {
-  std::string_view infix = infix_text(def.name.text());
+  const std::string_view name = def.name.text();
+  const std::string_view infix = name == "maximum" ? "max" : name == "minimum" ? "min" : infix_text(name);
   if (infix.empty() || infix == "and" || infix == "or" || operands.size() != 2) return std::nullopt;
   std::optional<Scalar> a = as_scalar(operands[0].term), b = as_scalar(operands[1].term);
   if (!a || !b) return std::nullopt;

@@ -178,6 +178,8 @@ Result<Scalar> ScalarReader::binary(std::string_view op, const Scalar& left, con
   bool whole = !dtype.is_float();
   if (!numeric || op == "@")
     return source_.error(place, Kind::dtype_mismatch, "'{}' is not defined for {}", op, to_string(dtype));
+  if (op == "max") return Scalar{arith::max(x, y)};
+  if (op == "min") return Scalar{arith::min(x, y)};
   if (op == "+") return Scalar{x + y, literal == Scalar::kDimLiteral ? Scalar::kTyped : literal};
   if (op == "-") return Scalar{x - y, literal == Scalar::kDimLiteral ? Scalar::kTyped : literal};
   if (op == "*") return Scalar{x * y, literal == Scalar::kDimLiteral ? Scalar::kTyped : literal};

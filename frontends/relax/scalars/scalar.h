@@ -45,7 +45,7 @@ class ScalarReader {
   Result<arith::Expr> adapt(const Scalar& scalar, DType dtype, Place place);
   /// Converts what is stored to the dtype of its buffer: numbers of any dtype are cast, as TVM's parser does.
   Result<arith::Expr> stored(const Scalar& scalar, DType dtype, Place place);
-  /// Returns the result of a Python operator, with both operands converted to one dtype.
+  /// Returns the result of a Python operator, or of "max" or "min", with both operands converted to one dtype.
   Result<Scalar> binary(std::string_view op, const Scalar& a, const Scalar& b, Place place);
 
  protected:
