@@ -93,15 +93,26 @@ Result<std::vector<relax::Value*>> operand_values(FunctionParts& fn, const relax
   return values;
 }
 
+/// Returns the name under which ScalarReader::binary knows the operator; empty if it does not. Of integers, Python's %
+/// rounds as floor_mod does; of floats, as mod does.
+std::string_view scalar_operator(std::string_view name, bool of_floats) {
+  if (name == "maximum") return "max";
+  if (name == "minimum") return "min";
+  if (name == "mod" || name == "floor_mod") return (name == "mod") == of_floats ? "%" : "";
+  const std::string_view infix = infix_text(name);
+  return infix == "and" || infix == "or" ? "" : infix;
+}
+
 /// Returns the scalar that an operator gives of two scalars, as R.add(n, 1) is n + 1; nothing if it is not called so.
 std::optional<Result<Term>> of_scalars(FunctionParts& fn, const relax::OpDef& def,
                                        const std::vector<Argument>& operands, Place place) {
-  const std::string_view name = def.name.text();
-  const std::string_view infix = name == "maximum" ? "max" : name == "minimum" ? "min" : infix_text(name);
-  if (infix.empty() || infix == "and" || infix == "or" || operands.size() != 2) return std::nullopt;
+  if (operands.size() != 2) return std::nullopt;
   std::optional<Scalar> a = as_scalar(operands[0].term), b = as_scalar(operands[1].term);
   if (!a || !b) return std::nullopt;
-  Result<Scalar> made = fn.dims.binary(infix, *a, *b, place);
+  const bool of_floats = a->expr.dtype().is_float() || b->expr.dtype().is_float();
+  const std::string_view op = scalar_operator(def.name.text(), of_floats);
+  if (op.empty()) return std::nullopt;
+  Result<Scalar> made = fn.dims.binary(op, *a, *b, place);
   return made ? Result<Term>(Term::of(*made)) : Result<Term>(fn.source.diag().failed());
 }
 
