@@ -119,6 +119,11 @@ class Refusals(unittest.TestCase):
             self.assertIn(done.returncode, (0, 1), text[:40])
         self.refused(VERSION + "def @main(%x: " + "(" * 10000, "nested more than 100 levels deep")
 
+    def test_one_name_for_many_values(self):
+        """Each gets another name in the tree, which must not be searched for from the first number on."""
+        done = self.run_relaxc(body("let %a = %x;\n" + "let %a = exp(%a);\n" * 50_000 + "%a"), "--stop-after=infer")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_flags(self):
         done = self.run_relaxc(body("%x"), "--untrusted")
         self.assertEqual(done.returncode, 1)

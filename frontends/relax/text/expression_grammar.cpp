@@ -127,13 +127,16 @@ const Expr* ExpressionGrammar::target_list() {
   return make(AstKind::kTuple, place, std::move(items));
 }
 
+bool ExpressionGrammar::too_deep() {
+  if (nesting_ <= kDeepestNesting) return false;
+  (void)source_.error(peek().place, Kind::syntax, "nested more than {} levels deep; give names to the parts",
+                      kDeepestNesting);
+  return true;
+}
+
 const Expr* ExpressionGrammar::expression() {
   Level level(nesting_);
-  if (nesting_ > kDeepestNesting) {
-    (void)source_.error(peek().place, Kind::syntax, "nested more than {} levels deep; give names to the parts",
-                        kDeepestNesting);
-    return nullptr;
-  }
+  if (too_deep()) return nullptr;
   if (accept("*")) {
     const Expr* value = expression();
     return value == nullptr ? nullptr : make(AstKind::kStarred, value->place, {value});
@@ -176,11 +179,7 @@ const Expr* ExpressionGrammar::prefix() {
   bool negation = next_is("not");
   if (!negation && !next_is("-") && !next_is("+") && !next_is("~")) return postfix();
   Level level(nesting_);
-  if (nesting_ > kDeepestNesting) {
-    (void)source_.error(peek().place, Kind::syntax, "nested more than {} levels deep; give names to the parts",
-                        kDeepestNesting);
-    return nullptr;
-  }
+  if (too_deep()) return nullptr;
   Token op = take();
   const Expr* value = negation ? binary(kNotLevel) : binary(kUnaryLevel);
   return value == nullptr ? nullptr : make(AstKind::kUnary, join(op.place, value->place), {value}, op.text);
@@ -198,6 +197,8 @@ const Expr* ExpressionGrammar::postfix() {
     } else if (next_is("[")) {
       value = subscript(value);
     } else if (accept("**")) {
+      Level level(nesting_);  // a ** b ** c is a ** (b ** c)
+      if (too_deep()) return nullptr;
       const Expr* power = prefix();
       value =
           power == nullptr ? nullptr : make(AstKind::kBinary, join(value->place, power->place), {value, power}, "**");

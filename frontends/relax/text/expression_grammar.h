@@ -1,8 +1,8 @@
 // expression_grammar.h: parses expressions by precedence climbing.
 //
-// The depth is limited twice: `nesting_` during recursion (parentheses, prefix operators), and Expr::depth of the
-// result, since a chain of a thousand `+` is deep without nesting. So no later walk over the tree overflows the
-// stack.
+// The depth is limited twice: `nesting_` during recursion (parentheses, prefix operators, powers of powers), and
+// Expr::depth of the result, since a chain of a thousand `+` is deep without nesting. So no later walk over the tree
+// overflows the stack.
 #pragma once
 
 #include <algorithm>
@@ -46,6 +46,8 @@ class ExpressionGrammar {
   size_t at_ = 0;
 
  private:
+  /// Whether nesting exceeds its limit here, which is then reported.
+  bool too_deep();
   const ast::Expr* binary(int least);
   const ast::Expr* prefix();
   const ast::Expr* postfix();

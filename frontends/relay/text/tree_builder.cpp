@@ -100,7 +100,8 @@ ast::Stmt* TreeBuilder::make_function(const std::string& called, Place place, bo
 
 std::string TreeBuilder::unique(const std::string& wanted) {
   std::string text = wanted;
-  for (int number = 1; !used_.insert(text).second; ++number) text = wanted + "_" + std::to_string(number);
+  int& next = next_number_.try_emplace(wanted, 1).first->second;
+  while (!used_.insert(text).second) text = wanted + "_" + std::to_string(next++);
   return text;
 }
 

@@ -4,6 +4,7 @@
 // another variable.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -69,7 +70,8 @@ class TreeBuilder {
 
  private:
   ast::Tree& tree_;
-  std::set<std::string> used_;  ///< names
+  std::set<std::string> used_;              ///< names
+  std::map<std::string, int> next_number_;  ///< for each wanted name, of which all smaller numbers are used
   Suite* suite_ = nullptr;
   const ast::Expr returned_;
 };
