@@ -59,7 +59,9 @@ class InfoPrinter {
     std::string text = arith::print(e, names_);
     bool quoted = quoted_;
     for (Var var : arith::free_vars(e)) quoted |= own_.count(var.node()) != 0;
-    return quoted && e.constant() == nullptr ? "\"" + text + "\"" : text;
+    if (!quoted || e.constant() != nullptr) return text;
+    std::replace(text.begin(), text.end(), '"', '\'');  // the dtype of a T.Cast
+    return "\"" + text + "\"";
   }
   /// The callable's own symbols are quoted, symbols of the enclosing function are not. A quoted expression (the bound
   /// of a data-dependent size) may contain both kinds; there the callable's own symbols get names that are not in use.

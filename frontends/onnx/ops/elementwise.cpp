@@ -156,6 +156,13 @@ Status where(Node& node) {
   return node.set(0, node.call("where", values));
 }
 
+/// Returns the slope as a matrix of one row where it is a vector along the last axis of x: in the text, a vector is
+/// along axis 1.
+Result<Value*> last_axis_slope(Node& node, const Value* x, Value* slope) {
+  if (slope->shape().size() != 1 || x->shape().size() < 3 || slope->shape()[0].is_constant(1)) return slope;
+  return reshape(node, slope, {node.index(1), slope->shape()[0]});
+}
+
 /// Converts PRelu. Before opset 7, element c of a list was the slope of channel c.
 Status prelu(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
@@ -165,6 +172,7 @@ Status prelu(Node& node) {
     dims[0] = slope->shape()[0];
     RELAXC_TRY(slope, reshape(node, slope, std::move(dims)));
   }
+  RELAXC_TRY(slope, last_axis_slope(node, x, slope));
   return node.set(0, node.call("nn.prelu", {x, slope}));
 }
 

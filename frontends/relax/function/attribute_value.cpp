@@ -7,7 +7,11 @@ namespace relaxc::frontend {
 
 namespace {
 
-std::optional<relax::AttrValue> as_number(const Term& term) {
+/// Returns a number as an attribute; R.prim_value(False) is one as well.
+std::optional<relax::AttrValue> as_number(const Term& given) {
+  Term term = given;
+  if (const auto* prim = term.kind == Term::kValue ? term.value->info->as<relax::PrimInfo>() : nullptr)
+    if (prim->value) term = Term::of(Scalar{prim->value});
   if (term.kind != Term::kScalar) return std::nullopt;
   if (const auto* real = term.scalar.expr.as<arith::FloatImm>()) return relax::AttrValue(real->value);
   if (term.scalar.expr.constant() == nullptr) return std::nullopt;

@@ -13,6 +13,10 @@ using AstKind = ast::ExprKind;
 
 namespace {
 
+bool is_shape_form(const std::string& path) {
+  return path == "R.shape" || path == "R.ShapeExpr";
+}
+
 /// Reports a number in place of a shape: in Python, `(n)` is n, not a tuple.
 Failure number_for_shape(SourceText& source, Place place) {
   Failure failure = source.error(place, Kind::ill_formed, "expected a shape, found a number");
@@ -81,7 +85,17 @@ Result<Scalar> Dims::subscript(const ast::Expr& e) {
   return source_.error(e.place, Kind::dtype_mismatch, "expected a dim");
 }
 
+/// Reads a call that gives a scalar, as R.add(n, 1) and cls.padded(n) do. In a type, where a name may be new, no call
+/// is made.
 Result<Scalar> Dims::other_call(const ast::Expr& e, const std::string& callee) {
+  const std::string path = parts_.names.path_of(*e.items[0]);
+  const bool of_scalars = path.rfind("T.", 0) == 0 || path == "max" || path == "min" || path == "float";
+  if (pattern_.kind() == DimPattern::kUse && !pattern_.quoted() && !of_scalars) {
+    RELAXC_TRY(Term made, eval(parts_, e));
+    if (made.kind == Term::kScalar) return made.scalar;
+    const auto* prim = made.kind == Term::kValue ? made.value->info->as<relax::PrimInfo>() : nullptr;
+    if (prim != nullptr && prim->value) return Scalar{prim->value};
+  }
   return source_.error(e.items[0]->place, Kind::invalid_value, "expected a dim, found a call of '{}'", callee);
 }
 
@@ -156,7 +170,7 @@ Result<std::vector<arith::Expr>> Dims::list(const ast::Expr& e) {
     if (!ok) return source_.diag().failed();
     return dims;
   }
-  if (e.is(AstKind::kCall) && e.items.size() == 2 && parts_.names.path_of(*e.items[0]) == "R.shape")
+  if (e.is(AstKind::kCall) && e.items.size() == 2 && is_shape_form(parts_.names.path_of(*e.items[0])))
     return list(*e.items[1]);
   auto* known = e.is(AstKind::kName) ? parts_.names.find(e.text) : nullptr;
   bool number = e.is(AstKind::kInt) || e.is(AstKind::kBinary) ||

@@ -12,14 +12,20 @@ using AstKind = ast::ExprKind;
 
 namespace {
 
-/// Returns the symbol that `e` names. It needs no value yet: the bound is a promise about its later value.
+/// Returns the symbol that `e` names, or null after a warning that there is none: TVM's importer of PyTorch programs
+/// writes bounds under PyTorch's names, which are not always those of the symbols. The symbol needs no value yet: the
+/// bound is a promise about its later value.
 Result<arith::Var> bounded_symbol(FunctionParts& fn, const ast::Expr& e) {
   ast::Expr name = e;
   RELAXC_TRY(name.text, string_value(fn.source, e, "a symbol"));
   name.kind = AstKind::kName;
   auto* known = fn.names.find_own(name.text);
   bool is_symbol = known != nullptr && (known->value.kind == Term::kScalar || known->value.kind == Term::kValue);
-  if (!is_symbol) return fn.names.unbound(name, true);
+  if (!is_symbol) {
+    fn.diag().warning(fn.source.at(e.place), Kind::unbound_name,
+                      "no symbol of this function is named '{}', so its bound has no effect", name.text);
+    return arith::Var();
+  }
   Scalar scalar = known->value.scalar;
   if (known->value.kind == Term::kValue) {
     RELAXC_TRY(scalar, fn.dims.read(name));
@@ -41,6 +47,7 @@ Status symbol_bounds(FunctionParts& fn, const std::string& attribute, const ast:
     if (value.constant() == nullptr)
       return fn.source.error(written.place, Kind::invalid_attribute, "a bound is an integer");
     RELAXC_TRY(arith::Var var, bounded_symbol(fn, key));
+    if (!var) continue;
     int64_t bound = *value.constant();
     if (attribute == "tir_var_multiple_of" && bound < 1)
       return fn.source.error(written.place, Kind::invalid_attribute,

@@ -13,6 +13,7 @@
 #include "frontends/relax/function/infos.h"
 #include "frontends/relax/function/special_forms.h"
 #include "frontends/relax/function/values.h"
+#include "frontends/relax/scalars/scalar_calls.h"
 
 namespace relaxc::frontend {
 
@@ -93,19 +94,51 @@ Result<std::vector<relax::Value*>> operand_values(FunctionParts& fn, const relax
   return values;
 }
 
-/// Returns the name under which ScalarReader::binary knows the operator; empty if it does not. Of integers, Python's %
-/// rounds as floor_mod does; of floats, as mod does.
+/// Returns the dtype in which TVM compares tensors of two dtypes: that of the float, else the wider one.
+std::optional<DType> compared_as(DType a, DType b) {
+  if (a.is_bool() || (a.is_integer() && b.is_float())) return b;
+  if (b.is_bool() || (a.is_float() && b.is_integer())) return a;
+  if (a.code != b.code) return std::nullopt;
+  return a.bits < b.bits ? b : a;
+}
+
+/// Casts the two tensors of a comparison to one dtype, where they have two.
+Status unify_compared(FunctionParts& fn, const relax::OpDef& def, std::vector<Value*>& values, Place place) {
+  constexpr std::string_view kComparisons[] = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"};
+  const bool compares =
+      std::find(std::begin(kComparisons), std::end(kComparisons), def.name.text()) != std::end(kComparisons);
+  if (!compares || values.size() != 2 || values[0] == nullptr || values[1] == nullptr) return Done{};
+  const auto *a = values[0]->info->as<relax::TensorInfo>(), *b = values[1]->info->as<relax::TensorInfo>();
+  if (a == nullptr || b == nullptr || !a->dtype || !b->dtype || a->dtype == b->dtype) return Done{};
+  std::optional<DType> dtype = compared_as(*a->dtype, *b->dtype);
+  if (!dtype) return Done{};  // the operator reports it
+  Value*& changed = *a->dtype == *dtype ? values[1] : values[0];
+  RELAXC_TRY(changed, fn.graph.at(place).call("astype", {changed}, {{"dtype", *dtype}}));
+  return Done{};
+}
+
+/// Returns the name under which ScalarReader::binary knows the operator; empty if it does not. `mod` has the sign of
+/// its first operand, of tensors and of scalars; Python's % of integers rounds as floor_mod does.
 std::string_view scalar_operator(std::string_view name, bool of_floats) {
   if (name == "maximum") return "max";
   if (name == "minimum") return "min";
-  if (name == "mod" || name == "floor_mod") return (name == "mod") == of_floats ? "%" : "";
+  if (name == "mod") return "mod";
+  if (name == "floor_mod") return of_floats ? "" : "%";
   const std::string_view infix = infix_text(name);
   return infix == "and" || infix == "or" ? "" : infix;
 }
 
-/// Returns the scalar that an operator gives of two scalars, as R.add(n, 1) is n + 1; nothing if it is not called so.
+/// Returns the scalar that an operator gives of one scalar or two, as R.add(n, 1) is n + 1; nothing if it is not called
+/// so.
 std::optional<Result<Term>> of_scalars(FunctionParts& fn, const relax::OpDef& def,
-                                       const std::vector<Argument>& operands, Place place) {
+                                       const std::vector<Argument>& operands, const relax::Attrs& attrs, Place place) {
+  if (operands.size() == 1) {
+    std::optional<Scalar> x = as_scalar(operands[0].term);
+    if (!x || x->literal == Scalar::kInteger || x->literal == Scalar::kReal) return std::nullopt;
+    if (def.name.text() == "astype") return Term::of(Scalar{fn.context().cast(attrs.dtype("dtype"), x->expr)});
+    std::optional<Scalar> made = ScalarCalls::of_one(def.name.text(), *x);
+    return made ? std::optional<Result<Term>>(Term::of(*made)) : std::nullopt;
+  }
   if (operands.size() != 2) return std::nullopt;
   std::optional<Scalar> a = as_scalar(operands[0].term), b = as_scalar(operands[1].term);
   if (!a || !b) return std::nullopt;
@@ -297,8 +330,9 @@ Result<Term> operator_call(FunctionParts& fn, const std::string& name, const ast
 
 Result<Term> apply(FunctionParts& fn, const relax::OpDef& def, std::vector<Argument> operands, relax::Attrs attrs,
                    Place place) {
-  if (std::optional<Result<Term>> scalar = of_scalars(fn, def, operands, place)) return std::move(*scalar);
+  if (std::optional<Result<Term>> scalar = of_scalars(fn, def, operands, attrs, place)) return std::move(*scalar);
   RELAXC_TRY(std::vector<Value*> values, operand_values(fn, def, operands));
+  RELAXC_DO(unify_compared(fn, def, values, place));
   relax::GraphBuilder& builder = fn.graph.at(place);
   RELAXC_TRY(std::vector<Value*> results, builder.call_many(def.name, std::move(values), std::move(attrs)));
   if (results.size() == 1) return Term::of(results[0]);

@@ -131,6 +131,7 @@ constexpr Form kForms[] = {
     {"R.const", constant_form},
     {"R.ExternFunc", extern_form, 1, 1},
     {"R.shape", shape_form, 1, 1},
+    {"R.ShapeExpr", shape_form, 1, 1},
     {"R.prim_value", prim_value_form, 1, 1},
     {"R.tuple", tuple_form},
     {"R.Tuple", fields_form, 1, 1},

@@ -4,6 +4,8 @@
 // nothing, and the next statement is read. So each mistake is reported exactly once.
 #include "frontends/relax/function/statements.h"
 
+#include <algorithm>
+
 #include "compiler/support/suggest.h"
 #include "frontends/relax/function/calls.h"
 #include "frontends/relax/function/casts.h"
@@ -89,10 +91,12 @@ Status declare_symbols(FunctionParts& fn, const ast::Stmt& stmt, bool& done) {
   bool group =
       values.size() == 1 && values[0]->is(AstKind::kCall) && fn.names.path_of(*values[0]->items[0]) == "R.shape_vars";
   if (values.empty()) return Done{};  // `x = ()`
-  for (const ast::Expr* value : values) {
-    if (group) break;
-    if (!value->is(AstKind::kCall) || !declared_symbol(fn.names.path_of(*value->items[0]), *value)) return Done{};
-  }
+  auto declares = [&](const ast::Expr* value) {
+    return value->is(AstKind::kCall) && declared_symbol(fn.names.path_of(*value->items[0]), *value).has_value();
+  };
+  const bool all = std::all_of(values.begin(), values.end(), declares);
+  const bool some = values.size() == targets.size() && std::any_of(values.begin(), values.end(), declares);
+  if (!group && !all && !some) return Done{};
   done = true;
   size_t count = group ? values[0]->items.size() - 1 : values.size();
   if (count != targets.size())
@@ -101,6 +105,11 @@ Status declare_symbols(FunctionParts& fn, const ast::Stmt& stmt, bool& done) {
     const ast::Expr* target = targets[i];
     if (!target->is(AstKind::kName))
       return fn.source.error(target->place, Kind::syntax, "expected a name for the symbol");
+    if (!group && !declares(values[i])) {  // `n, c = T.int64(), T.int64(16)`: c is a number
+      RELAXC_TRY(Term number, eval(fn, *values[i]));
+      RELAXC_DO(bind_target(fn, *target, std::move(number), values[i]->place));
+      continue;
+    }
     auto* known = fn.names.find_own(target->text);
     bool again =
         known != nullptr && known->value.kind == Term::kScalar && known->value.scalar.expr.as<arith::VarNode>();

@@ -53,6 +53,22 @@ Status declare_prim_symbols(PrimParts& fn, const ast::Stmt& stmt, bool& done) {
   return Done{};
 }
 
+/// Reads `p = A.data` and `p: T.handle("int8") = T.address_of(A[256])`. A name for the address of a buffer is another
+/// name for that buffer; a name for the address of an element is a buffer of the bytes from there on.
+Status pointer_name(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
+  RELAXC_TRY(Pointer base, read_pointer(fn, *stmt.value));
+  if (base.byte_offset.is_constant(0)) {
+    fn.names.bind(stmt.target->text, {PrimName::kBuffer, {}, base.buffer}, stmt.target->place);
+    return Done{};
+  }
+  arith::Expr rest = fn.context().index(base.buffer->dtype.bytes());
+  for (arith::Expr dim : base.buffer->shape) rest = rest * dim;
+  rest = arith::simplify(rest - base.byte_offset);
+  RELAXC_DO(out.check_room(fn.source, stmt.place));
+  tir::BufferRef bytes = fn.builder.buffer(stmt.target->text, DType::u(8), {rest}, base.buffer->scope);
+  return open_view(fn, stmt, bytes, base, out);
+}
+
 Status declaration(PrimParts& fn, const std::string& callee, const ast::Stmt& stmt, Suite& out, bool& done) {
   done = true;
   if (callee == "T.match_buffer") return match_buffer(fn, stmt, out);
@@ -65,14 +81,15 @@ Status declaration(PrimParts& fn, const std::string& callee, const ast::Stmt& st
   const ast::Expr& head = stmt.value->is(AstKind::kCall) ? *stmt.value->items[0] : *stmt.value;
   bool viewed = stmt.value->is(AstKind::kCall) && head.is(AstKind::kAttribute) && head.text == "view";
   if (viewed) return view_buffer(fn, stmt, out);
-  // A name for a pointer is another name for its buffer.
-  bool pointer_name =
-      stmt.target->is(AstKind::kName) && stmt.value->is(AstKind::kAttribute) && is_pointer(fn, *stmt.value);
-  done = pointer_name;
-  if (!pointer_name) return Done{};
-  RELAXC_TRY(Pointer base, read_pointer(fn, *stmt.value));
-  fn.names.bind(stmt.target->text, {PrimName::kBuffer, {}, base.buffer}, stmt.target->place);
-  return Done{};
+  if (callee == "T.preflattened_buffer") {  // another name for the buffer that it describes
+    RELAXC_DO(check_preflattened(fn, *stmt.value));
+    RELAXC_TRY(tir::BufferRef buffer, fn.names.find_buffer(*stmt.value->items[1]));
+    fn.names.bind_buffer(*stmt.target, buffer);
+    return Done{};
+  }
+  done = stmt.target->is(AstKind::kName) && !stmt.value->is(AstKind::kName) && callee != "T.reinterpret" &&
+         is_pointer(fn, *stmt.value);
+  return done ? pointer_name(fn, stmt, out) : Status(Done{});
 }
 
 /// For `m: T.int32 = n` with an integer parameter n, returns n: m is another name of it, and may be a dim. Else null.

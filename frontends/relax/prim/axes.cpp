@@ -45,6 +45,7 @@ Result<arith::Expr> axis_value(PrimParts& fn, const ast::Expr& e) {
 
 /// Reads the range of an axis: an extent, or (begin, end).
 Result<tir::Span> axis_range(PrimParts& fn, const ast::Expr& e) {
+  PrimScalars::Head head(fn.scalars);  // an extent may depend on an enclosing loop
   if (!e.is_sequence()) {
     RELAXC_TRY(arith::Expr extent, fn.scalars.index(e));
     return tir::Span{fn.context().index(0), extent};
@@ -55,31 +56,46 @@ Result<tir::Span> axis_range(PrimParts& fn, const ast::Expr& e) {
   return tir::Span{begin, arith::simplify(end - begin)};
 }
 
+/// Returns the loops of a remap: those of a list, or those that one name stands for.
+Result<std::vector<arith::Expr>> remapped_loops(PrimParts& fn, const ast::Expr& list) {
+  if (list.is(AstKind::kName))
+    if (auto* known = fn.names.find(list.text); known != nullptr && known->value.kind == PrimName::kLoops)
+      return known->value.loops;
+  if (!list.is_sequence())
+    return fn.source.error(list.place, Kind::ill_formed, "expected a list of loop variables, as in [i, j]");
+  std::vector<arith::Expr> loops;
+  bool ok = true;
+  for (const ast::Expr* item : list.items) {
+    Result<arith::Expr> value = axis_value(fn, *item);
+    ok = ok && value;
+    if (ok) loops.push_back(*value);
+  }
+  if (!ok) return fn.source.diag().failed();
+  return loops;
+}
+
 /// Reads T.axis.remap("SR", [i, j]): each axis has the range of the loop that it is bound to.
 Status remap(PrimParts& fn, const ast::Stmt& stmt, const std::vector<const ast::Expr*>& targets) {
-  Diagnostics& diag = fn.source.diag();
   const ast::Expr& call = *stmt.value;
-  if (call.items.size() != 3 || !call.items[1]->is(AstKind::kString) || !call.items[2]->is_sequence())
+  if (call.items.size() != 3 || !call.items[1]->is(AstKind::kString))
     return fn.source.error(call.place, Kind::ill_formed, "expected T.axis.remap(\"SR\", [i, j])");
   const std::string& kinds = call.items[1]->text;
-  const std::vector<const ast::Expr*>& loops = call.items[2]->items;
+  RELAXC_TRY(std::vector<arith::Expr> loops, remapped_loops(fn, *call.items[2]));
   if (kinds.size() != loops.size() || targets.size() != loops.size())
     return fn.source.error(call.place, Kind::wrong_arity, "{} names, {} kinds and {} loops in one remap",
                            targets.size(), kinds.size(), loops.size());
-  bool ok = true;
   for (size_t i = 0; i < loops.size(); ++i) {
     if (kinds[i] != 'S' && kinds[i] != 'R')
       return fn.source.error(call.items[1]->place, Kind::invalid_value, "an axis is S or R, found '{}'", kinds[i]);
-    Result<arith::Expr> binding = axis_value(fn, *loops[i]);
-    ok = ok && binding;
-    if (!binding) continue;
-    const tir::Span* range = fn.loops.range_of(*binding);
-    if (range == nullptr)
-      return fn.source.error(loops[i]->place, Kind::invalid_value, "a remap takes loop variables; use T.axis.spatial");
+    const tir::Span* range = fn.loops.range_of(loops[i]);
+    if (range == nullptr) {
+      const ast::Expr& list = *call.items[2];
+      return fn.source.error(list.is_sequence() ? list.items[i]->place : list.place, Kind::invalid_value,
+                             "a remap takes loop variables; use T.axis.spatial");
+    }
     tir::IterKind kind = kinds[i] == 'S' ? tir::IterKind::kSpatial : tir::IterKind::kReduce;
-    RELAXC_DO(add_axis(fn, kind, *range, *binding, *targets[i]));
+    RELAXC_DO(add_axis(fn, kind, *range, loops[i], *targets[i]));
   }
-  if (!ok) return diag.failed();
   return Done{};
 }
 

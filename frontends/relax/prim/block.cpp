@@ -37,6 +37,7 @@ Status check_reduction(PrimParts& fn) {
   if (!reduces || block.init) return Done{};
   for (tir::BufferRef buffer : state.combined) {
     bool stated = std::find(state.read.begin(), state.read.end(), buffer) != state.read.end();
+    stated |= std::find(state.before.begin(), state.before.end(), buffer) != state.before.end();
     if (stated || fn.blocks.is_written(buffer)) continue;
     Failure failure =
         fn.source.error(state.place, Kind::ill_formed,

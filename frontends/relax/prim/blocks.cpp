@@ -25,9 +25,14 @@ void Blocks::note_store(tir::BufferRef buffer, arith::Expr value, bool certain) 
 }
 
 Blocks::Inside::Inside(Blocks& blocks, tir::Block& block, Place place, std::vector<arith::Expr> loops)
-    : blocks_(blocks),
-      outer_(std::exchange(blocks.state_, BlockState{&block, place, std::move(loops), blocks.state_.read, {}, {}})),
-      with_axes_(blocks.with_axes_) {}
+    : blocks_(blocks), with_axes_(blocks.with_axes_) {
+  BlockState inner;
+  inner.block = &block, inner.place = place, inner.loops = std::move(loops);
+  inner.read = blocks.state_.read;
+  inner.before = blocks.state_.before;
+  inner.before.insert(inner.before.end(), blocks.state_.stored.begin(), blocks.state_.stored.end());
+  outer_ = std::exchange(blocks.state_, std::move(inner));
+}
 
 Blocks::Inside::~Inside() {
   std::vector<tir::BufferRef> stored = std::move(blocks_.state_.stored);

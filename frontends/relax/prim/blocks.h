@@ -17,6 +17,7 @@ struct BlockState {
   std::vector<arith::Expr> loops;        ///< the variables of the enclosing loops, up to the next block
   std::vector<tir::BufferRef> read;      ///< in T.reads, also of the enclosing blocks
   std::vector<tir::BufferRef> stored;    ///< by its statements
+  std::vector<tir::BufferRef> before;    ///< stored by the enclosing blocks before this one, in T.init among others
   std::vector<tir::BufferRef> combined;  ///< stored with a value that reads them, and not before in the block
 };
 

@@ -55,21 +55,6 @@ Status old_store(PrimParts& fn, const ast::Expr& call, Suite& out) {
   return store_element(fn, element.buffer, std::move(element.indices), scalar, value.place, out);
 }
 
-/// T.preflattened_buffer(A, (4, 8)): how callers shape a parameter whose elements TVM 0.9 and 0.10 count from the first
-/// one. The memory is the same.
-Status preflattened(PrimParts& fn, const ast::Expr& call) {
-  if (call.items.size() < 3)
-    return fn.source.error(call.place, Kind::wrong_arity, "T.preflattened_buffer takes a buffer and a shape");
-  RELAXC_TRY(tir::BufferRef buffer, fn.names.find_buffer(*call.items[1]));
-  RELAXC_TRY(std::vector<arith::Expr> dims, buffer_shape(fn, *call.items[2]));
-  arith::Expr count = fn.context().index(1), own = fn.context().index(1);
-  for (arith::Expr dim : dims) count = count * dim;
-  for (arith::Expr dim : buffer->shape) own = own * dim;
-  if (arith::prove_equal(count, own)) return Done{};
-  return fn.source.error(call.place, Kind::shape_mismatch, "'{}' has {} elements, found a shape of {}", buffer->name,
-                         arith::to_string(arith::simplify(own)), arith::to_string(arith::simplify(count)));
-}
-
 /// Reads T.guard(condition, code=7, tensor=1, axis=0, symbol=2, node=3, expected=n, actual=m, message="…").
 Status guard_call(PrimParts& fn, const ast::Expr& call, Suite& out) {
   if (call.items.size() != 2) return fn.source.error(call.place, Kind::wrong_arity, "T.guard takes one condition");
@@ -137,7 +122,7 @@ Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Sui
   if (callee == "T.break_loop" || callee == "T.continue_loop")
     return leave_iteration(fn, callee == "T.break_loop", e.place, out);
   if (callee == "T.bind" && fn.blocks.current() != nullptr && e.items.size() == 3) return bind_axis(fn, e);
-  if ((callee == "T.let" || callee == "T.LetStmt" || callee == "T.Bind") && e.items.size() >= 2)
+  if ((callee == "T.let" || callee == "T.LetStmt" || callee == "T.Bind" || callee == "T.bind") && e.items.size() >= 2)
     return let_call(fn, e, stmt, out);
   if (callee == "T.ret" || callee == "T.Return") {
     bool status = e.items.size() == 2 && e.items[1]->is(AstKind::kInt) && e.items[1]->text == "0";
@@ -148,7 +133,7 @@ Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Sui
     return fn.source.error(e.place, Kind::unsupported, "{} belongs to a GPU; this is compiled for a CPU", callee);
   if (std::string_view why = why_unsupported_aot(callee); !why.empty())
     return fn.source.error(e.place, Kind::unsupported, "'{}' {}", callee, why);
-  if (callee == "T.preflattened_buffer") return preflattened(fn, e);
+  if (callee == "T.preflattened_buffer") return check_preflattened(fn, e);
   if (is_pointer(fn, e) && callee != "T.reinterpret") return read_pointer(fn, e) ? Status(Done{}) : fn.diag().failed();
   if (callee == "T.prefetch") return Done{};  // a hint, which the processor gives itself
   if (stmt.value != &e || (callee.rfind("T.", 0) == 0 && ScalarCalls::is_function(callee.substr(2)))) {
@@ -167,6 +152,19 @@ Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Sui
 
 }  // namespace
 
+Status check_preflattened(PrimParts& fn, const ast::Expr& call) {
+  if (call.items.size() < 3)
+    return fn.source.error(call.place, Kind::wrong_arity, "T.preflattened_buffer takes a buffer and a shape");
+  RELAXC_TRY(tir::BufferRef buffer, fn.names.find_buffer(*call.items[1]));
+  RELAXC_TRY(std::vector<arith::Expr> dims, buffer_shape(fn, *call.items[2]));
+  arith::Expr count = fn.context().index(1), own = fn.context().index(1);
+  for (arith::Expr dim : dims) count = count * dim;
+  for (arith::Expr dim : buffer->shape) own = own * dim;
+  if (arith::prove_equal(count, own)) return Done{};
+  return fn.source.error(call.place, Kind::shape_mismatch, "'{}' has {} elements, found a shape of {}", buffer->name,
+                         arith::to_string(arith::simplify(own)), arith::to_string(arith::simplify(count)));
+}
+
 Status call_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
   const ast::Expr& e = *stmt.value;
   if (e.is(AstKind::kString)) return Done{};  // a string as a statement is a comment
@@ -177,7 +175,10 @@ Status call_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
   if (done) return Done{};
   if (callee == "T.evaluate" && e.items.size() == 2) {
     const ast::Expr& inner = *e.items[1];
-    bool nothing = inner.is(AstKind::kInt) || inner.is(AstKind::kNone) || inner.is(AstKind::kString);
+    auto* known = inner.is(AstKind::kName) ? fn.names.find(inner.text) : nullptr;
+    bool address =
+        known != nullptr && (known->value.kind == PrimName::kHandle || known->value.kind == PrimName::kBuffer);
+    bool nothing = inner.is(AstKind::kInt) || inner.is(AstKind::kNone) || inner.is(AstKind::kString) || address;
     return nothing ? Status(Done{}) : effect_call(fn, inner, stmt, out);
   }
   return effect_call(fn, e, stmt, out);

@@ -1,4 +1,6 @@
 // external_calls.cpp: reads calls of functions outside of the prim func: packed ones, C functions, kernels.
+#include <algorithm>
+
 #include "compiler/tir/runtime_functions.h"
 #include "frontends/relax/prim/buffers.h"
 #include "frontends/relax/prim/statements.h"
@@ -28,9 +30,13 @@ bool is_c_name(std::string_view name) {
   return ok;
 }
 
+/// Returns the name of a packed function as that of a C function, in which dots are underscores.
 Result<std::string> external_name(PrimParts& fn, const ast::Expr& e) {
   Result<std::string> name = string_value(fn.source, e, "a function's name");
-  if (!name || is_c_name(*name)) return name;
+  if (!name) return name;
+  std::string in_c = *name;
+  std::replace(in_c.begin(), in_c.end(), '.', '_');
+  if (is_c_name(in_c)) return in_c;
   return fn.source.error(e.place, Kind::invalid_value, "\"{}\" is not the name of a C function", *name);
 }
 

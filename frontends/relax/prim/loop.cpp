@@ -93,14 +93,39 @@ Result<tir::LoopKind> loop_kind(PrimParts& fn, const ast::Expr& iterator, const 
   return failure;
 }
 
+/// A name in the head of a loop. It stands for one loop, or for all that no other name takes: `*rest` does, and so does
+/// a single name, as in `for axes in T.grid(*A.shape)`.
+struct LoopName {
+  const ast::Expr* name = nullptr;
+  size_t loops = 1;
+  bool group = false;
+};
+
 /// One loop, or the nest of a T.grid.
 struct Nest {
   tir::LoopKind kind = tir::LoopKind::kSerial;
   std::vector<Extent> ranges;
-  std::vector<const ast::Expr*> targets;  ///< a name for each range
+  std::vector<LoopName> names;
   std::vector<arith::Var> vars;
   std::vector<arith::Expr> shown;  ///< values of the names
 };
+
+/// Says which loops each name of the head stands for.
+Status name_loops(PrimParts& fn, const ast::Expr& target, Nest& nest) {
+  std::vector<const ast::Expr*> targets = targets_of(target);
+  const size_t loops = nest.ranges.size();
+  const bool one = targets.size() == 1 && loops > 1;
+  size_t groups = 0;
+  for (const ast::Expr* name : targets) {
+    const bool starred = name->is(AstKind::kStarred);
+    const bool group = (starred || one) && ++groups == 1 && targets.size() - 1 <= loops;
+    nest.names.push_back({starred ? name->items[0] : name, group ? loops - (targets.size() - 1) : 1, group});
+    if (!nest.names.back().name->is(AstKind::kName))
+      return fn.source.error(name->place, Kind::syntax, "expected a name for the loop variable");
+  }
+  if (groups == 1 || (groups == 0 && targets.size() == loops)) return Done{};
+  return fn.source.error(target.place, Kind::wrong_arity, "{} loop variables for {} extents", targets.size(), loops);
+}
 
 Result<Nest> nest_head(PrimParts& fn, const ast::Expr& iterator, const ast::Expr& target) {
   constexpr size_t kMostLoops = 64;  // walks over TIR recurse into loops
@@ -108,33 +133,40 @@ Result<Nest> nest_head(PrimParts& fn, const ast::Expr& iterator, const ast::Expr
   Nest nest;
   RELAXC_TRY(nest.kind, loop_kind(fn, iterator, callee));
   RELAXC_TRY(nest.ranges, loop_extents(fn, iterator, callee));
-  nest.targets = targets_of(target);
-  if (nest.targets.size() != nest.ranges.size())
-    return fn.source.error(target.place, Kind::wrong_arity, "{} loop variables for {} extents", nest.targets.size(),
-                           nest.ranges.size());
+  RELAXC_DO(name_loops(fn, target, nest));
   if (fn.loops.variables().size() + nest.ranges.size() > kMostLoops)
     return fn.source.error(iterator.place, Kind::unsupported, "more than {} loops inside of each other", kMostLoops);
   return nest;
 }
 
-/// Binds the loops' names; with a step, a name's value is begin + variable * step.
+/// Makes the variable of the next loop; returns the value of its name, which with a step is begin + variable * step.
+arith::Expr add_variable(PrimParts& fn, Nest& nest, const std::string& name) {
+  Extent& range = nest.ranges[nest.vars.size()];
+  arith::Var var = fn.context().var(name);
+  arith::Expr shown = var;
+  if (range.step != 1) {
+    arith::Expr begin = range.min, distance = range.step > 0 ? range.extent : arith::simplify(-range.extent);
+    range = {fn.context().index(0), arith::simplify(arith::ceildiv(distance, std::abs(range.step))), range.step};
+    shown = begin + var * range.step;
+  }
+  fn.ranges.note_loop(var, range.min, range.extent);
+  fn.loops.set_range(var, {range.min, range.extent});
+  nest.vars.push_back(var);
+  nest.shown.push_back(shown);
+  return shown;
+}
+
+/// Binds the names of the loops.
 void bind_variables(PrimParts& fn, Nest& nest) {
-  for (size_t i = 0; i < nest.targets.size(); ++i) {
-    const ast::Expr& target = *nest.targets[i];
-    Extent& range = nest.ranges[i];
-    arith::Var var = fn.context().var(target.text);
-    arith::Expr shown = var;
-    if (range.step != 1) {
-      arith::Expr begin = range.min, distance = range.step > 0 ? range.extent : arith::simplify(-range.extent);
-      range = {fn.context().index(0), arith::simplify(arith::ceildiv(distance, std::abs(range.step))), range.step};
-      shown = begin + var * range.step;
-    }
-    fn.ranges.note_loop(var, range.min, range.extent);
-    fn.loops.set_range(var, {range.min, range.extent});
-    PrimName name{.kind = PrimName::kScalar, .scalar = shown, .loop_level = fn.blocks.with_axes() + 1};
-    fn.names.bind(target.text, name, target.place);
-    nest.vars.push_back(var);
-    nest.shown.push_back(shown);
+  for (const LoopName& written : nest.names) {
+    const std::string& text = written.name->text;
+    PrimName name;
+    name.kind = written.group ? PrimName::kLoops : PrimName::kScalar;
+    name.loop_level = fn.blocks.with_axes() + 1;
+    for (size_t i = 0; i < written.loops; ++i)
+      name.loops.push_back(add_variable(fn, nest, written.group ? fmt::format("{}_{}", text, i) : text));
+    if (!written.group) name.scalar = name.loops[0], name.loops.clear();
+    fn.names.bind(text, name, written.name->place);
   }
 }
 
@@ -169,9 +201,6 @@ Status loop_statement(PrimParts& fn, const ast::Expr& iterator, const ast::Expr&
   Nest& nest = *head;
   const ast::Keyword* keyword = iterator.keyword("annotations");
   Result<std::map<std::string, int64_t>> notes = loop_annotations(fn, keyword != nullptr ? keyword->value : nullptr);
-  for (const ast::Expr* name : nest.targets)
-    if (!name->is(AstKind::kName))
-      return fn.source.error(name->place, Kind::syntax, "expected a name for the loop variable");
   PrimNames::Inner names(fn.names);
   bind_variables(fn, nest);
   Loops::Inside inside(fn.loops, nest.shown);

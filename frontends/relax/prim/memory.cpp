@@ -49,13 +49,24 @@ Status open_constant(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
   return Done{};
 }
 
+/// Opens new memory whose elements are not side by side, as T.alloc_buffer(…, strides=[17, 1]) asks for: a compact
+/// buffer of all elements up to the last one, and a view of it.
+Status open_strided(PrimParts& fn, const ast::Stmt& stmt, tir::BufferRef opened, Suite& out) {
+  arith::Expr elements = fn.context().index(1);
+  for (size_t axis = 0; axis < opened->shape.size(); ++axis)
+    elements = elements + (opened->shape[axis] - 1) * opened->strides[axis];
+  RELAXC_DO(out.check_room(fn.source, stmt.place));
+  tir::BufferRef memory = fn.builder.buffer(opened->name + "_memory", opened->dtype, {arith::simplify(elements)},
+                                            opened->scope, opened->alignment);
+  out.open([&fn, memory](tir::Stmt body) { return fn.builder.alloc(memory, body); });
+  return open_view(fn, stmt, opened, {memory, fn.context().index(0)}, out);
+}
+
 /// Opens newly allocated memory.
 Status open_allocation(PrimParts& fn, const std::string& callee, const ast::Stmt& stmt, const Description& description,
                        Suite& out) {
   RELAXC_TRY(tir::BufferRef opened, make_buffer(fn, description, stmt.target->text));
-  if (!opened->strides.empty())
-    return fn.source.error(description.strides->place, Kind::unsupported,
-                           "new memory is compact; leave the strides out");
+  if (!opened->strides.empty()) return open_strided(fn, stmt, opened, out);
   if (callee == "T.alloc_local") {
     tir::Buffer local = *opened;
     local.scope = tir::Scope::kLocal;

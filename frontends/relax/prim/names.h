@@ -15,14 +15,15 @@
 namespace relaxc::frontend {
 
 struct PrimName {
-  enum Kind : uint8_t { kPoison, kScalar, kBuffer, kHandle };
+  enum Kind : uint8_t { kPoison, kScalar, kBuffer, kHandle, kLoops };
   Kind kind = kPoison;
   arith::Expr scalar;
   tir::BufferRef buffer = nullptr;
-  size_t param = 0;       ///< kHandle: index of the parameter
-  bool unbound = false;   ///< a symbol that no buffer's shape has bound yet
-  size_t bound_in = 0;    ///< of a scalar with a value: number of suites around its assignment
-  size_t loop_level = 0;  ///< of a loop variable: 1 + number of blocks with axes around its loop
+  size_t param = 0;                     ///< kHandle: index of the parameter
+  bool unbound = false;                 ///< a symbol that no buffer's shape has bound yet
+  size_t bound_in = 0;                  ///< of a scalar with a value: number of suites around its assignment
+  size_t loop_level = 0;                ///< of loop variables: 1 + number of blocks with axes around the loop
+  std::vector<arith::Expr> loops = {};  ///< kLoops: the variables of several loops that have one name
 };
 
 class PrimNames {

@@ -13,8 +13,9 @@ namespace {
 
 Status read_attribute(PrimParts& fn, const ast::Expr& key, const ast::Expr& written) {
   RELAXC_TRY(std::string name, string_value(fn.source, key, "an attribute's name"));
-  // Some versions of TVM print flags as T.bool(True).
-  bool boxed = written.is(AstKind::kCall) && written.items.size() == 2 && callee_of(&written) == "T.bool";
+  // Some versions of TVM print flags as T.bool(True), and numbers as T.int64(1).
+  const std::string callee = callee_of(&written);
+  bool boxed = written.items.size() == 2 && (callee == "T.bool" || callee == "T.int32" || callee == "T.int64");
   const ast::Expr& value = boxed ? *written.items[1] : written;
   bool flag = value.is(AstKind::kTrue);
   std::string plain = name.rfind("tirx.", 0) == 0 ? "tir." + name.substr(5) : name;
@@ -36,13 +37,15 @@ Status read_attribute(PrimParts& fn, const ast::Expr& key, const ast::Expr& writ
                            "global_symbol \"{}\" is the name of another function of the module", symbol);
   }
   // Ignore what TVM keeps for its own passes: the target it compiled for, layouts, options.
-  bool foreign = callee_of(&value) == "T.target" || value.is(AstKind::kDict) || value.is_sequence() ||
-                 value.is(AstKind::kNone) || value.is(AstKind::kFloat) || value.is(AstKind::kSubscript);
+  bool foreign = (value.is(AstKind::kCall) && tir::find_func_attr(name) == nullptr) || value.is(AstKind::kDict) ||
+                 value.is_sequence() || value.is(AstKind::kNone) || value.is(AstKind::kFloat) ||
+                 value.is(AstKind::kSubscript);
   if (foreign) return Done{};
-  bool text = value.is(AstKind::kString) || value.is(AstKind::kInt);
+  const bool negative = value.is(AstKind::kUnary) && value.text == "-" && value.items[0]->is(AstKind::kInt);
+  bool text = value.is(AstKind::kString) || value.is(AstKind::kInt) || negative;
   if (!text && !flag && !value.is(AstKind::kFalse))
     return fn.source.error(value.place, Kind::invalid_attribute, "'{}' must be a string, an integer or a bool", name);
-  std::string written_text = text ? value.text : flag ? "True" : "False";
+  std::string written_text = negative ? "-" + value.items[0]->text : text ? value.text : flag ? "True" : "False";
   const tir::FuncAttr* row = tir::find_func_attr(name);
   if (row != nullptr && !row->parse(fn.function, written_text))
     return fn.source.error(value.place, Kind::invalid_attribute, "'{}' is {}, found {}", name, row->form,

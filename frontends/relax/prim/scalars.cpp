@@ -25,24 +25,45 @@ Result<Scalar> PrimScalars::name(const ast::Expr& e) {
     case PrimName::kPoison:
       return source_.diag().failed();
     case PrimName::kScalar:
-      if (known->value.loop_level > 0 && known->value.loop_level <= parts_.blocks.with_axes() && !in_head_) {
-        Failure failure =
-            source_.error(e.place, Kind::ill_formed,
-                          "'{}' is the variable of a loop around the block, whose body sees its axes only", e.text);
-        source_.hint("bind an axis to it, as in v{0} = T.axis.spatial(extent, {0})", e.text);
-        return failure;
-      }
+      RELAXC_DO(check_visible(known->value, e));
       return Scalar{known->value.scalar};
     case PrimName::kBuffer:
       return source_.error(e.place, Kind::invalid_value, "'{}' is a buffer; read an element, as in {}[i]", e.text,
                            e.text);
+    case PrimName::kLoops:
+      return source_.error(e.place, Kind::invalid_value, "'{}' names {} loops; one of them is {}[0]", e.text,
+                           known->value.loops.size(), e.text);
     case PrimName::kHandle:
       break;
   }
   return source_.error(e.place, Kind::invalid_value, "'{}' is a handle; T.match_buffer gives it elements", e.text);
 }
 
+/// Reports the variable of a loop around the block in the block's body.
+Status PrimScalars::check_visible(const PrimName& name, const ast::Expr& e) {
+  if (name.loop_level == 0 || name.loop_level > parts_.blocks.with_axes() || in_head_) return Done{};
+  Failure failure =
+      source_.error(e.place, Kind::ill_formed,
+                    "'{}' is the variable of a loop around the block, whose body sees its axes only", e.text);
+  source_.hint("bind an axis to it, as in v{0} = T.axis.spatial(extent, {0})", e.text);
+  return failure;
+}
+
+/// Reads `axes[0]`, where `axes` names several loops.
+Result<Scalar> PrimScalars::loop_of(const PrimName& name, const ast::Expr& e) {
+  RELAXC_DO(check_visible(name, *e.items[0]));
+  RELAXC_TRY(arith::Expr which, index(*e.items[1]));
+  auto count = static_cast<int64_t>(name.loops.size());
+  const int64_t* number = which.constant();
+  if (number == nullptr || *number < -count || *number >= count)
+    return source_.error(e.items[1]->place, Kind::invalid_value, "'{}' names {} loops, which numbers choose from",
+                         e.items[0]->text, count);
+  return Scalar{name.loops[static_cast<size_t>(*number + (*number < 0 ? count : 0))]};
+}
+
 Result<Scalar> PrimScalars::subscript(const ast::Expr& e) {
+  if (const auto* known = e.items[0]->is(AstKind::kName) ? parts_.names.find(e.items[0]->text) : nullptr)
+    if (known->value.kind == PrimName::kLoops && e.items.size() == 2) return loop_of(known->value, e);
   tir::BufferRef shaped = parts_.names.described(*e.items[0], "shape");
   if (shaped != nullptr && e.items.size() == 2) return dim_of(shaped, e);
   tir::BufferRef stepped = parts_.names.described(*e.items[0], "strides");

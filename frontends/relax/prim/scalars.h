@@ -7,6 +7,7 @@
 
 namespace relaxc::frontend {
 
+struct PrimName;
 struct PrimParts;
 
 class PrimScalars : public ScalarReader {
@@ -34,6 +35,8 @@ class PrimScalars : public ScalarReader {
   Result<Scalar> name(const ast::Expr& e) override;
   Result<Scalar> attribute(const ast::Expr& e) override;
   Result<Scalar> subscript(const ast::Expr& e) override;
+  Status check_visible(const PrimName& name, const ast::Expr& e);
+  Result<Scalar> loop_of(const PrimName& name, const ast::Expr& e);
   Result<Scalar> stride_of(tir::BufferRef buffer, const ast::Expr& e);
   Result<Scalar> dim_of(tir::BufferRef buffer, const ast::Expr& e);
   Result<Scalar> other_call(const ast::Expr& e, const std::string& callee) override;
@@ -42,6 +45,7 @@ class PrimScalars : public ScalarReader {
   void name_part(const std::string& name, const Scalar& part, Place place) override;
   Status check_reached(arith::Expr e, Place place) override;
   void use_as_index(arith::Expr e) override;
+  bool divides_integers() const override { return true; }
 
   PrimParts& parts_;
   bool in_head_ = false;

@@ -56,11 +56,11 @@ Status read_parameter(PrimParts& fn, const ast::Parameter& param, size_t positio
   std::string path = dotted_path(head).value_or("");
   for (std::string_view prefix : {"ty.", "tir."})  // of 2021
     if (path.rfind(prefix, 0) == 0) path = "T." + path.substr(prefix.size());
-  if (path == "T.handle" || path == "T.ptr") {
+  if (path == "T.handle" || path == "T.ptr" || path == "T.Ptr") {
     fn.names.bind(param.name, {PrimName::kHandle, {}, nullptr, position}, param.place);
     return Done{};
   }
-  if (path == "T.Buffer") {
+  if (path == "T.Buffer" || path == "T.buffer") {
     RELAXC_TRY(tir::BufferRef buffer, buffer_annotation(fn, annotation, param.name));
     fn.function.params[position].buffer = buffer;
     fn.names.bind(param.name, {PrimName::kBuffer, {}, buffer}, param.place);

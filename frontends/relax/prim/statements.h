@@ -81,6 +81,9 @@ Status finish_axes(PrimParts& fn);
 
 /// Reads a statement that is a call or a comment.
 Status call_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out);
+/// T.preflattened_buffer(A, (4, 8)): how callers shape a parameter whose elements TVM 0.9 and 0.10 count from the first
+/// one. The memory is the same, so only the number of elements is checked.
+Status check_preflattened(PrimParts& fn, const ast::Expr& call);
 
 // external_calls.cpp
 

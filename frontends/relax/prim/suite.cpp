@@ -1,7 +1,29 @@
 // suite.cpp: collects the statements of a suite and nests them.
 #include "frontends/relax/prim/suite.h"
 
+#include "compiler/tir/visit.h"
+
 namespace relaxc::frontend {
+
+namespace {
+
+/// Returns whether `stmt` may use `buffer`; calls count as uses of any.
+bool may_use(tir::Stmt stmt, tir::BufferRef buffer) {
+  bool uses = false;
+  tir::for_each_stmt(stmt, [&](tir::Stmt one) {
+    if (const auto* store = one.as<tir::Store>()) uses |= store->buffer == buffer;
+    if (const auto* view = one.as<tir::View>()) uses |= view->base == buffer;
+    uses |= one.as<tir::Invoke>() != nullptr;
+    for (arith::Expr e : tir::expressions(one))
+      arith::for_each_node(e, [&](arith::Expr node) {
+        const auto* load = node.as<arith::Load>();
+        uses |= load != nullptr && load->buffer == buffer;
+      });
+  });
+  return uses;
+}
+
+}  // namespace
 
 Suite::Suite(PrimNames& names, tir::Builder& builder, Open& open)
     : builder_(builder), open_(open), names_(names), pieces_(1) {
@@ -50,7 +72,7 @@ void Suite::end(tir::BufferRef view) {
 
 tir::Stmt Suite::with_views(tir::Stmt stmt) const {
   for (size_t i = pieces_.size(); i-- > 1;)
-    if (pieces_[i].view != nullptr) stmt = pieces_[i].wrap(stmt);
+    if (pieces_[i].view != nullptr && may_use(stmt, pieces_[i].view)) stmt = pieces_[i].wrap(stmt);
   return stmt;
 }
 

@@ -40,7 +40,7 @@ class Suite {
   /// Ends the scope of `view` and those inside of it. Later scopes without statements are kept: they begin the
   /// following statements.
   void end(tir::BufferRef view);
-  /// Returns a statement that is outside of this suite, inside of the views that the suite has opened.
+  /// Returns a statement that is outside of this suite, inside of the views of the suite that it uses.
   tir::Stmt with_views(tir::Stmt stmt) const;
   /// Returns all statements as one; may be called once.
   tir::Stmt finish();

@@ -143,6 +143,12 @@ Result<std::pair<Scalar, Scalar>> ScalarReader::unify(const Scalar& a, const Sca
   for (auto [number, other] : {std::pair(&a, &b), {&b, &a}})
     if (number->literal == Scalar::kInteger && other->expr.dtype() == DType::i(64) && is_made_of_names(other->expr))
       use_as_index(other->expr);
+  // An integer beside a bare real number becomes a float32, as TVM has it.
+  auto whole = [](const Scalar& x) {
+    return x.literal == Scalar::kTyped && (x.expr.dtype().is_integer() || x.expr.dtype().is_index());
+  };
+  if (a.literal == Scalar::kReal && whole(b)) return unify(a, Scalar{context_.cast(DType::f(32), b.expr)}, place);
+  if (b.literal == Scalar::kReal && whole(a)) return unify(Scalar{context_.cast(DType::f(32), a.expr)}, b, place);
   if (weaker(a, b)) {
     RELAXC_TRY(arith::Expr e, adapt(a, b.expr.dtype(), place));
     return std::pair(Scalar{e, b.literal}, b);
@@ -186,7 +192,8 @@ Result<Scalar> ScalarReader::binary(std::string_view op, const Scalar& left, con
   if (whole && y.is_constant(0)) return source_.error(place, Kind::invalid_value, "division by zero");
   if (op == "//" && whole) return Scalar{arith::floordiv(x, y), literal};
   if (op == "%" && whole) return Scalar{arith::floormod(x, y), literal};
-  if (op == "%") return Scalar{context_.binary(ExprKind::kMod, x, y)};
+  if (op == "%" || op == "mod") return Scalar{context_.binary(ExprKind::kMod, x, y)};
+  if (op == "/" && whole && divides_integers()) return Scalar{context_.binary(ExprKind::kDiv, x, y), literal};
   if (op == "/" && !whole) return Scalar{x / y, literal};
   if (op == "**") {
     RELAXC_TRY(Scalar made, power(x, y, place));

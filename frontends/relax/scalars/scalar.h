@@ -45,7 +45,8 @@ class ScalarReader {
   Result<arith::Expr> adapt(const Scalar& scalar, DType dtype, Place place);
   /// Converts what is stored to the dtype of its buffer: numbers of any dtype are cast, as TVM's parser does.
   Result<arith::Expr> stored(const Scalar& scalar, DType dtype, Place place);
-  /// Returns the result of a Python operator, or of "max" or "min", with both operands converted to one dtype.
+  /// Returns the result of a Python operator, or of "max", "min" or "mod" (the remainder of truncating division), with
+  /// both operands converted to one dtype.
   Result<Scalar> binary(std::string_view op, const Scalar& a, const Scalar& b, Place place);
 
  protected:
@@ -57,6 +58,9 @@ class ScalarReader {
   virtual Result<Scalar> subscript(const ast::Expr& e);
   /// Reads a call that is not a scalar function.
   virtual Result<Scalar> other_call(const ast::Expr& e, const std::string& callee);
+  /// Whether a / b of integers is the quotient rounded toward 0, as prim funcs of TVM before 0.10 have it. Later ones,
+  /// and Relax, have no such operator.
+  virtual bool divides_integers() const { return false; }
   /// Returns the dtype in a conversion.
   virtual Result<DType> element_dtype(const ast::Expr& e);
   /// Calls `read`, which reads a T.Let: the names that it gives to parts of an expression are valid only in there.

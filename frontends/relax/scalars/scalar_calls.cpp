@@ -132,6 +132,19 @@ bool ScalarCalls::is_function(std::string_view name) {
   return is_binary_function(name) || find_intrinsic(name).has_value();
 }
 
+std::optional<Scalar> ScalarCalls::of_one(std::string_view op, const Scalar& x) {
+  const DType dtype = x.expr.dtype();
+  const bool whole = dtype.is_integer() || dtype.is_index();
+  if (x.literal == Scalar::kInteger || x.literal == Scalar::kReal) return std::nullopt;
+  if (op == "negative" && (whole || dtype.is_float())) return Scalar{-x.expr};
+  if (op == "logical_not" && dtype.is_bool()) return Scalar{arith::logical_not(x.expr)};
+  std::optional<Intrinsic> which = find_intrinsic(op);
+  if (!which || *which == Intrinsic::k_bitcast || arith::intrinsic_arity(*which) != 1) return std::nullopt;
+  if (rounds(*which) && whole) return Scalar{x.expr};
+  if (!is_defined(*which, dtype)) return std::nullopt;
+  return Scalar{arith::call(*which, {x.expr})};
+}
+
 Status ScalarCalls::expect_arguments(const ast::Expr& e, size_t least, size_t most) {
   size_t given = e.items.size() - 1;
   if (given >= least && given <= most) return Done{};
@@ -145,6 +158,8 @@ Result<Scalar> ScalarCalls::read(const ast::Expr& e) {
   if (callee.is(AstKind::kAttribute) && callee.text == "astype") return astype(e);
   std::optional<std::string> path = dotted_path(callee);
   if (!path) return reader_.other_call(e, std::string(describe(callee)));
+  for (std::string_view prefix : {"tvm.tir.", "tvm.tirx."})  // as tests of TVM write tvm.tir.const(1, "int32")
+    if (path->rfind(prefix, 0) == 0) path = "T." + path->substr(prefix.size());
   if (*path == "max" || *path == "min" || *path == "float") path = "T." + *path;
   if (path->rfind("T.", 0) != 0 && path->rfind("tir.", 0) != 0) return reader_.other_call(e, *path);
   std::string name = path->substr(path->find('.') + 1);
@@ -182,11 +197,16 @@ Result<Scalar> ScalarCalls::function(const ast::Expr& e, const std::string& name
   if (name == "Let" && e.items.size() == 2) return let_value(e, *e.items[1]);
   if ((name == "let" || name == "Let") && e.items.size() == 4) return let_value(e, *e.items[3]);
   if (name == "isfinite") return is_finite(e);
-  if (name == "Cast" || name == "cast") return cast(e);
+  if (name == "Cast" || name == "cast" || name == "const") return cast(e);
   if (name == "q_multiply_shift") return fixed_point(e);
   if (name == "q_multiply_shift_per_axis") return fixed_point_of_axis(e);
   if (name == "undef" && e.items.size() == 1) return Scalar{context_.index(0), Scalar::kInteger};  // any value
   if (name == "ceildiv") return ceil_division(e);
+  if ((name == "IntImm" || name == "FloatImm") && e.items.size() == 3) {  // T.FloatImm("float32", 0.5)
+    RELAXC_TRY(DType dtype, reader_.element_dtype(*e.items[1]));
+    RELAXC_TRY(arith::Expr value, reader_.value(*e.items[2], dtype));
+    return Scalar{value};
+  }
   if (name == "infinity" || name == "nan" || name == "max_value" || name == "min_value") return limit(e, name);
   if (name == "call_intrin" && e.items.size() >= 3 && e.items[2]->is(AstKind::kString)) {
     std::string inner = e.items[2]->text.substr(e.items[2]->text.rfind('.') + 1);  // "tir.exp"

@@ -13,6 +13,9 @@ class ScalarCalls {
   /// Whether T.name is a function of two operands or an intrinsic.
   static bool is_function(std::string_view name);
   Result<Scalar> read(const ast::Expr& e);
+  /// Returns what an operator of one tensor gives of a scalar: exp, floor, negative and the like; nothing if it is not
+  /// defined for the scalar's dtype, or the scalar has none.
+  static std::optional<Scalar> of_one(std::string_view op, const Scalar& x);
   /// Reads T.float32(x): a constant of that dtype, or a cast. T.float32("inf") and "nan" are as in Python.
   Result<Scalar> conversion(const ast::Expr& e, DType dtype);
 

@@ -117,9 +117,10 @@ const Expr* ExpressionGrammar::target_list() {
   bool comma = false;
   do {
     if (next_is("in")) break;
+    const bool starred = accept("*");
     const Expr* item = postfix();
     if (item == nullptr) return nullptr;
-    items.push_back(item);
+    items.push_back(starred ? make(AstKind::kStarred, item->place, {item}) : item);
   } while (accept(",") && (comma = true));
   if (items.empty()) return unexpected("a loop variable"), nullptr;
   if (items.size() == 1 && !comma) return items[0];

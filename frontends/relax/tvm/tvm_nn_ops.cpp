@@ -165,11 +165,12 @@ Result<Term> leaky_relu(TvmCall& c) {
   return c.term(c.op("nn.leaky_relu", {x}, {{"alpha", alpha}}));
 }
 
-/// prelu(data, alpha, axis): with an axis, alpha is along it; without one it broadcasts.
+/// prelu(data, alpha, axis): a vector is along the axis, which is 1 where none is given; any other alpha broadcasts.
 Result<Term> prelu(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * alpha, c.tensor("alpha"));
-  if (c.has("axis")) {
+  const bool vector = alpha->shape().size() == 1 && !alpha->shape()[0].is_constant(1) && x->shape().size() > 1;
+  if (c.has("axis") || vector) {
     RELAXC_TRY(int64_t axis, c.integer("axis", 1));
     int64_t rank = static_cast<int64_t>(x->shape().size());
     if (axis < -rank || axis >= rank || alpha->shape().size() != 1)
@@ -252,6 +253,23 @@ Result<Term> batch_norm(TvmCall& c) {
   return Term::sequence({Term::of(x), Term::of(moved_mean), Term::of(moved_variance)});
 }
 
+/// Gives a scale or shift of a norm over `axes` other than the last ones the rank of x, with its dims along these axes.
+Status put_along(TvmCall& c, Value*& scale, const Value* x, const Ints& axes) {
+  const auto rank = static_cast<int64_t>(x->shape().size());
+  if (scale == nullptr || scale->shape().size() != axes.size()) return Done{};
+  std::vector<size_t> places;
+  for (int64_t axis : axes) {
+    if (axis < -rank || axis >= rank) return Done{};  // the operator reports it
+    places.push_back(static_cast<size_t>(axis < 0 ? axis + rank : axis));
+  }
+  std::sort(places.begin(), places.end());
+  if (places.empty() || places.front() + places.size() == x->shape().size()) return Done{};
+  Exprs dims(x->shape().size(), c.context().index(1));
+  for (size_t i = 0; i < places.size(); ++i) dims[places[i]] = scale->shape()[i];
+  RELAXC_TRY(scale, c.reshape(scale, std::move(dims)));
+  return Done{};
+}
+
 /// layer_norm(data, gamma, beta, axes, epsilon, center, scale), rms_norm(data, weight, axes, epsilon) and relaxc's own
 /// with gamma and beta
 Result<Term> norm(TvmCall& c) {
@@ -283,6 +301,7 @@ Result<Term> norm(TvmCall& c) {
   if (center && c.has("beta")) {
     RELAXC_TRY(operands[2], c.tensor("beta"));
   }
+  for (size_t i = 1; i < operands.size() && !channels; ++i) RELAXC_DO(put_along(c, operands[i], x, axes));
   while (operands.back() == nullptr) operands.pop_back();
   return c.term(c.op(c.own_name(), std::move(operands), std::move(attrs)));
 }

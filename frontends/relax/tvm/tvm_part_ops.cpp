@@ -146,16 +146,44 @@ Result<Term> slice_scatter(TvmCall& c) {
   return c.term(c.op("scatter_elements", {x, places, part}, {{"axis", axis}}));
 }
 
-/// Returns index tensors as one tensor, with an element's subscripts along the last dim.
+/// Returns the shape that two shapes broadcast to, where they do; broadcast_to reports where they do not.
+Exprs joint_shape(const Exprs& a, const Exprs& b) {
+  if (a.size() < b.size()) return joint_shape(b, a);
+  Exprs joint = a;
+  for (size_t i = 0; i < b.size(); ++i) {
+    arith::Expr& dim = joint[a.size() - b.size() + i];
+    if (dim.is_constant(1)) dim = b[i];
+  }
+  return joint;
+}
+
+/// Returns x with the shape `dims`, which it broadcasts to.
+Result<Value*> broadcast(TvmCall& c, Value* x, const Exprs& dims) {
+  bool same = x->shape().size() == dims.size();
+  for (size_t i = 0; same && i < dims.size(); ++i) same = arith::prove_equal(x->shape()[i], dims[i]);
+  return same ? Result<Value*>(x) : c.op("broadcast_to", {x, c.build().shape(dims)});
+}
+
+/// Returns index tensors as one tensor, with an element's subscripts along the last dim. Those of different shapes
+/// broadcast.
 Result<Value*> stacked_indices(TvmCall& c) {
   RELAXC_TRY(std::vector<Value*> indices, c.values("indices"));
+  Exprs all;
   for (Value*& one : indices) {
+    const auto* info = one->info->as<relax::TensorInfo>();
+    if (info == nullptr || !info->shape || !info->dtype)
+      return c.error("indices", Kind::dtype_mismatch, "{} takes tensors of known shape and dtype, found {}", c.spelled,
+                     relax::to_string(one->info));
     RELAXC_TRY(one, c.cast(one, DType::i(64)));
+    all = joint_shape(all, one->shape());
+  }
+  for (Value*& one : indices) {
+    RELAXC_TRY(one, broadcast(c, one, all));
   }
   return c.op("stack", std::move(indices), {{"axis", int64_t{-1}}});
 }
 
-/// index_tensor(data, indices): data[i, j, …] of index tensors of one shape.
+/// index_tensor(data, indices): data[i, j, …] of index tensors.
 Result<Term> index_tensor(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * indices, stacked_indices(c));
@@ -168,6 +196,11 @@ Result<Term> index_put(TvmCall& c) {
   RELAXC_TRY(Value * indices, stacked_indices(c));
   RELAXC_TRY(Value * values, c.tensor("values"));
   RELAXC_TRY(bool accumulate, c.flag("accumulate", false));
+  Exprs places(indices->shape().begin(), indices->shape().end() - 1);
+  const int64_t* subscripts = indices->shape().back().constant();
+  for (size_t axis = static_cast<size_t>(*subscripts); axis < x->shape().size(); ++axis)
+    places.push_back(x->shape()[axis]);
+  RELAXC_TRY(values, broadcast(c, values, places));
   return c.term(c.op("scatter_nd", {x, indices, values}, {{"reduction", std::string(accumulate ? "add" : "none")}}));
 }
 
@@ -183,8 +216,8 @@ Result<Term> masked_fill(TvmCall& c) {
 Result<Term> meshgrid(TvmCall& c) {
   RELAXC_TRY(std::vector<Value*> tensors, c.values("tensors"));
   RELAXC_TRY(std::string indexing, c.text("indexing", "ij"));
-  if (indexing != "ij")
-    return c.error("indexing", Kind::unsupported, "R.meshgrid knows indexing=\"ij\", found \"{}\"", indexing);
+  if (indexing != "ij" && indexing != "xy")
+    return c.error("indexing", Kind::invalid_attribute, "indexing is \"ij\" or \"xy\", found \"{}\"", indexing);
   Exprs all;
   for (Value* tensor : tensors) {
     const auto* info = tensor->info->as<relax::TensorInfo>();
@@ -193,10 +226,14 @@ Result<Term> meshgrid(TvmCall& c) {
                      relax::to_string(tensor->info));
     all.push_back((*info->shape)[0]);
   }
+  // "xy": the first vector varies along the second axis, and the second along the first.
+  const bool swapped = indexing == "xy" && tensors.size() > 1;
+  auto axis_of = [&](size_t i) { return swapped && i < 2 ? 1 - i : i; };
+  if (swapped) std::swap(all[0], all[1]);
   std::vector<Term> grids;
   for (size_t i = 0; i < tensors.size(); ++i) {
     Exprs own(tensors.size(), c.context().index(1));
-    own[i] = all[i];
+    own[axis_of(i)] = all[axis_of(i)];
     RELAXC_TRY(Value * column, c.reshape(tensors[i], std::move(own)));
     RELAXC_TRY(Value * grid, c.op("broadcast_to", {column, c.build().shape(all)}));
     grids.push_back(Term::of(grid));

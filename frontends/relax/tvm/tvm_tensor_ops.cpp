@@ -10,11 +10,22 @@ namespace {
 
 using namespace tvm_names;
 
+/// Returns a bound of clip. Those of integers may be real numbers, which are rounded toward 0.
+Result<Value*> bound_of(TvmCall& c, std::string_view param, DType dtype) {
+  if (!dtype.is_integer() || !c.is_real(param)) return c.element(param, dtype);
+  RELAXC_TRY(double real, c.real(param, 0));
+  constexpr double kMost = 9e18;  // what is beyond, infinities and NaN are errors of the next line
+  if (std::abs(real) < kMost)
+    c.put(param, Term::of(Scalar{c.context().index(static_cast<int64_t>(real)), Scalar::kInteger}));
+  return c.element(param, dtype);
+}
+
+/// clip(x, min, max)
 /// clip(x, min, max)
 Result<Term> clip(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("x"));
-  RELAXC_TRY(Value * low, c.element("min", x->dtype()));
-  RELAXC_TRY(Value * high, c.element("max", x->dtype()));
+  RELAXC_TRY(Value * low, bound_of(c, "min", x->dtype()));
+  RELAXC_TRY(Value * high, bound_of(c, "max", x->dtype()));
   RELAXC_TRY(x, c.op("maximum", {x, low}));
   return c.term(c.op("minimum", {x, high}));
 }

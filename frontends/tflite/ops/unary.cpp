@@ -204,7 +204,10 @@ Status leaky_relu(Node& node) {
 
 Status prelu(Node& node) {
   Value *x = node.input(0), *alpha = node.input(1);
-  if (!node.quantized()) return node.set(node.call("nn.prelu", {x, alpha}));
+  if (!node.quantized()) {  // in the text, a vector would be along axis 1
+    if (node.rank(alpha) == 1 && node.rank(x) > 2) alpha = node.reshape(alpha, {1, node.dims(alpha)[0]});
+    return node.set(node.call("nn.prelu", {x, alpha}));
+  }
   float in = node.scale_of(node.in(0)), slope = node.scale_of(node.in(1)), out = node.scale_of(node.out());
   Value* steps = node.add(node.i32(x), static_cast<double>(-node.zero_of(node.in(0))));
   Value* product = node.multiply(steps, node.add(node.i32(alpha), static_cast<double>(-node.zero_of(node.in(1)))));
