@@ -66,17 +66,15 @@ Status tensor_scatter(Node& node) {
 Result<std::vector<Expr>> pads_of(Node& node, Value* x) {
   size_t rank = x->shape().size();
   std::vector<Expr> given, axes;
-  if (node.opset < 11) {
-    for (int64_t pad : node.ints_attr(node.opset < 2 ? "paddings" : "pads")) given.push_back(node.index(pad));
-  } else {
-    std::optional<int64_t> count;
-    if (!node.has(3)) count = 2 * static_cast<int64_t>(rank);
-    RELAXC_TRY(given, node.ints(1, count));
-  }
   if (node.has(3)) {
     RELAXC_TRY(axes, axis_exprs(node, 3, "axes", static_cast<int64_t>(rank)));
   } else {
     for (size_t i = 0; i < rank; ++i) axes.push_back(node.index(static_cast<int64_t>(i)));
+  }
+  if (node.opset < 11) {
+    for (int64_t pad : node.ints_attr(node.opset < 2 ? "paddings" : "pads")) given.push_back(node.index(pad));
+  } else {
+    RELAXC_TRY(given, node.ints(1, 2 * static_cast<int64_t>(axes.size())));
   }
   if (given.size() != 2 * axes.size())
     return node.error(Kind::invalid_value, "there are {} pads for {} axes", given.size(), axes.size());

@@ -88,7 +88,10 @@ Status sum_of(Node& node) {
 Status log_sum_exp(Node& node) {
   RELAXC_TRY(Reduction r, reduction(node));
   if (r.nothing) return node.forward(0, 0);  // log(exp(x)) is x
-  return node.set(0, reduce(node, "log_sum_exp", r, r.x));
+  const DType dtype = r.x->dtype();          // of integers it is taken in float64
+  RELAXC_TRY(r.x, astype(node, r.x, dtype.is_float() ? dtype : DType::f(64)));
+  RELAXC_TRY(Value * y, reduce(node, "log_sum_exp", r, r.x));
+  return node.set(0, astype(node, y, dtype));
 }
 
 /// Folds a product, sum, minimum or maximum of a known list. Returns false if it cannot.

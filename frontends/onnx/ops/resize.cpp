@@ -167,8 +167,10 @@ Result<Target> target_of(Node& node, const std::vector<Expr>& dims, const std::v
 /// Returns the region to crop, if it is read at run time: starts of all axes, then ends.
 Result<Value*> region_of(Node& node, const std::vector<int64_t>& axes, size_t rank) {
   RELAXC_TRY(Value * roi, node.input(1));
-  if (roi->shape().size() != 1 || !roi->shape()[0].is_constant(static_cast<int64_t>(2 * axes.size())))
+  if (roi->shape().size() != 1)
     return node.error(Kind::invalid_value, "the roi of {} axes is {}", axes.size(), relax::to_string(roi->info));
+  RELAXC_TRY(roi,
+             with_shape(node, roi, {node.index(static_cast<int64_t>(2 * axes.size()))}, "twice the number of axes"));
   RELAXC_TRY(Value * begins, all_of(node, rank, 0));
   RELAXC_TRY(Value * ends, all_of(node, rank, 1));
   RELAXC_TRY(Value * whole, node.call("concat", {begins, ends}, {{"axis", int64_t{0}}}));

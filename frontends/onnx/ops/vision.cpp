@@ -21,11 +21,13 @@ Status grid_sample(Node& node) {
 }
 
 /// Returns coordinates of `count` points between the borders -1 and 1: at pixel centres, or with `corners`, the first
-/// and last are on the borders.
+/// and last are on the borders. A single point is then the first, as in ONNX's reference; ONNX Runtime takes it for the
+/// last, PyTorch for the middle.
 Result<Value*> coordinates(Node& node, Expr count, DType dtype, bool corners) {
   RELAXC_TRY(Value * at, node.call("arange", {node.shape({node.index(0), count, node.index(1)})}));
   RELAXC_TRY(at, astype(node, at, dtype));
-  RELAXC_TRY(Value * total, node.call("shape_to_tensor", {node.shape({corners ? count - 1 : count})}));
+  RELAXC_TRY(Value * total,
+             node.call("shape_to_tensor", {node.shape({corners ? arith::max(count - 1, node.index(1)) : count})}));
   RELAXC_TRY(total, astype(node, total, dtype));
   RELAXC_TRY(Value * twice, node.call("multiply", {at, node.scalar(dtype, 2)}));
   if (!corners) {
