@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,9 @@ Result<LoadedModel> load_model(const std::string& path, const relax::MemoryFiles
 
 /// Returns the dtype of a TensorProto.DataType; fails for string, complex and types that relaxc does not have.
 Result<DType> dtype_of(int32_t data_type, Location where, Diagnostics& diag);
-/// Returns ONNX's name for it: "float", "int4", "data type 77".
+/// Returns the TensorProto.DataType of a dtype; nullopt if ONNX has none for it.
+std::optional<int32_t> data_type_of(DType dtype);
+/// Returns ONNX's name for a TensorProto.DataType: "float", "int4", "data type 77".
 std::string data_type_name(int32_t data_type);
 
 /// Returns a tensor of the model as a constant: a slice of the file if its bytes are in the form that is used, else an

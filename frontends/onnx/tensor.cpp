@@ -213,6 +213,12 @@ std::string data_type_name(int32_t data_type) {
   return type == nullptr ? "data type " + std::to_string(data_type) : std::string(type->name);
 }
 
+std::optional<int32_t> data_type_of(DType dtype) {
+  for (const DataType& type : kDataTypes)
+    if (type.dtype == dtype) return type.code;
+  return std::nullopt;
+}
+
 Result<DType> dtype_of(int32_t data_type, Location where, Diagnostics& diag) {
   const DataType* type = find_data_type(data_type);
   if (type == nullptr)

@@ -30,6 +30,7 @@ class Form(ProgramTest):
     def test_an_extension_that_selects_no_format(self):
         self.refuses(2, "the extension of 'm.xyz' selects no format", "relu.onnx", "-o", "m.xyz")
         self.refuses(2, "selects no format", "relu.onnx", "-o", "m.v2")
+        self.refuses(2, "-o m.o --report=m.onnx writes an object and the graph of what runs", "relu.onnx", "-o", "m.onnx")
         self.refuses(2, "an output is a file", "relu.onnx", "-o", "-", "--emit=relax")
         self.assertFalse((self.path / "-").exists())
 

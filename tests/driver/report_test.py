@@ -153,7 +153,7 @@ def main(x: R.Tensor(("n", 3, "h", "w"), "float32"), a: R.Tensor((8, 3, 3, 3), "
         self.assertEqual(first, second)
 
     def test_refusals(self):
-        self.refuses(2, "a report is .html or .json", "relu.relax", "-o", "m.o", "--report=m.txt")
+        self.refuses(2, "a report is .html, .json or .onnx", "relu.relax", "-o", "m.o", "--report=m.txt")
         self.refuses(2, "--report is for compiled models", "relu.relax", "-o", "m.relax", "--report=m.json")
         self.refuses(2, "cannot be both the output and the report", "relu.relax", "-o", "m.json", "--emit=obj",
                      "--report=m.json")
@@ -170,7 +170,7 @@ def main(x: R.Tensor(("n", 3, "h", "w"), "float32"), a: R.Tensor((8, 3, 3, 3), "
         self.assertLess(sum(times), profile["measured"]["seconds"])
         self.compiles(*bench, "--report=m.json")  # without --profile, kernels are estimated
         self.assertNotIn("measured", json.loads((self.path / "m.json").read_text())["profiles"][0])
-        self.refuses(2, "a report is .html or .json", *bench, "--profile", "--report=m.txt")
+        self.refuses(2, "a report is .html, .json or .onnx", *bench, "--profile", "--report=m.txt")
 
     @unittest.skipUnless(shutil.which("chromium"), "chromium is not installed: the page is not drawn")
     def test_a_browser_shows_measured_times(self):

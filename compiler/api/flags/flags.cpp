@@ -219,7 +219,8 @@ void add_file_flags(CLI::App& app, CompileOptions& o) {
       ->type_name("FILE");
   app.add_option("--write-schedules", o.write_schedules, "also write how each kernel is scheduled, for --schedules")
       ->type_name("FILE");
-  app.add_option("--report", o.report, "also write a page (.html) or data (.json) on graphs, kernels and memory")
+  app.add_option("--report", o.report,
+                 "also write a page (.html), data (.json) or a graph for Netron (.onnx) on kernels")
       ->type_name("FILE");
 }
 

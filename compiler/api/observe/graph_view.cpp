@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -27,9 +28,9 @@ class Viewing {
     for (relax::Function* function : module.functions()) {
       view_.functions.push_back(function->name);
       for (const Value* parameter : function->body().arguments)
-        makers_[parameter] = {add({parameter->name, "input", relax::to_string(parameter->info), {}, current(), -1})};
+        makers_[parameter] = {add(end_node("input", parameter->name), parameter)};
       region(function->body(), -1, 0);
-      for (const Value* result : function->body().results()) output(result);
+      outputs(*function);
     }
     for (const auto& [from, to] : edges_) view_.edges.emplace_back(from, to);
   }
@@ -38,16 +39,38 @@ class Viewing {
  private:
   int32_t current() const { return static_cast<int32_t>(view_.functions.size()) - 1; }
 
-  int32_t add(GraphNode node) {
+  /// Returns the node of an input or a result of the current function.
+  GraphNode end_node(const char* kind, std::string label) const {
+    GraphNode node;
+    node.label = std::move(label), node.kind = kind, node.function = current();
+    return node;
+  }
+
+  /// Adds a node whose first result is `value`, which may be null.
+  int32_t add(GraphNode node, const Value* value) {
+    if (value != nullptr) {
+      node.type = relax::to_string(value->info);
+      if (const auto* tensor = value->info->as<relax::TensorInfo>()) node.tensor = describe(*tensor);
+    }
     view_.nodes.push_back(std::move(node));
     return static_cast<int32_t>(view_.nodes.size()) - 1;
   }
 
-  void output(const Value* result) {
-    if (result == nullptr) return;
-    int32_t node = add(
-        {result->name.empty() ? "result" : result->name, "output", relax::to_string(result->info), {}, current(), -1});
-    connect(*result, node);
+  /// Adds a node for each result of a function: what it returns, or the fields if that is a tuple.
+  void outputs(const relax::Function& function) {
+    std::vector<const Value*> results;
+    for (const Value* result : function.body().results()) {
+      const bool fields = result != nullptr && result->op != nullptr && result->op->kind == OpKind::kTuple;
+      if (!fields) results.push_back(result);
+      if (fields) results.insert(results.end(), result->op->operands().begin(), result->op->operands().end());
+    }
+    std::vector<std::string> names = function.output_names;
+    if (names.size() != results.size()) names.assign(results.size(), "");  // it names the fields of tuples in tuples
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i] == nullptr) continue;
+      std::string name = names[i].empty() ? results[i]->name : names[i];
+      connect(*results[i], add(end_node("output", name.empty() ? "result" : std::move(name)), results[i]));
+    }
   }
 
   void connect(const Value& from, int32_t to) {
@@ -64,7 +87,7 @@ class Viewing {
         pass_through(*op);
         continue;
       }
-      int32_t node = add(describe(*op, parent, index));
+      int32_t node = add(describe(*op, parent, index), op->results.empty() ? nullptr : op->results[0]);
       for (const Value* operand : op->operands())
         if (operand != nullptr) connect(*operand, node);
       for (const Value* result : op->results) makers_[result] = {node};
@@ -79,6 +102,14 @@ class Viewing {
         made.insert(made.end(), from->second.begin(), from->second.end());
   }
 
+  static GraphTensor describe(const relax::TensorInfo& info) {
+    GraphTensor tensor{info.dtype, {}};
+    if (!info.shape) return tensor;
+    tensor.dims.emplace();
+    for (arith::Expr dim : *info.shape) tensor.dims->push_back(arith::to_string(dim));
+    return tensor;
+  }
+
   GraphNode describe(const Op& op, int32_t parent, int32_t region) const {
     GraphNode node;
     node.kind = op.kind == OpKind::kOperator ? "op" : !op.regions.empty() ? "control" : "kernel";
@@ -88,7 +119,6 @@ class Viewing {
       node.label = op.kind == OpKind::kIf ? "if" : "loop";
     else
       node.label = op.callee.empty() ? "call" : op.callee;
-    if (!op.results.empty()) node.type = relax::to_string(op.results[0]->info);
     for (Location origin : op.origins.empty() ? std::vector<Location>{op.location} : op.origins)
       if (std::string place = short_location(origin);
           !place.empty() && std::find(node.sources.begin(), node.sources.end(), place) == node.sources.end())
@@ -157,6 +187,20 @@ class DotText {
 
 GraphView view_graph(const relax::Module& module) {
   return Viewing(module).take();
+}
+
+std::vector<int32_t> groups_of(const GraphView& before, const GraphView& after) {
+  std::map<std::string, int32_t> by_source;
+  for (size_t i = 0; i < after.nodes.size(); ++i)
+    for (const std::string& source : after.nodes[i].sources) by_source.emplace(source, static_cast<int32_t>(i));
+  std::vector<int32_t> groups;
+  for (const GraphNode& node : before.nodes) {
+    groups.push_back(-1);
+    for (const std::string& source : node.sources)
+      if (auto found = by_source.find(source); found != by_source.end() && groups.back() < 0)
+        groups.back() = found->second;
+  }
+  return groups;
 }
 
 std::string dot_text(const GraphView& graph, const std::string& title) {

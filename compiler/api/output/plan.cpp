@@ -108,8 +108,8 @@ bool names_text(const CompileOptions& options) {
 Status check_report(const CompileOptions& options, Diagnostics& diag) {
   if (options.report.empty()) return Done{};
   std::string extension = fs::path(options.report).extension().string();
-  if (extension != ".html" && extension != ".json")
-    return diag.error(nullptr, Kind::usage, "--report={}: a report is .html or .json", options.report);
+  if (extension != ".html" && extension != ".json" && extension != ".onnx")
+    return diag.error(nullptr, Kind::usage, "--report={}: a report is .html, .json or .onnx", options.report);
   if (names_text(options) || !options.passes.stop_after.empty())
     return diag.error(nullptr, Kind::usage, "--report is for compiled models: give an output that is not text");
   return Done{};
@@ -165,6 +165,12 @@ Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag
                       "-o -: an output is a file, which is there only once it is whole; name one");
   OutputPlan plan;
   std::optional<Emit> emit = options.emit ? options.emit : format_of_path(options.output);
+  if (!emit && fs::path(options.output).extension() == ".onnx")
+    return diag.error(
+        nullptr, Kind::usage,
+        "relaxc does not write ONNX models; -o {} --report={} writes an object and the graph of what runs "
+        "for viewers such as Netron",
+        with_extension(options.output, ".o"), options.output);
   if (!emit)
     return diag.error(nullptr, Kind::usage, "the extension of '{}' selects no format; use {}, or --emit",
                       options.output, format_extensions());

@@ -15,20 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns which node of the final graph each source became a part of.
-std::map<std::string, int32_t> groups_of(const GraphView& after) {
-  std::map<std::string, int32_t> groups;
-  for (size_t i = 0; i < after.nodes.size(); ++i)
-    for (const std::string& source : after.nodes[i].sources) groups.emplace(source, static_cast<int32_t>(i));
-  return groups;
-}
-
-Json as_json(const GraphView& graph, const std::map<std::string, int32_t>& groups) {
-  auto group = [&](const GraphNode& node) {
-    for (const std::string& source : node.sources)
-      if (auto found = groups.find(source); found != groups.end()) return found->second;
-    return -1;
-  };
+/// `groups` are the nodes of the final graph that do the work of this one's.
+Json as_json(const GraphView& graph, const std::vector<int32_t>& groups) {
   Json nodes = Json::array(), edges = Json::array();
   for (const GraphNode& node : graph.nodes)
     nodes.push_back({{"label", node.label},
@@ -38,7 +26,7 @@ Json as_json(const GraphView& graph, const std::map<std::string, int32_t>& group
                      {"function", graph.functions.at(static_cast<size_t>(node.function))},
                      {"parent", node.parent},
                      {"region", node.region},
-                     {"group", group(node)}});
+                     {"group", groups.at(nodes.size())}});
   for (const auto& [from, to] : graph.edges) edges.push_back({from, to});
   return {{"nodes", nodes}, {"edges", edges}};
 }
@@ -84,7 +72,6 @@ Json as_json(const EntryProfile& profile, const std::map<std::string, std::strin
 }
 
 Json as_json(const PerformanceReport& report) {
-  std::map<std::string, int32_t> groups = groups_of(report.after);
   Json profiles = Json::array(), passes = Json::array();
   for (const EntryProfile& profile : report.profiles) profiles.push_back(as_json(profile, report.explanations));
   for (const auto& [name, took] : report.pass_milliseconds) passes.push_back({{"pass", name}, {"milliseconds", took}});
@@ -92,8 +79,8 @@ Json as_json(const PerformanceReport& report) {
           {"producer", report.producer},
           {"target", report.target},
           {"weight_bytes", report.weight_bytes},
-          {"before", as_json(report.before, groups)},
-          {"after", as_json(report.after, groups)},
+          {"before", as_json(report.before, groups_of(report.before, report.after))},
+          {"after", as_json(report.after, groups_of(report.after, report.after))},
           {"profiles", profiles},
           {"passes", passes}};
 }

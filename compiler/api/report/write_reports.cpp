@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "compiler/api/report/budget.h"
+#include "compiler/api/report/kernel_graph.h"
 #include "compiler/api/report/manifest.h"
 
 namespace relaxc::api {
@@ -44,8 +45,10 @@ PerformanceReport report_on(const CompileOptions& options, const Artifact& artif
 }
 
 Status write_report(const PerformanceReport& report, const std::string& path, Outputs& outputs) {
-  const bool page = fs::path(path).extension() == ".html";
-  return outputs.write(path, page ? report_html(report) : report_json(report));
+  const std::string extension = fs::path(path).extension().string();
+  return outputs.write(path, extension == ".html"   ? report_html(report)
+                             : extension == ".onnx" ? kernel_graph_onnx(report)
+                                                    : report_json(report));
 }
 
 std::vector<EntryProfile> profiles_of(const Artifact& artifact, const interface::Entry& entry) {
