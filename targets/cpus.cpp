@@ -9,6 +9,7 @@
 // less.
 #include <algorithm>
 #include <iterator>
+#include <variant>
 
 #include "targets/machine.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 struct CpuNumber {
   std::string_view cpu;
-  double MachineModel::*member;
+  std::variant<int64_t MachineModel::*, double MachineModel::*> member;
   double value;
 };
 
@@ -37,6 +38,9 @@ constexpr CpuNumber kNumbers[] = {
 
     {"x86-64-v3", &M::prefetch_terms, 12},      {"znver1", &M::prefetch_terms, 12},
     {"znver2", &M::prefetch_terms, 12},         {"znver3", &M::prefetch_terms, 12},
+
+    {"x86-64-v3", &M::sum_block_bytes, 34816},  {"znver1", &M::sum_block_bytes, 34816},
+    {"znver2", &M::sum_block_bytes, 34816},     {"znver3", &M::sum_block_bytes, 34816},
 };
 
 }  // namespace
@@ -44,14 +48,15 @@ constexpr CpuNumber kNumbers[] = {
 MachineModel model_of_cpu(std::string_view cpu) {
   MachineModel model;
   for (const CpuNumber& row : kNumbers)
-    if (row.cpu == cpu) model.*row.member = row.value;
+    if (row.cpu == cpu)
+      std::visit([&](auto member) { model.*member = static_cast<std::decay_t<decltype(model.*member)>>(row.value); },
+                 row.member);
   return model;
 }
 
 bool differs_by_cpu(const ModelField& field) {
-  const auto* member = std::get_if<double MachineModel::*>(&field.member);
-  return member != nullptr && std::any_of(std::begin(kNumbers), std::end(kNumbers),
-                                          [&](const CpuNumber& row) { return row.member == *member; });
+  return std::any_of(std::begin(kNumbers), std::end(kNumbers),
+                     [&](const CpuNumber& row) { return row.member == field.member; });
 }
 
 }  // namespace relaxc

@@ -124,6 +124,10 @@ constexpr ModelField kFields[] = {
     {"prefetch_terms", &M::prefetch_terms, 0, 4096, false,
      "terms of a sum ahead of which lines of its operands are prefetched that are not in the first level; 0: none",
      "measured on a Zen 3 with 1x1 convolutions at 7x7 and 14x14; other CPUs were not (targets/cpus.cpp has the rows)"},
+    {"sum_block_bytes", &M::sum_block_bytes, 0, 1073741824, false,
+     "most bytes that the tiles of a panel read for a block of terms of their sums; 0: sums have no blocks",
+     "measured on a Zen 3 with 1x1 convolutions at 7x7 (docs/performance.md); other CPUs were not (targets/cpus.cpp "
+     "has the rows)"},
     {"memory_run_elements", &M::memory_run_elements, 1, 1048576, false,
      "consecutive elements that memory reads fast",
      "kept"},

@@ -40,8 +40,8 @@ struct MachineModel {
   double l2_vector_cycles = 1.3, far_vector_cycles = 3, far_stall_cycles = 0.13;
   double memory_bytes_per_cycle = 8, reread_bytes_per_cycle = 16;
   double memory_store_cycles = 24, memory_trip_cycles = 4;
-  int64_t prefetch_bytes = 1024, memory_run_elements = 512;
-  double prefetch_terms = 0;
+  int64_t prefetch_bytes = 1024, prefetch_terms = 0, memory_run_elements = 512;
+  int64_t sum_block_bytes = 0;
 
   double access_nanoseconds = 0.5, operation_nanoseconds = 0.2, call_nanoseconds = 3;
   double row_wait_nanoseconds = 40;

@@ -101,11 +101,12 @@ FUNCTIONS = {
 
 
 
-def convolution(size, channels, filters, kernel, stride, groups=1):
-    """On an image or map whose height and width are open, with the padding that keeps the size."""
+def convolution(size, channels, filters, kernel, stride, groups=1, is_open=True):
+    """On an image or map whose height and width may be open, with the padding that keeps the size."""
     graph = Graph()
     out = graph.conv("x", channels, filters, kernel, stride, groups=groups, act="Relu")
-    return (graph, {"x": [1, channels, "height", "width"]}, {out: [1, filters, None, None]},
+    dims = ["height", "width"] if is_open else [size, size]
+    return (graph, {"x": [1, channels, *dims]}, {out: [1, filters, None, None]},
             [normal(1, channels, size, size)])
 
 
@@ -123,7 +124,15 @@ CONVOLUTIONS |= {f"depthwise_s{stride}_{channels}_at_{size}":
                                         (2, ((112, 96), (56, 144), (28, 192), (14, 576))))
                  for size, channels in shapes}
 
-OPERATORS = {**ORDERS, **MOVES, **FUNCTIONS, **CONVOLUTIONS}
+# Where the weights and the map are more than the first level of cache holds, and a map's rows are short.
+LONG_SUMS = {f"fixed_{kernel}x{kernel}_s{stride}_{channels}_{filters}_at_{size}":
+             (lambda shape=(size, channels, filters, kernel, stride): convolution(*shape, is_open=False))
+             for kernel, stride, shapes in (
+                 (1, 1, ((7, 512, 2048), (7, 1024, 512), (7, 2048, 512))),
+                 (3, 2, ((56, 128, 128), (28, 256, 256), (14, 512, 512))))
+             for size, channels, filters in shapes}
+
+OPERATORS = {**ORDERS, **MOVES, **FUNCTIONS, **CONVOLUTIONS, **LONG_SUMS}
 
 
 def model(name):

@@ -44,7 +44,8 @@ class Models(unittest.TestCase):
         self.assertEqual(done.stdout.count("outputs agree"), len(SMALL) + 2)  # two of them have two sizes
 
     def test_operators_agree(self):
-        names = ["topk_10_of_1000.equal", "suppression_1000", "nchw_to_nhwc", "gather_4096_of_64", "cumsum_columns"]
+        names = ["topk_10_of_1000.equal", "suppression_1000", "nchw_to_nhwc", "gather_4096_of_64", "cumsum_columns",
+                 "fixed_1x1_s1_1024_512_at_7", "fixed_3x3_s2_256_256_at_28"]
         generate = [sys.executable, ROOT / "bench/models/generate.py", self.folder / "operators", "--operators", *names]
         subprocess.run(generate, check=True, stdout=subprocess.DEVNULL)
         models = [self.folder / "operators" / name / "model.onnx" for name in names]

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "compiler/schedule/primitives/bind_axes.h"
+#include "compiler/schedule/primitives/block_sum.h"
 #include "compiler/schedule/primitives/cache_read.h"
 #include "compiler/schedule/primitives/cache_window.h"
 #include "compiler/schedule/primitives/cache_write.h"
@@ -61,12 +62,13 @@
 
 namespace relaxc::schedule {
 
-using Step = std::variant<BindAxes, CacheRead, CacheWindow, CacheWrite, Chunk, Collapse, ComputeAt, DecomposeReduction,
-                          Distribute, DropUnitLoop, FactorOut, FocusNests, FocusStatements, Fuse, FusedConvPoolTiling,
-                          Inline, InterleaveWords, Jam, JamInner, LiftAllocs, MergeRows, OnlineSoftmax, Pack, PadTo,
-                          PairTerms, Parallel, PoolRows, Prefetch, PrefetchIterations, Reassociate, ReduceInLanes,
-                          Reorder, ReverseComputeAt, ScalarReplace, SimplifySubscripts, Split, SplitOverlapped,
-                          StageLoads, StripMineNests, StripMineRows, TensorizeBFloatDot, TensorizeDot4, TensorizeDot8,
-                          Tile, TileMatrixDots, TileSums, Unfocus, Unroll, UseFma, Vectorize, WidenBytes, Winograd>;
+using Step =
+    std::variant<BindAxes, BlockSum, CacheRead, CacheWindow, CacheWrite, Chunk, Collapse, ComputeAt, DecomposeReduction,
+                 Distribute, DropUnitLoop, FactorOut, FocusNests, FocusStatements, Fuse, FusedConvPoolTiling, Inline,
+                 InterleaveWords, Jam, JamInner, LiftAllocs, MergeRows, OnlineSoftmax, Pack, PadTo, PairTerms, Parallel,
+                 PoolRows, Prefetch, PrefetchIterations, Reassociate, ReduceInLanes, Reorder, ReverseComputeAt,
+                 ScalarReplace, SimplifySubscripts, Split, SplitOverlapped, StageLoads, StripMineNests, StripMineRows,
+                 TensorizeBFloatDot, TensorizeDot4, TensorizeDot8, Tile, TileMatrixDots, TileSums, Unfocus, Unroll,
+                 UseFma, Vectorize, WidenBytes, Winograd>;
 
 }  // namespace relaxc::schedule

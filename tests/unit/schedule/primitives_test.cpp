@@ -302,6 +302,56 @@ TEST_CASE("a reduction is decomposed, its consumer moved to it, and is jammed") 
   });
 }
 
+TEST_CASE("a sum goes by blocks of its terms, and its bits stay") {
+  arith::Context context;
+  for (int64_t size : {1, 2, 5, 9})
+    keeps(context, product(context), [&](Tree& s) {
+      done(s, schedule::BindAxes{});
+      auto loops = loops_of(s);
+      auto blocks = blocks_of(s);
+      CHECK_FALSE(schedule::apply(s, schedule::BlockSum{loops[1], loops[2], size}));  // sums are in memory
+      done(s, schedule::DecomposeReduction{blocks[0], loops[2]});
+      done(s, schedule::ReverseComputeAt{blocks[1], loops[1], {loops[0], loops[1]}});
+      done(s, schedule::ScalarReplace{s.root().as<tir::Alloc>()->buffer, loops[1], true});
+      CHECK_FALSE(schedule::apply(s, schedule::BlockSum{loops[0], loops[2], size}));  // nothing bounds the rows
+      CHECK_FALSE(schedule::apply(s, schedule::BlockSum{loops[1], loops[2], 0}));
+      CHECK_FALSE(schedule::apply(s, schedule::BlockSum{loops[2], loops[1], size}));
+      done(s, schedule::StageLoads{blocks[0], loops[1]});
+      done(s, schedule::BlockSum{loops[1], loops[2], size});
+      auto columns = done(s, schedule::Split{loops[1], 3, Tail::kPeel});
+      done(s, schedule::Vectorize{columns.inner});
+      done(s, schedule::JamInner{columns.inner});
+    });
+}
+
+TEST_CASE("only the outermost loop of a sum goes by blocks as it is, others need a mark") {
+  arith::Context context;
+  const PrimFunc f = testing::conv(context, {.c = 4, .h = 6, .w = 6, .out = 4}, true);
+  keeps(context, f, [&](Tree& s) {
+    done(s, schedule::BindAxes{});
+    auto loops = loops_of(s);  // n, out, rows, columns, channels, two of taps
+    auto blocks = blocks_of(s);
+    done(s, schedule::DecomposeReduction{blocks[0], loops[4]});
+    done(s, schedule::ReverseComputeAt{blocks[1], loops[3], {loops[0], loops[1], loops[2], loops[3]}});
+    done(s, schedule::ScalarReplace{s.root().as<tir::Alloc>()->buffer, loops[3], true});
+    CHECK_FALSE(schedule::apply(s, schedule::BlockSum{loops[1], loops[6], 2}));
+    done(s, schedule::BlockSum{loops[1], loops[4], 3});
+  });
+  keeps(
+      context, f,
+      [&](Tree& s) {
+        done(s, schedule::BindAxes{});
+        auto loops = loops_of(s);
+        auto blocks = blocks_of(s);
+        done(s, schedule::DecomposeReduction{blocks[0], loops[4]});
+        done(s, schedule::ReverseComputeAt{blocks[1], loops[3], {loops[0], loops[1], loops[2], loops[3]}});
+        done(s, schedule::ScalarReplace{s.root().as<tir::Alloc>()->buffer, loops[3], true});
+        done(s, schedule::Reassociate{blocks[0]});
+        done(s, schedule::BlockSum{loops[1], loops[6], 2});
+      },
+      true);
+}
+
 TEST_CASE("fused multiply-add and lanes change rounding, and no whole number") {
   arith::Context context;
   auto lanes = [&](int64_t count) {

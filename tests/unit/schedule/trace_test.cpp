@@ -501,6 +501,8 @@ TEST_CASE("rules and tests use every primitive, so that each is read back from w
       {filtered(context), "bind_axes; tile [i0#2, i1#2] [2, 8]; cache_read row i0_i; cache_write y i1_i"},
       {testing::matmul(context, {}, context.index(9), context.index(33), context.index(7), false, false),
        "decompose_reduction y k0; bind_axes; cache_write y i0; cache_read weight i1"},
+      {testing::matmul(context, {}, context.index(9), context.index(33), context.index(7), false, false),
+       "decompose_reduction y k0; bind_axes; scalar_replace y i1 store; block_sum i1 k0 3"},
   };
   for (const auto& [kernel, text] : steps) {
     std::vector<schedule::PackedParam> packed;

@@ -12,9 +12,8 @@
 // for the line some bytes after it, which must stay in the first level until a later tile reads it: the more channels,
 // the fewer bytes. 1 KiB ahead, as few channels need it, took 1.4 to 1.6 of the time for 32 and 96 channels on a Zen 3.
 //
-// Rejected: blocks of terms whose part of a panel stays in the first level. Without prefetches, on a Zen 3, blocks of
-// 128 terms bring 49x960 by 960x160 from 64 to 80 GFLOP/s, blocks of 160 and more little, and prefetches 82 in one
-// pass.
+// Where an image is so small that all that a block of terms reads of it stays in the first level, blocks of terms do
+// more, and nothing is prefetched (sum_blocks.h).
 #include "compiler/schedule/strategies/parts/prefetching.h"
 
 #include <algorithm>
@@ -117,10 +116,9 @@ Prefetching prefetching_of(const Draft& draft, const TileShape& shape, bool vect
   const int64_t* columns = view.extent(form.vector);
   if (vectors_inside && columns != nullptr) in_turns.vectors = (*columns + form.lanes - 1) / form.lanes;
   const TermReads reads = TermQuestions(draft, in_turns).reads();
-  if (view.terms() < kLeastOfAhead * target.prefetch_terms) return plan;
+  if (view.terms() < kLeastOfAhead * static_cast<double>(target.prefetch_terms)) return plan;
   const double bytes = reads.bytes * view.terms();
-  if (reads.by_lines && bytes > kTileOfL1 * static_cast<double>(target.l1_bytes))
-    plan.terms = static_cast<int64_t>(target.prefetch_terms);
+  if (reads.by_lines && bytes > kTileOfL1 * static_cast<double>(target.l1_bytes)) plan.terms = target.prefetch_terms;
   return plan;
 }
 

@@ -20,6 +20,7 @@
 #include "compiler/schedule/strategies/parts/pack_constants.h"
 #include "compiler/schedule/strategies/parts/prefetching.h"
 #include "compiler/schedule/strategies/parts/reduction_view.h"
+#include "compiler/schedule/strategies/parts/sum_blocks.h"
 #include "compiler/schedule/strategies/parts/sum_order.h"
 #include "compiler/schedule/strategies/parts/tile_loops.h"
 #include "compiler/schedule/strategies/parts/tile_shape.h"
@@ -130,6 +131,7 @@ bool rows_are_wide(const Draft& draft) {
 
 struct RegisterTile {
   TileShape shape;
+  SumBlocks blocks = {};
   Prefetching prefetching = {};
   bool wide_rows = false;            ///< widen bytes before the columns that read them
   std::optional<Decision> decision;  ///< about the shape
@@ -146,7 +148,8 @@ RegisterTile plan_register_tile(const Draft& draft, Expr value) {
   for (const TileShape& tile : tiles) names.push_back(fmt::format("{}x{}", tile.unrolled, tile.vectors));
   plan.decision = draft.knobs.decide("tile", std::move(names));
   plan.shape = tiles[plan.decision->taken];
-  plan.prefetching = prefetching_of(draft, plan.shape, reads_vectors_in_turns(draft));
+  if (!plan.wide_rows) plan.blocks = sum_blocks_of(draft, plan.shape);
+  if (plan.blocks.loop == 0) plan.prefetching = prefetching_of(draft, plan.shape, reads_vectors_in_turns(draft));
   return plan;
 }
 
@@ -251,10 +254,12 @@ class TileCuts {
   const Remainder rest_;
 };
 
-Legal<> pack_and_cut(Draft& draft, const TileShape& shape, TileCuts& cuts, std::vector<BufferRef>& packed) {
+Legal<> pack_and_cut(Draft& draft, const RegisterTile& plan, TileCuts& cuts, std::vector<BufferRef>& packed) {
   const ReductionForm& form = draft.reduction;
+  const TileShape& shape = plan.shape;
   if (form.unrolled != 0) RELAXC_LEGAL(pack_along(draft, form.unrolled, shape.unrolled, packed));
   RELAXC_LEGAL(pack_along(draft, form.vector, shape.vectors * form.lanes, packed));
+  if (plan.blocks.loop != 0) RELAXC_LEGAL(block_sums(draft, plan.blocks));
   return cuts.cut();
 }
 
@@ -267,7 +272,7 @@ Legal<> carry_out(const RegisterTile& plan, Draft& draft) {
   if (plan.wide_rows) {
     RELAXC_STEP(is_cut, cuts.cut_wide(packed));
   }
-  if (!is_cut) RELAXC_LEGAL(pack_and_cut(draft, plan.shape, cuts, packed));
+  if (!is_cut) RELAXC_LEGAL(pack_and_cut(draft, plan, cuts, packed));
   for (uint32_t loop : cuts.lanes) {
     RELAXC_LEGAL(apply(tree, Vectorize{loop}));
     if (plan.prefetching.bytes != 0) RELAXC_LEGAL(apply(tree, Prefetch{loop, plan.prefetching.bytes}));
