@@ -102,6 +102,7 @@ class Axis {
              : d.has(kScales) ? element(kScales, axis)
                               : cast(kF64, out_) / cast(kF64, in_);
     widens_ = d.attrs().flag("antialias") && !(known_scale_ >= 1);
+    may_be_far_ = d.has(kScales) || mode_ == "tf_crop_and_resize";
     if (mode_ != "tf_crop_and_resize") return;
     begin_ = d.has(kRoi) ? element(kRoi, axis) : number(roi[k]);
     length_ = d.has(kRoi) ? element(kRoi, axis + rank) - begin_ : number(roi[k + roi.size() / 2] - roi[k]);
@@ -146,6 +147,14 @@ class Axis {
     return middle - half;
   }
 
+  /// Returns the same, but no further from x than float64 counts elements one by one, so that a tap that is a few
+  /// elements away is an index as well: a region or a scale that is data may be anywhere.
+  Expr near_position(Expr i) const {
+    constexpr double kFarthest = 9007199254740992.0;  // 2^53
+    Expr at = position(i);
+    return may_be_far_ ? arith::max(number(-kFarthest), arith::min(at, number(kFarthest))) : at;
+  }
+
   /// Returns how often each element of x is repeated, if nearest rounding amounts to that; else 0.
   int64_t repeats(const std::string& rounding) const {
     const auto whole = static_cast<int64_t>(known_scale_);
@@ -172,7 +181,7 @@ class Axis {
   Expr in_, out_, scale_;
   std::string mode_;
   double known_scale_ = 0;  ///< 0 if it is not known at compile time
-  bool given_ = false, widens_ = false;
+  bool given_ = false, widens_ = false, may_be_far_ = false;
   Expr begin_, length_;  ///< the region that is cut out, relative to the extent of x
 };
 
@@ -317,10 +326,10 @@ class Resize {
   Expr first_tap(size_t k) const { return axes_[k].first_tap(mode_ == "cubic" ? 2 : 1); }
 
   /// Returns tap `r` of element `i` along axis `k`, as an element of x; `weight` returns its weight.
-  Expr tap(size_t k, Expr i, Expr r) const { return floor_index(axes_[k].position(i)) + r + first_tap(k); }
+  Expr tap(size_t k, Expr i, Expr r) const { return floor_index(axes_[k].near_position(i)) + r + first_tap(k); }
   Expr weight(size_t k, Expr i, Expr r) const {
     const Axis& axis = axes_[k];
-    Expr at = tap(k, i, r), distance = axis.position(i) - cast(kF64, at);
+    Expr at = tap(k, i, r), distance = axis.near_position(i) - cast(kF64, at);
     if (axis.widens()) distance = axis.squeezed(distance);
     Expr w = kernel(call(Intrinsic::k_abs, distance));
     return d_.attrs().flag("exclude_outside") ? select(arith::eq(at, axis.clamped(at)), w, axis.number(0)) : w;

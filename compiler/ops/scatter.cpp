@@ -130,8 +130,13 @@ Stmt define_update(DefineContext& d) {
   });
   Stmt writes = b.nest(updates->shape, [&](const Indices& i) {
     Indices to = i;
-    to[axis] = begin(i[0]) + i[axis];
-    if (circular) to[axis] = arith::floormod(to[axis], room);
+    if (circular) {
+      // A position may be any int64, so it goes round before anything is added to it, and the sum at most once more.
+      Expr at = arith::floormod(begin(i[0]), room) + i[axis];
+      to[axis] = arith::select(arith::lt(at, room), at, at - room);
+    } else {
+      to[axis] = begin(i[0]) + i[axis];
+    }
     return b.store(d.output(), to, b.load(updates, i));
   });
   return b.seq({check, copy_of_x(d), writes});
