@@ -1,6 +1,8 @@
 // operands.cpp: see operands.h.
 #include "frontends/tflite/operands.h"
 
+#include <algorithm>
+
 #include "frontends/tflite/importer.h"
 #include "frontends/tflite/quantization.h"
 
@@ -41,6 +43,17 @@ DType Operands::dtype_of(const Tensor& tensor) {
   Result<DType> dtype = tflite::dtype_of(tensor.type, report_.location, report_.diag);
   if (!dtype) report_.fail();
   return dtype ? *dtype : DType::f(32);
+}
+
+DType Operands::result_type(std::initializer_list<TensorType> types, size_t i) {
+  const Tensor& result = out(i);
+  if (std::find(types.begin(), types.end(), result.type) == types.end()) {
+    std::vector<std::string_view> names;
+    for (TensorType type : types) names.push_back(type_name(type));
+    report_.error(Kind::dtype_mismatch, "output '{}' is declared as {}; it must be {}", result.name,
+                  type_name(result.type), fmt::join(names, " or "));
+  }
+  return dtype_of(result);
 }
 
 Value* Operands::input(size_t i) {

@@ -1,6 +1,7 @@
 // operands.h: what the file says of one operator: its tensors, their quantization and contents, and its options.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,11 @@ class Operands {
   float scale_of(const Tensor& tensor);
   int64_t zero_of(const Tensor& tensor);
   DType dtype_of(const Tensor& tensor);
+  /// Return the dtype of output i, which must be of the type of input 0, or of one of `types`. Converters ask this
+  /// where they bring numbers to the type of the output: TFLite's kernels compute no other types, whatever a file
+  /// declares.
+  DType stored_type() { return result_type({type()}); }
+  DType result_type(std::initializer_list<TensorType> types, size_t i = 0);
 
   Value* input(size_t i);
   Value* optional_input(size_t i) { return has(i) ? input(i) : nullptr; }

@@ -61,6 +61,7 @@ Multiplier multiplier_of(double real) {
 }
 
 Limits limits_of(DType stored) {
+  if (stored.bits >= 64) return {stored.is_int() ? INT64_MIN : 0, INT64_MAX};
   int64_t low = stored.is_int() ? -(int64_t{1} << (stored.bits - 1)) : 0;
   return {low, low + (int64_t{1} << stored.bits) - 1};
 }

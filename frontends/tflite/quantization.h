@@ -22,7 +22,7 @@ struct Multiplier {
 /// Returns the multiplier nearest to `real`; numbers below 2^-32, negative ones and NaN give 0.
 Multiplier multiplier_of(double real);
 
-/// Inclusive bounds of a stored result; limits_of returns those of a dtype.
+/// Inclusive bounds of a stored result; limits_of returns those of an integer dtype, of 64 bits those of int64.
 struct Limits {
   int64_t low = 0, high = 0;
 };

@@ -139,9 +139,9 @@ std::vector<Multiplier> product_multipliers(Node& node, const ProductSum& produc
   return all;
 }
 
-Stored stored_output(Node& node, Node::Activation activation, DType sums) {
+Stored stored_output(Node& node, DType dtype, Node::Activation activation, DType sums) {
   Stored stored;
-  stored.dtype = node.dtype_of(node.out());
+  stored.dtype = dtype;
   stored.zero_point = node.zero_of(node.out());
   stored.limits = node.activation_limits(activation, node.out());
   stored.reduced = sums == DType::i(64);

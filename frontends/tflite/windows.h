@@ -38,8 +38,9 @@ Value* float_weights(Node& node, size_t at);
 /// Returns scale(data) * scale(filter) / scale(output), one for all outputs or one for each.
 std::vector<double> product_scales(Node& node, const ProductSum& product);
 std::vector<Multiplier> product_multipliers(Node& node, const ProductSum& product);
-/// Returns how sums become the output: its zero point, the activation's bounds, and the rounding for `sums`.
-Stored stored_output(Node& node, Node::Activation activation, DType sums);
+/// Returns how sums become the output of type `dtype`: its zero point, the activation's bounds, and the rounding for
+/// `sums`.
+Stored stored_output(Node& node, DType dtype, Node::Activation activation, DType sums);
 
 /// Returns the dtype of sums of such products: int32, but int64 for 16-bit data unless the model declares the bias as
 /// int32.

@@ -3,6 +3,7 @@
 Usage: refusals_test.py RELAXC.
 """
 
+import importlib
 import subprocess
 import sys
 import tempfile
@@ -129,6 +130,21 @@ class Refusals(unittest.TestCase):
         shape = T([1], "int32", name="shape")
         self.refused(model(Graph([s, shape], [T([3, 2], "int32")], [Op("SUM", [s, shape], [T([3], "int32")], "ReducerOptions")])),
                      "the axes must be a constant")
+
+    def test_types_that_no_kernel_computes(self):
+        """TFLite refuses such files, or computes another type than the file declares."""
+        found = {}
+        for case in (case for family in ("arithmetic", "unary", "products", "reductions", "windows", "softmaxes", "networks", "pieces")
+                     for case in importlib.import_module(f"family_{family}").cases()):
+            if len(case.graphs) == 1 and len(case.graphs[0].ops) == 1 and any(t is not None and t.scale is not None for t in case.graphs[0].ops[0].inputs):
+                found.setdefault(case.code, case)
+        for code in ("ADD", "CONV_2D", "TRANSPOSE_CONV", "FULLY_CONNECTED", "BATCH_MATMUL", "MEAN", "SUM", "SOFTMAX", "LOGISTIC",
+                     "RELU", "LEAKY_RELU", "HARD_SWISH", "PRELU", "ABS", "SQRT", "ARG_MAX"):
+            output = found[code].graphs[0].outputs[0]
+            for dtype in ("float32", "uint32" if code == "ARG_MAX" else "int32"):
+                output.dtype = dtype
+                with self.subTest(code=code, dtype=dtype):
+                    self.refused(found[code].model(), f"is declared as {dtype}; it must be ", flags=["--check"])
 
     def test_windows(self):
         def pool(**fields):

@@ -60,7 +60,7 @@ CommonScale in_common_scale(Node& node, int bits) {
 }
 
 Stored result_of(Node& node, Activation activation) {
-  return {.dtype = node.dtype_of(node.out()),
+  return {.dtype = node.stored_type(),
           .zero_point = node.zero_of(node.out()),
           .limits = node.activation_limits(activation, node.out())};
 }

@@ -73,7 +73,7 @@ Status quantized_conv(Node& node, const Conv& conv, Value* x, Value* filter, con
   Value* bias = folded_bias(node, product, 2, sums);
   if (!node.ok()) return node.status();
   if (bias != nullptr) sum = node.add(sum, bias);
-  return node.set(node.scale(sum, multipliers, stored_output(node, conv.activation, sums)));
+  return node.set(node.scale(sum, multipliers, stored_output(node, node.stored_type(), conv.activation, sums)));
 }
 
 Status float_conv(Node& node, const Conv& conv, Value* x, const Pads2& pads, int64_t groups) {

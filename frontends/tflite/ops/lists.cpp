@@ -22,7 +22,7 @@ Status top_k(Node& node) {
   std::vector<Value*> found = node.call_many("topk", {x, node.shape(k)}, {{"axis", int64_t{-1}}});
   if (!node.ok() || found.size() != 2) return node.status();
   RELAXC_DO(node.set(0, found[0]));
-  return node.set(1, node.as(found[1], node.dtype_of(node.out(1))));
+  return node.set(1, node.as(found[1], node.result_type({TensorType::INT32, TensorType::INT16}, 1)));
 }
 
 /// Gives `on` where the place along `axis` equals the index, else `off`.
@@ -63,7 +63,7 @@ Status range(Node& node) {
     reals.push_back(static_cast<float>(bounds[0]) + static_cast<float>(i) * static_cast<float>(bounds[2]));
     integers.push_back(static_cast<int64_t>(bounds[0]) + i * static_cast<int64_t>(bounds[2]));
   }
-  DType dtype = node.dtype_of(node.out());
+  DType dtype = node.stored_type();
   return node.set(dtype.is_float() ? node.reals(reals) : node.list(dtype, integers));
 }
 

@@ -65,7 +65,8 @@ Status quantized_transpose_conv(Node& node, Value* x, Value* filter, const Upsam
   Value* bias = folded_bias(node, product, 3, sums);
   if (!node.ok()) return node.status();
   if (bias != nullptr) sum = node.add(sum, bias);
-  return node.set(node.scale(sum, multipliers, stored_output(node, o.fused_activation_function(), sums)));
+  return node.set(node.scale(
+      sum, multipliers, stored_output(node, node.result_type({node.type(2)}), o.fused_activation_function(), sums)));
 }
 
 Status transpose_conv(Node& node) {

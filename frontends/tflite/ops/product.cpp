@@ -53,8 +53,11 @@ Status quantized_fully_connected(Node& node, Value* x, Value* filter, const Full
   Value* bias = folded_bias(node, product, 2, sums);
   if (!node.ok()) return node.status();
   if (bias != nullptr) sum = node.add(sum, bias);
-  Value* y =
-      node.store(FixedPoint(node).scale_whole(sum, scales), stored_output(node, o.fused_activation_function(), sums));
+  // Of uint8, TFLite has a second kernel, with results of 16 bits.
+  DType stored =
+      node.type() == TensorType::UINT8 ? node.result_type({TensorType::UINT8, TensorType::INT16}) : node.stored_type();
+  Value* y = node.store(FixedPoint(node).scale_whole(sum, scales),
+                        stored_output(node, stored, o.fused_activation_function(), sums));
   return node.set(node.reshape(y, shapes.result));
 }
 
@@ -119,7 +122,8 @@ Status batch_matmul(Node& node) {
   std::vector<Multiplier> multipliers = product_multipliers(node, product);
   if (multipliers.size() != 1) return node.error(Kind::unsupported, "more than one scale is not supported");
   Value* sum = data_product(node, a, b, sums);
-  return node.set(node.scale(sum, multipliers[0], stored_output(node, Node::Activation::NONE, sums)));
+  return node.set(
+      node.scale(sum, multipliers[0], stored_output(node, node.stored_type(), Node::Activation::NONE, sums)));
 }
 
 constexpr Row kRows[] = {

@@ -45,7 +45,7 @@ Status quantized_sum(Node& node, const Reduction& r, bool mean) {
     m.shift -= shift;
   }
   sum = node.add(sum, static_cast<double>(static_cast<int32_t>(static_cast<uint32_t>(-zero * r.count))));
-  return node.set(node.scale(sum, m, {.dtype = node.dtype_of(node.out()), .zero_point = node.zero_of(node.out())}));
+  return node.set(node.scale(sum, m, {.dtype = node.stored_type(), .zero_point = node.zero_of(node.out())}));
 }
 
 Status mean(Node& node) {
@@ -71,7 +71,7 @@ Status arg(Node& node) {
   if (node.ok() && axes.size() != 1) return node.error(Kind::invalid_value, "{} axes; it takes one", axes.size());
   int64_t axis = node.ok() ? node.axis(axes[0], node.rank(x)) : 0;
   Value* y = node.call(Op, {x}, {{"axis", axis}, {"keepdims", false}});
-  return node.set(node.as(y, node.dtype_of(node.out())));
+  return node.set(node.as(y, node.result_type({TensorType::INT32, TensorType::INT64})));
 }
 constexpr OpName kArgMax = "argmax", kArgMin = "argmin";
 

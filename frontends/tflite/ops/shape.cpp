@@ -64,7 +64,8 @@ Status expand_dims(Node& node) {
 
 Status shape(Node& node) {
   Ints dims = node.dims(node.input(0));
-  return node.set(node.list(node.dtype_of(node.out()), dims, {static_cast<int64_t>(dims.size())}));
+  return node.set(
+      node.list(node.result_type({TensorType::INT32, TensorType::INT64}), dims, {static_cast<int64_t>(dims.size())}));
 }
 
 Status rank(Node& node) {
@@ -95,7 +96,8 @@ Status broadcast_args(Node& node) {
   if (!node.ok()) return node.status();
   std::optional<Ints> both = broadcast(a, b);
   if (!both) return node.error(Kind::shape_mismatch, "[{}] and [{}]", fmt::join(a, ", "), fmt::join(b, ", "));
-  return node.set(node.list(node.dtype_of(node.out()), *both, {static_cast<int64_t>(both->size())}));
+  return node.set(
+      node.list(node.result_type({TensorType::INT32, TensorType::INT64}), *both, {static_cast<int64_t>(both->size())}));
 }
 
 /// Returns the shape that input i holds; the output's declared shape if the model computes it.

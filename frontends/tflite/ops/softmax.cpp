@@ -24,10 +24,7 @@ Ints exp_table(double beta, double scale) {
 }
 
 Status softmax_of_bytes(Node& node, Value* x, float beta) {
-  DType stored = node.dtype_of(node.out());
-  if (stored.bits > 16 || !stored.is_integer())
-    return node.error(Kind::dtype_mismatch, "softmax of {} to {} is not supported", type_name(node.type()),
-                      type_name(node.out().type));
+  DType stored = node.result_type({node.type(), TensorType::INT16});
   Value* largest = node.reduce("max", x, {-1});
   Value* whole = node.i32(x);
   Value* distance = node.subtract(node.i32(largest), whole);

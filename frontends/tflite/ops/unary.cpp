@@ -21,10 +21,11 @@ bool is_byte(const Node& node) {
 /// Applies a function to stored integers by a table that TFLite computes in float32.
 Status float_table(Node& node, const Function& function) {
   Value* x = node.input(0);
+  DType dtype = node.stored_type();
+  if (!node.ok()) return node.status();
   float in = node.scale_of(node.in(0)), out = node.scale_of(node.out());
   int64_t in_zero = node.zero_of(node.in(0)), out_zero = node.zero_of(node.out());
   if (!node.ok()) return node.status();
-  DType dtype = node.dtype_of(node.out());
   if (node.type() == TensorType::INT16) {
     std::vector<int16_t> table =
         table_of_16_bits<float>(in, static_cast<int32_t>(in_zero), out, static_cast<int32_t>(out_zero), function);
@@ -38,12 +39,12 @@ Status float_table(Node& node, const Function& function) {
 Status integer_table(Node& node, const std::function<int64_t(int32_t)>& function) {
   Value* x = node.input(0);
   if (!node.ok()) return node.status();
-  Limits from = limits_of(x->dtype()), to = limits_of(node.dtype_of(node.out()));
+  Limits from = limits_of(x->dtype()), to = limits_of(node.stored_type());
   int64_t in_zero = node.zero_of(node.in(0)), out_zero = node.zero_of(node.out());
   Ints table;
   for (int64_t stored = from.low; stored <= from.high; ++stored)
     table.push_back(std::clamp(function(static_cast<int32_t>(stored - in_zero)) + out_zero, to.low, to.high));
-  return node.set(node.look_up(x, table, node.dtype_of(node.out())));
+  return node.set(node.look_up(x, table, node.stored_type()));
 }
 
 template <const OpName& Op>
@@ -55,8 +56,8 @@ constexpr OpName kSin = "sin", kCos = "cos", kFloor = "floor", kCeil = "ceil", k
 
 Status log(Node& node) {
   if (!node.quantized()) return node.set(node.call("log", {node.input(0)}));
-  float lowest = static_cast<float>(limits_of(node.dtype_of(node.out())).low - node.zero_of(node.out())) *
-                 node.scale_of(node.out());
+  float lowest =
+      static_cast<float>(limits_of(node.stored_type()).low - node.zero_of(node.out())) * node.scale_of(node.out());
   return float_table(node, [lowest](float v) { return v <= 0 ? lowest : std::log(v); });
 }
 
@@ -165,7 +166,7 @@ Status relu(Node& node, Node::Activation activation) {
   if (!node.quantized()) return node.set(node.activate(x, activation));
   Multiplier m = multiplier_of(static_cast<double>(node.scale_of(node.in(0)) / node.scale_of(node.out())));
   Value* steps = node.add(node.i32(x), static_cast<double>(-node.zero_of(node.in(0))));
-  Stored stored{.dtype = node.dtype_of(node.out()),
+  Stored stored{.dtype = node.stored_type(),
                 .zero_point = node.zero_of(node.out()),
                 .limits = node.activation_limits(activation, node.out())};
   return node.set(node.scale(steps, m, stored));
@@ -199,7 +200,7 @@ Status leaky_relu(Node& node) {
   Value* above = node.scale(steps, same);
   Value* y = node.where(node.call("greater_equal", {steps, node.like(steps, 0)}), above, below);
   y = node.add(y, static_cast<double>(node.zero_of(node.out())));
-  return node.set(node.saturate(y, node.dtype_of(node.out())));
+  return node.set(node.saturate(y, node.stored_type()));
 }
 
 Status prelu(Node& node) {
@@ -215,7 +216,7 @@ Status prelu(Node& node) {
   Value* below = node.scale(product, multiplier_of(static_cast<double>(in * slope / out)));
   Value* y = node.where(node.call("greater_equal", {steps, node.like(steps, 0)}), above, below);
   y = node.add(y, static_cast<double>(node.zero_of(node.out())));
-  return node.set(node.saturate(y, node.dtype_of(node.out())));
+  return node.set(node.saturate(y, node.stored_type()));
 }
 
 /// Rounds a 31-bit mantissa to 16 bits.
@@ -255,8 +256,7 @@ Status abs(Node& node) {
   float in = node.scale_of(node.in(0)), out = node.scale_of(node.out());
   Value* distance = node.call("abs", {node.add(node.i32(x), static_cast<double>(-node.zero_of(node.in(0))))});
   Multiplier m = in == out ? Multiplier{1 << 30, 1} : multiplier_of(static_cast<double>(in / out));
-  return node.set(
-      node.scale(distance, m, {.dtype = node.dtype_of(node.out()), .zero_point = node.zero_of(node.out())}));
+  return node.set(node.scale(distance, m, {.dtype = node.stored_type(), .zero_point = node.zero_of(node.out())}));
 }
 
 /// Computes 16-bit and 8-bit roots in float32, truncated.
@@ -273,7 +273,7 @@ Status sqrt(Node& node) {
   Value* zero = node.number(DType::f(32), 0);
   Value* root = node.call("sqrt", {node.maximum(node.multiply(steps, in), zero)});
   Value* y = node.add(node.i32(node.divide(root, node.like(root, out))), static_cast<double>(node.zero_of(node.out())));
-  return node.set(node.saturate(y, node.dtype_of(node.out())));
+  return node.set(node.saturate(y, node.stored_type()));
 }
 
 Status rsqrt(Node& node) {
