@@ -139,7 +139,7 @@ Status BranchReader::run() {
   return Done{};
 }
 
-/// Reads the condition; returns null after an error.
+/// Reads the condition; returns null after an error. A tensor of one element counts as that element, as TVM has it.
 relax::Value* BranchReader::condition() {
   Value* test = operand_value(fn_, *stmt_.value);
   if (test == nullptr) return nullptr;
@@ -148,6 +148,14 @@ relax::Value* BranchReader::condition() {
   bool scalar =
       prim ? prim->dtype.is_bool() : tensor && (!tensor->dtype || tensor->dtype->is_bool()) && tensor->ndim <= 0;
   if (scalar) return test;
+  const bool single =
+      tensor != nullptr && tensor->dtype && tensor->dtype->is_bool() && tensor->shape &&
+      std::all_of(tensor->shape->begin(), tensor->shape->end(), [](arith::Expr dim) { return dim.is_constant(1); });
+  if (single) {
+    relax::GraphBuilder& build = fn_.graph.at(stmt_.value->place);
+    Result<relax::Value*> element = build.call("reshape", {test, build.shape({})});
+    return element ? *element : nullptr;
+  }
   (void)fn_.source.error(stmt_.value->place, Kind::dtype_mismatch, "a condition must be a bool, found {}",
                          relax::to_string(test->info));
   return nullptr;

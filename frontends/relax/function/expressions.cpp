@@ -179,6 +179,10 @@ Result<Term> call_expression(FunctionParts& fn, const ast::Expr& e) {
   RELAXC_TRY(Term function, eval(fn, symbols ? *e.items[0]->items[0] : *e.items[0]));
   if (function.kind == Term::kGlobal) return call_global(fn, function.text, e);
   if (function.kind == Term::kSelf || function.kind == Term::kValue) return call_value(fn, function, e);
+  if (function.kind == Term::kExternal)
+    return fn.source.error(e.items[0]->place, Kind::unsupported,
+                           "nothing says what '{0}' gives; call it by R.call_pure_packed(\"{0}\", …, ty_args=…)",
+                           function.text);
   return fn.source.error(e.items[0]->place, Kind::invalid_value, "this is not a function");
 }
 

@@ -129,7 +129,7 @@ constexpr Form kForms[] = {
     {"R.invoke_closure", invoke_closure},
     {"R.invoke_pure_closure", invoke_closure},
     {"R.const", constant_form},
-    {"R.ExternFunc", extern_form, 1, 1},
+    {"R.ExternFunc", extern_form, 1, 2},
     {"R.shape", shape_form, 1, 1},
     {"R.ShapeExpr", shape_form, 1, 1},
     {"R.prim_value", prim_value_form, 1, 1},

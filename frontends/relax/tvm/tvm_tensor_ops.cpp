@@ -52,6 +52,14 @@ Result<Term> full(TvmCall& c) {
   return c.term(c.op("full", {shape, value}));
 }
 
+/// tile(x, repeats), where a number repeats the last axis.
+Result<Term> tile(TvmCall& c) {
+  if (!c.is_number("repeats")) return c.own();
+  RELAXC_TRY(Value * x, c.tensor("x"));
+  RELAXC_TRY(arith::Expr times, c.index("repeats", c.context().index(1)));
+  return c.term(c.op("tile", {x, c.build().shape({times})}));
+}
+
 /// zeros_like(x, dtype), ones_like(x, dtype)
 Result<Term> filled_like(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("x"));
@@ -338,6 +346,7 @@ constexpr TvmOperator kTensorRows[] = {
     {"clip", "x, min, max", clip},
     {"full", "shape, fill_value, dtype", full},
     {"full_like", "x, fill_value, dtype", full},
+    {"tile", "x, repeats", tile},
     {"zeros_like", "x, dtype", filled_like},
     {"ones_like", "x, dtype", filled_like},
     {"arange", "start, end, step, dtype", arange},
