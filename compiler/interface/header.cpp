@@ -218,8 +218,16 @@ class Header {
       print_open_arena(entry, prefix);
     for (const Pool& pool : entry.pools)
       print_memory("the pool " + pool.name, prefix + "pool_" + pool.name, pool.bytes, entry.arena_align);
+    const std::vector<CallField> fields = call_fields(object_, entry);
+    print_args(entry, prefix, fields);
+    print_run(entry, prefix);
+    const bool values = std::any_of(entry.symbols.begin(), entry.symbols.end(), is_value);
+    if (!is_static(entry) && !values && !entry.arena.empty()) print_arena_bytes(entry, prefix, fields);
+  }
+
+  /// Prints the struct of a call's arguments.
+  void print_args(const Entry& entry, const std::string& prefix, const std::vector<CallField>& fields) {
     line("typedef struct {}args {{", prefix);
-    std::vector<CallField> fields = call_fields(object_, entry);
     for (const CallField& field : fields) {
       switch (field.kind) {
         case CallField::kInput:
@@ -238,7 +246,10 @@ class Header {
     }
     if (fields.empty()) line("  char unused;");
     line("}} {}args;\n", prefix);
-    std::string run = run_symbol(object_, entry);
+  }
+
+  void print_run(const Entry& entry, const std::string& prefix) {
+    const std::string run = run_symbol(object_, entry);
     line(
         "/* Runs the model. Pointers are not checked; dims and the context's arena are. RLX_OK or another rlx_status. "
         "*/");
@@ -246,9 +257,10 @@ class Header {
       line("/* On a CPU that lacks what {} has it returns RLX_CPU_FEATURES and runs nothing. */", facts_.least_cpu);
     line("#define {}run {}", prefix, run);
     line("int32_t {}(rlx_context* context, const {}args* args);\n", run, prefix);
-    bool values = false;
-    for (const Symbol& symbol : entry.symbols) values |= is_value(symbol);
-    if (is_static(entry) || values || entry.arena.empty()) return;
+  }
+
+  /// Prints the function that computes the arena's size from the symbols.
+  void print_arena_bytes(const Entry& entry, const std::string& prefix, const std::vector<CallField>& fields) {
     line("/* The bytes of arena that a call with these dims needs. */");
     line("#define {}arena_bytes {}", prefix, arena_symbol(object_, entry));
     std::string parameters, bytes = "bytes";

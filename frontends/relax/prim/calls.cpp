@@ -101,6 +101,23 @@ Status let_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Suite&
   return bind_scalar(fn, *target, typed, stmt, out);
 }
 
+Status return_call(PrimParts& fn, const ast::Expr& e, Suite& out) {
+  bool status = e.items.size() == 2 && e.items[1]->is(AstKind::kInt) && e.items[1]->text == "0";
+  if (status && fn.result == nullptr && fn.open.tail) return Done{};  // TVM ends a lowered function with T.ret(0)
+  return return_statement(fn, e.items.size() == 2 ? e.items[1] : nullptr, e.place, out);
+}
+
+/// Reports a call that is no statement.
+Failure no_statement(PrimParts& fn, const ast::Expr& e, const std::string& callee) {
+  if (callee.empty()) return fn.source.error(e.place, Kind::ill_formed, "this statement does nothing");
+  Failure failure =
+      fn.source.error(e.items[0]->place, Kind::unsupported, "'{}' is not a statement of a prim func", callee);
+  suggest(fn.source, callee,
+          {"T.evaluate", "T.reads", "T.writes", "T.where", "T.sblock_attr", "T.func_attr", "T.call_extern",
+           "T.call_packed", "T.bind", "T.attr", "T.Assert", "T.assume", "T.buffer_store"});
+  return failure;
+}
+
 /// Reads a call for its effect; T.evaluate, and a statement alone, may also hold a value, which is checked and dropped.
 Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Suite& out) {
   std::string callee = callee_of(&e);
@@ -124,11 +141,7 @@ Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Sui
   if (callee == "T.bind" && fn.blocks.current() != nullptr && e.items.size() == 3) return bind_axis(fn, e);
   if ((callee == "T.let" || callee == "T.LetStmt" || callee == "T.Bind" || callee == "T.bind") && e.items.size() >= 2)
     return let_call(fn, e, stmt, out);
-  if (callee == "T.ret" || callee == "T.Return") {
-    bool status = e.items.size() == 2 && e.items[1]->is(AstKind::kInt) && e.items[1]->text == "0";
-    if (status && fn.result == nullptr && fn.open.tail) return Done{};  // TVM ends a lowered function with T.ret(0)
-    return return_statement(fn, e.items.size() == 2 ? e.items[1] : nullptr, e.place, out);
-  }
+  if (callee == "T.ret" || callee == "T.Return") return return_call(fn, e, out);
   if (callee == "T.launch_thread" || callee.rfind("T.tvm_storage_sync", 0) == 0 || callee.rfind("T.ptx_", 0) == 0)
     return fn.source.error(e.place, Kind::unsupported, "{} belongs to a GPU; this is compiled for a CPU", callee);
   if (std::string_view why = why_unsupported_aot(callee); !why.empty())
@@ -141,13 +154,7 @@ Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Sui
     static_cast<void>(ignored);
     return Done{};
   }
-  if (callee.empty()) return fn.source.error(e.place, Kind::ill_formed, "this statement does nothing");
-  Failure failure =
-      fn.source.error(e.items[0]->place, Kind::unsupported, "'{}' is not a statement of a prim func", callee);
-  suggest(fn.source, callee,
-          {"T.evaluate", "T.reads", "T.writes", "T.where", "T.sblock_attr", "T.func_attr", "T.call_extern",
-           "T.call_packed", "T.bind", "T.attr", "T.Assert", "T.assume", "T.buffer_store"});
-  return failure;
+  return no_statement(fn, e, callee);
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ class TailLoop {
 
   arith::Substitution fresh_symbols(Op& loop);
   Info open_numbers(Info leaf, const arith::Substitution& fresh, Op& loop);
+  std::vector<Value*> carry_parameters(Region& region, Block& start, Op& loop, Copy& in, const Copy& end);
   Status carry_results(const std::vector<Value*>& results, const arith::Substitution& inside, Op& loop);
   std::vector<Value*> step(const Region& from, Copy& copy, Region& to);
   void finish(const Region& from, Copy copy, Block* to, Region& into);
@@ -146,20 +147,13 @@ Status TailLoop::rewrite() {
   Block* start = function_.make_block(region, false);
   Copy in(function_, start), end(function_, block);
   in.symbols = inside, end.symbols = after;
-  std::vector<Value*> outcome;
-  size_t next_in = 0, next_end = 0;
-  for (Value* parameter : body.arguments) {
-    for (Info leaf : leaves_of({in.of(parameter->info)}))
-      carried_.push_back(function_.make_argument(region, parameter->name, leaf));
-    in.values[parameter] = pack_tuple(in.of(parameter->info), carried_, next_in, parameter->name, start);
-    for (Info leaf : leaves_of({end.of(parameter->info)}))
-      outcome.push_back(function_.make_result(loop, parameter->name, leaf));
-  }
+  const std::vector<Value*> outcome = carry_parameters(*region, *start, *loop, in, end);
   RELAXC_DO(carry_results(results, inside, *loop));
   loop->block = block;
   block->ops.push_back(loop);
+  size_t next = 0;
   for (Value* parameter : body.arguments)
-    end.values[parameter] = pack_tuple(end.of(parameter->info), outcome, next_end, parameter->name, block);
+    end.values[parameter] = pack_tuple(end.of(parameter->info), outcome, next, parameter->name, block);
   for (Value* value : step(walked, in, *region)) region->yield->add_operand(value);
   std::vector<Info> declared;
   for (const Value* result : results) declared.push_back(result->info);
@@ -170,6 +164,21 @@ Status TailLoop::rewrite() {
     give_carried(declared, block, body);
   discard(old);
   return Done{};
+}
+
+/// Adds what the loop carries for each parameter: arguments of its body, from which `in` takes the parameter at
+/// `start`, and results, which are returned.
+std::vector<Value*> TailLoop::carry_parameters(Region& region, Block& start, Op& loop, Copy& in, const Copy& end) {
+  std::vector<Value*> outcome;
+  size_t next = 0;
+  for (Value* parameter : function_.body().arguments) {
+    for (Info leaf : leaves_of({in.of(parameter->info)}))
+      carried_.push_back(function_.make_argument(&region, parameter->name, leaf));
+    in.values[parameter] = pack_tuple(in.of(parameter->info), carried_, next, parameter->name, &start);
+    for (Info leaf : leaves_of({end.of(parameter->info)}))
+      outcome.push_back(function_.make_result(&loop, parameter->name, leaf));
+  }
+  return outcome;
 }
 
 /// Carries results that only the last call gives: first placeholders, then what a leaf gives.
