@@ -12,7 +12,7 @@
 namespace relaxc::frontend {
 namespace {
 
-constexpr int64_t kIrVersion = 10;  // the first with metadata of nodes; functions came with 8
+constexpr int64_t kIrVersion = 10;  // the first with types of values in functions
 
 constexpr const char* text_of(ViewerDomain domain) {
   return domain == ViewerDomain::kKernels ? "relaxc.kernels" : "relaxc";
