@@ -44,6 +44,10 @@ std::optional<Fraction> fraction_of(double value) {
   return std::nullopt;
 }
 
+bool is_bounded_as(const Term& a, const Term& b) {
+  return a.low == b.low && a.high == b.high;
+}
+
 }  // namespace
 
 Term Algebra::hashed(TermKind kind, uint64_t what, const Term& a, const Term& b, const Term& c) const {
@@ -132,6 +136,28 @@ Term Algebra::quotient(uint64_t what, const Term& a, const Term& b) {
   return multiply_real(Op::kMulF, dividend, inverse);
 }
 
+Term Algebra::as_extreme(TermKind kind, const Term& t) {
+  if (t.kind == kind) return t;
+  const bool is_real = kind == TermKind::kRealMax || kind == TermKind::kRealMin;
+  if (t.is_constant_real()) {
+    Term set;
+    set.kind = kind;
+    (kind == TermKind::kRealMax ? set.low : set.high) = t.low;
+    return set;
+  }
+  Term set = hashed(kind, is_real ? kElementOfReals : kElementOfWholes, data(t));
+  if (counted_ == Operands::kOnce) set.operands = operands_.single(set.x, set.y);
+  return set;
+}
+
+bool Algebra::has_same_operands(TermKind kind, const Term& a, const Term& b) {
+  if (a.kind == kind && b.kind == kind) return a.x == b.x && a.y == b.y && (!a.is_real() || is_bounded_as(a, b));
+  // Whether an operand equals all of a running maximum is not worth the sum over its operands at each step.
+  if (counted_ == Operands::kOnce && (a.kind == kind || b.kind == kind)) return false;
+  const Term one = data(a), other = data(b);
+  return one.x == other.x && one.y == other.y;
+}
+
 Term Algebra::extreme(bool largest, bool is_real, const Term& a, const Term& b) {
   const TermKind kind = is_real ? (largest ? TermKind::kRealMax : TermKind::kRealMin)
                                 : (largest ? TermKind::kWholeMax : TermKind::kWholeMin);
@@ -140,19 +166,13 @@ Term Algebra::extreme(bool largest, bool is_real, const Term& a, const Term& b) 
   const double neutral = largest ? -INFINITY : INFINITY;
   if (is_real && a.is_constant_real() && a.low == neutral) return b;
   if (is_real && b.is_constant_real() && b.low == neutral) return a;
-  const Term whole_a = data(a), whole_b = data(b);
-  if (whole_a.x == whole_b.x && whole_a.y == whole_b.y) return a;
-  const uint64_t what = is_real ? kElementOfReals : kElementOfWholes;
-  auto element = [&](const Term& t, const Term& whole_t) {
-    if (t.kind == kind) return t;
-    Term set = t.is_constant_real() ? Term() : hashed(kind, what, whole_t);
-    if (t.is_constant_real()) (largest ? set.low : set.high) = t.low;
-    return set;
-  };
-  const Term one = element(a, whole_a), other = element(b, whole_b);
+  if (has_same_operands(kind, a, b)) return a;
+  const Term one = as_extreme(kind, a), other = as_extreme(kind, b);
   Term result;
   result.kind = kind;
   result.x = residues_.add_x(one.x, other.x), result.y = residues_.add_y(one.y, other.y);
+  result.operands = operands_.join(one.operands, other.operands);
+  has_extremes_ = true;
   if (is_real) {  // keep the extreme constant, so that it does not matter how often a constant is an operand
     result.low = std::max(one.low, other.low), result.high = std::min(one.high, other.high);
     return result;

@@ -11,8 +11,11 @@
 //   schedules that change the order or the rounding of sums.
 // - kExponential: as kField, with exp(a + b) = exp(a) * exp(b), in the second field only.
 //
-// A maximum or minimum of several values is the sum of their hashes, so that order does not matter; the signs of zeros,
-// and which NaN of several is the result, are not distinguished.
+// A maximum or minimum of several values is the sum of their hashes, so that order does not matter; with
+// `Operands::kOnce`, of the different ones, so that it does not matter either how often one occurs (extremes.h). This
+// takes for granted that maxima are associative, commutative and idempotent. They are, bit by bit, for numbers that are
+// not zero, and a NaN of any operand makes the result a NaN (docs/numerics.md, `maximum` and `max`); which zero of
+// max(0, -0) and which of several NaN is the result, docs/numerics.md leaves open, and it is not distinguished here.
 //
 // The probability that two different terms have the same fingerprint: two polynomials of degree d agree at a random
 // point of a field of p elements with a probability of at most d / p (Schwartz 1980), and a hash collides with 1 / p,
@@ -25,6 +28,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/proof/kernels/extremes.h"
 #include "compiler/proof/kernels/residues.h"
 #include "compiler/proof/kernels/term.h"
 #include "compiler/tir/interpreter_code.h"
@@ -32,6 +36,10 @@
 namespace relaxc::proof {
 
 enum class Meaning : uint8_t { kExact, kField, kExponential };
+
+/// How often an operand of a maximum or minimum counts: as often as it occurs, which is faster and never makes
+/// different terms equal, or once.
+enum class Operands : uint8_t { kAll, kOnce };
 
 /// Adjacent bytes of a word: `count` bytes from `begin` on, with the lowest `zeros` of them cleared. Bytes outside of
 /// the word are zero.
@@ -43,9 +51,14 @@ struct Slice {
 
 class Algebra {
  public:
-  Algebra(Meaning meaning, uint64_t seed) : meaning_(meaning), residues_(meaning == Meaning::kExponential, seed) {}
+  Algebra(Meaning meaning, uint64_t seed, Operands operands = Operands::kAll)
+      : meaning_(meaning), counted_(operands), residues_(meaning == Meaning::kExponential, seed) {}
 
   Meaning meaning() const { return meaning_; }
+  /// Returns whether a term of `kAll` was a maximum or minimum of several, which `kOnce` may find equal to another.
+  bool has_extremes() const { return has_extremes_; }
+  /// Returns whether there were too many maxima to record their operands, so that equal terms may seem different.
+  bool over_limit() const { return operands_.over_limit(); }
 
   /// Returns the term for element `index` of an input, about which nothing else is known.
   Term input(uint64_t buffer, uint64_t index, DType dtype) const;
@@ -104,10 +117,16 @@ class Algebra {
   Term whole(uint64_t what, const Term& a, const Term& b, double low, double high);
   /// Returns the term as residues only: kReal or kWhole, without a recorded wrapping.
   Term data(const Term& t);
+  /// Returns a maximum or minimum with the sums of the hashes of those operands that count.
+  Term summed(const Term& t);
   Term wrap(const Term& t, DType dtype);
   /// Returns a term as operand of arithmetic in `bits` bits.
   Term operand(const Term& t, uint8_t bits);
   Term extreme(bool largest, bool is_real, const Term& a, const Term& b);
+  /// Returns whether two operands of a maximum or minimum are known to be equal.
+  bool has_same_operands(TermKind kind, const Term& a, const Term& b);
+  /// Returns a term as a maximum or minimum of this kind, of one operand if it is not one yet.
+  Term as_extreme(TermKind kind, const Term& t);
   Term integer(const tir::interpreter::Instruction& n, const Term& a, const Term& b);
   Term shift(const tir::interpreter::Instruction& n, const Term& a, const Term& b);
   Term masked(const Term& a, const Term& b);
@@ -124,7 +143,10 @@ class Algebra {
   Term slice_data(const Term& t);
 
   Meaning meaning_;
+  Operands counted_;
+  bool has_extremes_ = false;
   Residues residues_;
+  Extremes operands_;  ///< of maxima and minima, for Operands::kOnce
   std::vector<Word> words_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> word_places_;  ///< index in words_, by the fingerprint
 };

@@ -18,6 +18,13 @@ std::pair<double, double> bounds_of(DType dtype) {
   return {-std::ldexp(1.0, dtype.bits - 1), std::ldexp(1.0, dtype.bits - 1) - 1};
 }
 
+Term Algebra::summed(const Term& t) {
+  if (counted_ == Operands::kAll) return t;
+  Term once = t;
+  std::tie(once.x, once.y) = operands_.sums(residues_, t.operands);
+  return once;
+}
+
 Term Algebra::data(const Term& t) {
   Term result = t;
   switch (t.kind) {
@@ -38,11 +45,11 @@ Term Algebra::data(const Term& t) {
     case TermKind::kRealMin: {
       Term known;
       known.x = known.y = std::bit_cast<uint64_t>(t.kind == TermKind::kRealMax ? t.low : t.high);
-      return hashed(TermKind::kReal, kExtremeOfReals + 16 * static_cast<uint64_t>(t.kind), t, known);
+      return hashed(TermKind::kReal, kExtremeOfReals + 16 * static_cast<uint64_t>(t.kind), summed(t), known);
     }
     case TermKind::kWholeMax:
     case TermKind::kWholeMin:
-      result = hashed(TermKind::kWhole, kExtremeOfWholes + 16 * static_cast<uint64_t>(t.kind), t);
+      result = hashed(TermKind::kWhole, kExtremeOfWholes + 16 * static_cast<uint64_t>(t.kind), summed(t));
       break;
     case TermKind::kBits:
       result = hashed(TermKind::kWhole, kFloatBits, t);

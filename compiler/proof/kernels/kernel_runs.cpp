@@ -165,19 +165,19 @@ bool KernelRuns::enter(Algebra& algebra, Run& before, Run& after, const std::vec
 
 RunComparison KernelRuns::compare(const std::vector<int64_t>& values, const std::optional<ChosenData>& chosen,
                                   int64_t limit, uint64_t seed) const {
-  SerialLoops serial;
+  Way way;
   std::optional<RunComparison> found;
-  while (!found) found = compare(values, chosen, limit, seed, serial);
+  while (!found) found = compare(values, chosen, limit, seed, way);
   return *found;
 }
 
 std::optional<RunComparison> KernelRuns::compare(const std::vector<int64_t>& values,
                                                  const std::optional<ChosenData>& chosen, int64_t limit, uint64_t seed,
-                                                 SerialLoops& serial) const {
+                                                 Way& way) const {
   const Meaning meaning = exponential_ ? Meaning::kExponential : changes_bits_ ? Meaning::kField : Meaning::kExact;
   const std::optional<std::vector<int64_t>> sizes = counts(values);
   if (!sizes) return RunComparison{RunComparison::kUnsuitable, "a dim is negative"};
-  Algebra algebra(meaning, seed);
+  Algebra algebra(meaning, seed, way.operands);
   std::vector<Term> scalars;
   for (size_t i = 0; i < scalars_.size(); ++i)
     scalars.push_back(scalars_[i].dtype().is_float() ? algebra.input(params_.size() + i, 0, scalars_[i].dtype())
@@ -190,12 +190,17 @@ std::optional<RunComparison> KernelRuns::compare(const std::vector<int64_t>& val
     if (result.end == RunEnd::kSerial) loops.insert(result.loop);
     return result.end != RunEnd::kSerial;
   };
-  before.result = before.machine.run(before_, before.buffers, scalars, limit, true, serial.before);
-  if (!runs_apart(before.result, serial.before)) return std::nullopt;
+  before.result = before.machine.run(before_, before.buffers, scalars, limit, true, way.serial_before);
+  if (!runs_apart(before.result, way.serial_before)) return std::nullopt;
   if (!ended(before.result)) return early_end(before.result, true);
-  after.result = after.machine.run(after_, after.buffers, scalars, limit, true, serial.after);
-  if (!runs_apart(after.result, serial.after)) return std::nullopt;
+  after.result = after.machine.run(after_, after.buffers, scalars, limit, true, way.serial_after);
+  if (!runs_apart(after.result, way.serial_after)) return std::nullopt;
   if (!ended(after.result)) return early_end(after.result, false);
+  return compare(algebra, before, after, values, way);
+}
+
+std::optional<RunComparison> KernelRuns::compare(Algebra& algebra, Run& before, Run& after,
+                                                 const std::vector<int64_t>& values, Way& way) const {
   RunComparison found{RunComparison::kEqual, {}, before.result.instructions + after.result.instructions};
   if (before.result.status != after.result.status) {
     found.outcome = RunComparison::kDifferent;
@@ -204,7 +209,14 @@ std::optional<RunComparison> KernelRuns::compare(const std::vector<int64_t>& val
   if (before.result.status != 0 || after.result.status != 0) return found;
   bool suitable = true;
   found.text = difference(algebra, before, after, values, suitable);
-  if (!found.text.empty()) found.outcome = suitable ? RunComparison::kDifferent : RunComparison::kUnsuitable;
+  if (found.text.empty()) return found;
+  found.outcome = suitable ? RunComparison::kDifferent : RunComparison::kUnsuitable;
+  if (suitable && way.operands == Operands::kAll && algebra.has_extremes()) {
+    way.operands = Operands::kOnce;
+    return std::nullopt;
+  }
+  if (suitable && algebra.over_limit())
+    return RunComparison{RunComparison::kOverLimit, "it has more maxima and minima than the limit", found.instructions};
   return found;
 }
 

@@ -54,13 +54,18 @@ class KernelRuns {
 
  private:
   struct Run;
-  /// Loops of either form that do not run in batches, by their numbers.
-  struct SerialLoops {
-    std::set<int64_t> before, after;
+  /// How both forms run.
+  struct Way {
+    /// Loops of either form that do not run in batches, by their numbers.
+    std::set<int64_t> serial_before = {}, serial_after = {};
+    Operands operands = Operands::kAll;
   };
-  /// Compares; nothing if a loop has to be serial as well, which is then added to `serial`.
+  /// Compares; nothing if both forms have to run again in another way, which `way` then is.
   std::optional<RunComparison> compare(const std::vector<int64_t>& values, const std::optional<ChosenData>& chosen,
-                                       int64_t limit, uint64_t seed, SerialLoops& serial) const;
+                                       int64_t limit, uint64_t seed, Way& way) const;
+  /// Compares what both runs, which ended, leave in memory.
+  std::optional<RunComparison> compare(Algebra& algebra, Run& before, Run& after, const std::vector<int64_t>& values,
+                                       Way& way) const;
   /// Returns the number of elements of each buffer parameter; nothing if a dim is negative.
   std::optional<std::vector<int64_t>> counts(const std::vector<int64_t>& values) const;
   int64_t value_of(arith::Var var, const std::vector<int64_t>& values) const;

@@ -13,7 +13,7 @@ namespace relaxc::proof {
 /// The kinds of terms.
 enum class TermKind : uint8_t {
   kReal,       ///< a float
-  kRealMax,    ///< a maximum of several floats: the sum of their hashes, so that order does not matter
+  kRealMax,    ///< a maximum of several floats: the sum of their hashes, so that order does not matter (extremes.h)
   kRealMin,    ///< a minimum of several floats
   kWhole,      ///< an integer or a bool that depends on data
   kWholeMax,   ///< a maximum of several integers
@@ -34,6 +34,7 @@ struct Term {
   /// If not 0, an integer's value is (x, y) wrapped to this many bits.
   uint8_t wrap_bits = 0;
   bool wrap_signed = false;
+  uint32_t operands = 0;  ///< of a maximum or minimum, its operands in Algebra's `operands_`, if that records them
 
   bool is_number() const { return kind == TermKind::kNumber; }
   int64_t number() const { return static_cast<int64_t>(x); }

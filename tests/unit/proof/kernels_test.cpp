@@ -89,6 +89,7 @@ enum Mutation : uint8_t {
   kSwapOperands,
   kDropStore,
   kMutations,
+  kDropOperand,  ///< of a maximum or minimum; all of them are tried
 };
 
 /// A mutation of the `site`-th place that has one, over all statements and their expressions.
@@ -162,6 +163,9 @@ class Mutator {
       return mutation_ == kChangeConstant && !value->dtype.is_bool() && hit()
                  ? context_.imm(value->dtype, value->value + 1)
                  : e;
+    const bool is_extreme = e.as<arith::Max>() != nullptr || e.as<arith::Min>() != nullptr;
+    if (mutation_ == kDropOperand && is_extreme && e->dtype.is_float() && hit())
+      return static_cast<const arith::Binary&>(*e.node()).a;
     const bool ordered = e.as<arith::Sub>() != nullptr || e.as<arith::Div>() != nullptr || e.as<arith::Lt>() != nullptr;
     if (!ordered || mutation_ != kSwapOperands || !hit()) return e;
     const auto& binary = static_cast<const arith::Binary&>(*e.node());
@@ -310,6 +314,54 @@ TEST_CASE("every wrong schedule of two hundred is refuted, also where only a par
     }
   CHECK(wrong >= size_t{100} * kEach);
   for (const size_t one : by_mutation) CHECK(one > 0);
+}
+
+/// Pools of which each lane starts from the maximum of the rows before, so that it is an operand several times.
+std::vector<PrimFunc> pools_in_lanes(arith::Context& context) {
+  std::vector<PrimFunc> pools;
+  for (const int64_t kernel : {8, 11})
+    pools.push_back(testing::pool(context, context.index(2),
+                                  {.c = 1, .h = 22, .w = kernel + 1, .kernel = kernel, .stride = kernel}, false,
+                                  false));
+  return pools;
+}
+
+TEST_CASE("pools whose lanes start from the maximum so far are proved") {
+  arith::Context context;
+  for (const PrimFunc& definition : pools_in_lanes(context)) {
+    const ScheduledKernel right = scheduled(context, definition, narrow_target(), false);
+    INFO(right.after.schedule.steps);
+    CHECK(right.after.schedule.steps.find("reduce_in_lanes") != std::string::npos);
+    CHECK(check_kernel(right).answer == KernelAnswer::kProved);
+    CHECK(check_kernel(right, kOnlyPart).answer == KernelAnswer::kCheckedInPart);
+  }
+}
+
+TEST_CASE("a maximum that lost an operand is refuted, also where only a part is checked") {
+  arith::Context context;
+  std::vector<PrimFunc> kernels = pools_in_lanes(context);
+  kernels.push_back(testing::pool(context, context.index(1), {.kernel = 3, .stride = 2, .pad = 1}, false, true));
+  kernels.push_back(testing::rows(context, context.index(3), context.index(37)));
+  size_t wrong = 0;
+  for (const PrimFunc& definition : kernels) {
+    const ScheduledKernel right = scheduled(context, definition, narrow_target(), false);
+    const std::optional<Numbers> wanted = numbers(right.after, right, 1);
+    REQUIRE(wanted);
+    Mutator count(context, kDropOperand, SIZE_MAX);
+    count.run(right.after.body);
+    CHECK(count.sites() > 0);
+    for (size_t site = 0; site < count.sites(); ++site) {
+      ScheduledKernel mutant = right;
+      mutant.after.body = Mutator(context, kDropOperand, site).run(right.after.body);
+      const std::optional<Numbers> made = numbers(mutant.after, mutant, 1);
+      if (made && !differ(definition, *wanted, *made)) continue;
+      INFO(definition.name << " without an operand at " << site << "\n" << right.after.schedule.steps);
+      CHECK(check_kernel(mutant).answer == KernelAnswer::kRefuted);
+      CHECK(check_kernel(mutant, kOnlyPart).answer == KernelAnswer::kRefuted);
+      ++wrong;
+    }
+  }
+  CHECK(wrong >= 8);
 }
 
 /// The kernel with the loops of `extent` iterations parallel.
