@@ -11,6 +11,7 @@
 #include "compiler/equivalence/prepared.h"
 #include "compiler/equivalence/random_inputs.h"
 #include "compiler/equivalence/stored.h"
+#include "tests/sanitized.h"
 
 namespace relaxc::test {
 
@@ -18,7 +19,8 @@ using namespace equivalence;
 
 namespace {
 
-constexpr uint32_t kTrials = 4;
+/// Inputs of each function. What sanitizers see of the passes and of the interpreter they see in the first.
+constexpr uint32_t kTrials = testing::sample(4);
 /// Two orders of a float32 sum of N terms differ by at most 2 N 2^-24 of the sum of their magnitudes; the largest sums
 /// of the golden programs have 1024 terms, of magnitudes that their results have as well.
 constexpr double kReordered = 2 * 1024 * 0x1p-24;
