@@ -18,6 +18,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+import detectors
 import images
 import operators
 import quantize
@@ -27,6 +28,9 @@ import tiny
 TOKENS = [{"batch": 1, "sequence": length} for length in (128, 16)]
 STEPS = [{"batch": 1, "length": length} for length in (1, 100)]
 ROWS = [{"batch": rows} for rows in (1, 64)]
+FACES = [{"batch": 1, "height": height, "width": width} for height, width in ((640, 640), (256, 320))]
+PAGES = [{"batch": 1, "height": height, "width": width} for height, width in ((640, 480), (320, 320))]
+LINES = [{"batch": 1, "width": width} for width in (100, 320)]
 
 # Name -> network, the open dims of each data set, forms beside float.
 MODELS = {
@@ -37,6 +41,10 @@ MODELS = {
     "inception_v1": (images.inception_v1, [{}], []),
     "shufflenet": (images.shufflenet, [{}], []),
     "mobilenetv2": (images.mobilenetv2, [{}], ["qdq", "dynamic"]),
+    "yunet": (detectors.yunet, FACES, []),
+    "scrfd": (detectors.scrfd, FACES, []),
+    "text_detector": (detectors.text_detector, PAGES, []),
+    "crnn": (detectors.crnn, LINES, []),
     "bert_base": (sequences.bert_base, TOKENS, ["qdq", "dynamic"]),
     "minilm_l6": (sequences.minilm_l6, TOKENS, ["qdq", "dynamic", "int8", "int4"]),
     "gpt2": (sequences.gpt2, [{"batch": 1, "sequence": 1, "past": 128}, {"batch": 1, "sequence": 128, "past": 0}],

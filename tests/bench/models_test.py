@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 
 ROOT, BUILD = Path(sys.argv.pop(1)), Path(sys.argv.pop(1))
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench/models")]
@@ -78,6 +79,19 @@ class Models(unittest.TestCase):
                                 capture_output=True, text=True).stdout.split()
         self.assertEqual(len(listed), len(set(listed)))
         self.assertTrue(set(SMALL) < set(listed))
+
+    def test_networks_of_open_images_run_at_other_sizes(self):
+        rng = np.random.default_rng(0)
+        for make, dims in ((generate.detectors.yunet, {"batch": 2, "height": 64, "width": 96}),
+                           (generate.detectors.scrfd, {"batch": 1, "height": 32, "width": 64}),
+                           (generate.detectors.text_detector, {"batch": 1, "height": 64, "width": 32}),
+                           (generate.detectors.crnn, {"batch": 2, "width": 22})):
+            model = make()
+            inputs = generate.inputs_for(model, dims, rng)
+            session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+            for output in session.run(None, {value.name: x for value, x in zip(model.graph.input, inputs)}):
+                self.assertTrue(np.isfinite(output).all())
+                self.assertTrue(1e-4 < output.std() < 30, f"{model.graph.name}: {output.std()}")
 
     def test_inputs_have_the_dims_of_their_data_set(self):
         model, rng = generate.sequences.lstm(), np.random.default_rng(0)

@@ -208,6 +208,24 @@ TEST_CASE("convolutions over images of open sizes by Winograd's algorithm stay w
     }
 }
 
+TEST_CASE("blocks of an open width have no more tiles below each other than the known height") {
+  arith::Context context;
+  for (int64_t h : {2, 4, 7}) {
+    testing::ConvShape g{.c = 64, .h = h, .out = 64, .open_columns = true};
+    const tir::PrimFunc direct = testing::conv(context, g, true);
+    tir::PrimFunc fast = direct;
+    std::vector<schedule::PackedParam> packed;
+    REQUIRE(schedule::schedule_kernel(context, fast, narrow_target(), {direct.params[1].buffer}, packed));
+    REQUIRE(packed.size() == 1);
+    CHECK(!packed[0].packing.filtered.empty());
+    for (int64_t w : {1, 26, 75}) {
+      if (w == 75 && testing::kSanitized) continue;
+      g.w = w;
+      stays_within(direct, fast, packed[0].packing, g);
+    }
+  }
+}
+
 TEST_CASE(
     "blocks of open images are as wide as scratch memory allows, and their rows are whole vectors of the target") {
   arith::Context context;

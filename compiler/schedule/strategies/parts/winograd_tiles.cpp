@@ -177,9 +177,15 @@ BestTiles best_known_tiles(const RowFilter& filter, const Target& target, int64_
   return {best, least};
 }
 
+/// The tiles of a block by rows: no more than there are, if the height is known.
+int64_t most_open_tiles(const RowFilter& filter, const FilterTiles& tiles) {
+  const int64_t* rows = filter.rows.constant();
+  return rows == nullptr ? kOpenTiles : std::min(kOpenTiles, (*rows + tiles.rows - 1) / tiles.rows);
+}
+
 /// Gives a block as many places as scratch memory may hold; a width of 0 if even the smallest does not fit.
 void size_open_block(const RowFilter& filter, const Target& target, FilterTiles& tiles) {
-  for (tiles.count = kOpenTiles; tiles.count >= 1; tiles.count /= 2)
+  for (tiles.count = most_open_tiles(filter, tiles); tiles.count >= 1; tiles.count /= 2)
     for (int64_t columns = kMostOpenColumns; columns >= kLeastWidth; columns -= kWidthStep) {
       const Costs block(filter, {tiles.count * tiles.rows, columns}, target);
       tiles.width = columns / tiles.columns;
