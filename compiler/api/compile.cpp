@@ -1,6 +1,8 @@
 // compile.cpp: reads, transforms and writes a program.
 #include "compiler/api/compile.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "compiler/api/choose_target.h"
@@ -52,6 +54,7 @@ class Compilation {
     RELAXC_TRY(numbers_, check_pass_flags(options_, diag));
     if (goal_ != Goal::kModule) {
       RELAXC_TRY(made_->plan, plan_outputs(options_, diag));
+      note_name();
     }
     RELAXC_DO(check_not_cancelled(options_, diag));
     if (options_.target.ends_with(".json")) RELAXC_DO(note_read(options_.target, target_files_));
@@ -59,6 +62,16 @@ class Compilation {
     RELAXC_TRY(made_->levels, choose_levels(options_, diag));
     if (made_->plan.emit == Emit::kC) made_->levels.clear();  // the C compiler decides which CPU C is compiled for
     return Done{};
+  }
+
+  /// Says how C calls the model if the output's stem is no C name.
+  void note_name() const {
+    const OutputPlan& plan = made_->plan;
+    const std::string stem = std::filesystem::path(options_.output).stem().string();
+    if (plan.header.empty() || !options_.name.empty() || plan.name == stem) return;
+    print_note(options_,
+               fmt::format("C names begin with '{0}_', since '{1}' is none; --name={0} chooses it without this note",
+                           plan.name, stem));
   }
 
   Status read() {

@@ -77,11 +77,21 @@ class Name(ProgramTest):
         self.compiles("relu.onnx", "-o", "net-8.c", "--name", "net")
         self.assertIn("net_model", (self.path / "net-8.c").read_text())
 
-    def test_a_stem_that_is_not_an_identifier_suggests_one(self):
+    def test_a_stem_that_is_not_an_identifier_gives_one_like_it(self):
         for stem, near in (("mnist-8", "mnist_8"), ("8bit", "model_8bit"), ("rlx_net", "model_rlx_net"),
                            ("while", "model_while"), ("größe", "gr____e")):
             with self.subTest(stem):
-                self.refuses(2, f"--name={near}", "relu.onnx", "-o", stem + ".o")
+                result = self.compiles("relu.onnx", "-o", stem + ".c")
+                self.assertIn(f"C names begin with '{near}_'", result.err)
+                self.assertIn(f" {near}_model", (self.path / (stem + ".h")).read_text())
+
+    def test_a_program_has_no_such_names(self):
+        self.assertEqual(self.compiles("relu.onnx", "-o", "mnist-8").err, "")
+
+    def test_a_name_that_is_not_an_identifier_suggests_one(self):
+        for name, near in (("mnist-8", "mnist_8"), ("8bit", "model_8bit"), ("int", "model_int")):
+            with self.subTest(name):
+                self.refuses(2, f"--name={near} can", "relu.onnx", "-o", "m.o", f"--name={name}")
 
     def test_names_that_c_allows(self):
         for name in ("a__b", "_m", "M9", "rl"):

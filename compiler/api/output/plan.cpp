@@ -185,11 +185,11 @@ Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag
     RELAXC_DO(all_differ(plan, options, diag));
     return plan;
   }
-  plan.name = options.name.empty() ? fs::path(options.output).stem().string() : options.name;
+  plan.name = options.name.empty() ? valid_model_name(fs::path(options.output).stem().string()) : options.name;
   if (!is_model_name(plan.name))
     return diag.error(nullptr, Kind::usage,
-                      "'{}' cannot be the prefix of C names (an identifier, not a keyword, not starting with 'rlx'); "
-                      "choose one, as in --name={}",
+                      "--name={}: this cannot be the prefix of C names (an identifier, not a keyword, not starting "
+                      "with 'rlx'); --name={} can",
                       plan.name, valid_model_name(plan.name));
   if (plan.emit != Emit::kExecutable && plan.script.empty()) plan.header = with_extension(options.output, ".h");
   plan.weights = options.weights;

@@ -19,8 +19,9 @@ struct OutputPlan {
   std::string script;   ///< a JavaScript module that loads the output, which is WebAssembly; empty: none
 };
 
-/// Decides format, name and files from the options. Fails (usage) if the extension selects no format, if C names cannot
-/// begin with the name, or if two of input, output, header and dependency file would be the same file.
+/// Decides format, name and files from the options. The name is `options.name`, or near the output's stem. Fails
+/// (usage) if the extension selects no format, if C names cannot begin with `options.name`, or if two of input, output,
+/// header and dependency file would be the same file.
 Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag);
 
 /// Decides where weights of this size go; an empty `plan.weights` afterwards means "into the object". Fails like
