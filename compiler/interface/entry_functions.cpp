@@ -76,7 +76,12 @@ class TypedCall {
 
  private:
   Expr field(std::string_view name) { return s_.build().field(context_, name); }
-  Expr argument(const CallField& field) { return s_.build().field(args_, field.name); }
+  /// Loads a field by its place: a search by name would take quadratic time for all arguments.
+  Expr argument(const CallField& field) {
+    const auto i = static_cast<size_t>(&field - fields_.data());
+    return s_.build().context().load(args_, tir::dtype_of(args_->record->fields[i].kind),
+                                     {s_.index(0), s_.index(static_cast<int64_t>(i))});
+  }
 
   void take_pointers() {
     for (const CallField& f : fields_) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/arith/visit.h"
 #include "compiler/relax/callable.h"
@@ -68,7 +69,7 @@ Effects::Effects(const Module& module) : module_(module) {
       if (const auto* callable = argument->info->as<CallableInfo>(); callable != nullptr && !callable->pure)
         closures_.insert(argument);
   for (bool changed = true; changed;) {
-    changed = false;
+    changed = flow_through_values();
     for (const Function* function : module.functions())
       for (const Op* op : ops_of(function->body(), true)) {
         changed |= flow(*op);
@@ -119,6 +120,20 @@ bool Effects::mark_from(const std::vector<Value*>& from, size_t first, const std
   return changed;
 }
 
+/// Marks parameters that calls of closures reach, and finds out whether such calls may give closures that may have an
+/// effect. Returns true if something is new.
+bool Effects::flow_through_values() {
+  bool changed = false;
+  for (const std::string& name : values_of_functions_) {
+    const Function* callee = module_.find_function(name);
+    if (callee == nullptr) continue;
+    if (passed_)
+      for (const Value* param : callee->body().arguments) changed |= mark(param);
+    if (!returned_ && marked(callee->body().results())) changed = returned_ = true;
+  }
+  return changed;
+}
+
 /// Marks the values to which the op passes closures that may have an effect. Returns true if a mark is new.
 bool Effects::flow(const Op& op) {
   const std::vector<Value*>& operands = op.operands();
@@ -135,15 +150,8 @@ bool Effects::flow(const Op& op) {
     return (of_function(op.callee) && mark(op.results[0])) || changed;
   }
   if (op.kind == OpKind::kCallClosure) {
-    bool passed = marked(operands, 1);
-    for (const std::string& name : values_of_functions_) {
-      const Function* callee = module_.find_function(name);
-      if (callee == nullptr) continue;
-      if (passed)
-        for (const Value* param : callee->body().arguments) changed |= mark(param);
-      if (marked(callee->body().results()))
-        for (const Value* result : op.results) changed |= mark(result);
-    }
+    if (marked(operands, 1)) changed = !std::exchange(passed_, true);
+    for (const Value* result : op.results) changed |= returned_ && mark(result);
     return changed;
   }
   for (const Region* region : op.regions) {

@@ -39,12 +39,15 @@ class Effects {
 
  private:
   bool flow(const Op& op);
+  bool flow_through_values();
   bool mark(const Value* value);
   bool marked(const std::vector<Value*>& values, size_t from = 0) const;
   bool mark_from(const std::vector<Value*>& from, size_t first, const std::vector<Value*>& to);
 
   const Module& module_;
   std::set<std::string> functions_, values_of_functions_;
+  bool passed_ = false;                        ///< whether a call of a closure passes a closure that may have an effect
+  bool returned_ = false;                      ///< whether a function that is used as a value returns one
   std::unordered_set<const Value*> closures_;  ///< closures that may have an effect, and tuples that contain one
 };
 

@@ -222,7 +222,7 @@ int64_t most_that_fits(Expr size, Expr var, std::unordered_map<Expr, Range> rang
     ranges[var] = {value, all.upper};
     return IndexRanges(ranges).never_fits(size);
   };
-  if (all.lower < 0 || !never_from(all.upper)) return all.upper;
+  if (nodes * ranges.size() > kBudget || all.lower < 0 || !never_from(all.upper)) return all.upper;
   int64_t fits = all.lower, never = all.upper;
   size_t steps = std::clamp(kBudget / (nodes * ranges.size()), kFewest, kEnough);
   for (; steps > 0 && never - fits > 1; --steps) {

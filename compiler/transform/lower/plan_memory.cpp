@@ -364,14 +364,15 @@ class MemoryPlan {
   /// Returns the ranges of an entry's symbols once its guards hold and the size of its arena fits.
   std::vector<arith::Range> admitted(const tir::PrimFunc& host) const {
     arith::Facts facts = lower::facts_of(module_, *context_.object, host);
+    const Expr size = sizes_.at(host.name);
     std::unordered_map<Expr, arith::Range> ranges;
+    for (const arith::Var var : arith::free_vars(size)) ranges[var] = facts.range_of(var);
     std::vector<arith::Range> list;
-    for (const tir::Param& param : host.params)
-      if (param.buffer == nullptr) ranges[param.var] = facts.range_of(param.var);
     for (const tir::Param& param : host.params) {
       if (param.buffer != nullptr) continue;
-      arith::Range& range = ranges.at(param.var);
-      range.upper = tir::most_that_fits(sizes_.at(host.name), param.var, ranges);
+      arith::Range range = facts.range_of(param.var);
+      if (const auto found = ranges.find(param.var); found != ranges.end())
+        range.upper = found->second.upper = tir::most_that_fits(size, param.var, ranges);
       list.push_back(range);
     }
     return list;

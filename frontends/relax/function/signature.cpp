@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
+#include <unordered_set>
 
 #include "frontends/relax/function/infos.h"
 #include "frontends/relax/text/literals.h"
@@ -73,10 +75,10 @@ relax::Info with_symbols(FunctionParts& fn, Info info, const std::string& name) 
   return info;
 }
 
-Status read_parameter(FunctionParts& fn, const ast::Parameter& param) {
-  for (Value* earlier : fn.function.body().arguments)
-    if (earlier->name == param.name)
-      return fn.source.error(param.place, Kind::redefinition, "two parameters are named '{}'", param.name);
+/// \param names  of the earlier parameters
+Status read_parameter(FunctionParts& fn, const ast::Parameter& param, std::set<std::string>& names) {
+  if (names.count(param.name) != 0)
+    return fn.source.error(param.place, Kind::redefinition, "two parameters are named '{}'", param.name);
   if (param.annotation == nullptr)
     return fn.source.error(param.place, Kind::ill_formed,
                            "parameter '{}' needs a type, such as R.Tensor((\"n\", 4), \"float32\")", param.name);
@@ -84,24 +86,23 @@ Status read_parameter(FunctionParts& fn, const ast::Parameter& param) {
   type = with_symbols(fn, type, param.name);
   Value* value = fn.function.make_argument(&fn.function.body(), param.name, type);
   fn.names.bind(param.name, Term::of(value), param.place);
+  names.insert(param.name);
   return Done{};
 }
 
 Status collect_symbols(FunctionParts& fn) {
   std::vector<arith::Var>& symbols = fn.function.symbols;
-  auto known = [&](arith::Expr e) {
-    return std::any_of(symbols.begin(), symbols.end(), [&](arith::Var v) { return v == e; });
-  };
+  std::unordered_set<arith::Expr> known(symbols.begin(), symbols.end());
   for (Value* param : fn.function.body().arguments)
     for_each_dim(param->info, [&](arith::Expr dim, bool tensor) {
       const auto* var = dim.as<arith::VarNode>();
       if (var == nullptr) return;
-      if (!known(dim)) symbols.push_back(arith::Var(var));
+      if (known.insert(dim).second) symbols.push_back(arith::Var(var));
       if (tensor) fn.function.facts.bound(arith::Var(var), arith::Range::at_least(0));
     });
   for (size_t i = 0; i < fn.definition.params.size(); ++i)
     for (arith::Var var : relax::symbols_of(fn.function.body().arguments[i]->info))
-      if (!known(var) && (fn.captures == nullptr || !fn.captures->shares(var))) {
+      if (known.count(var) == 0 && (fn.captures == nullptr || !fn.captures->shares(var))) {
         Failure failure =
             fn.source.error(fn.definition.params[i].place, Kind::ill_formed,
                             "no parameter has the symbol '{}' alone as a dim, so it has no value", var.name());
@@ -118,9 +119,10 @@ bool read_signature(FunctionParts& fn) {
   fn.function.location = fn.source.at(definition.name_place);
   bool ok = bool(read_decorators(fn));
   declare_type_parameters(fn);
+  std::set<std::string> names;
   for (const ast::Parameter& param : definition.params) {
     DimPattern::Reading reading(fn.dims.pattern(), DimPattern::kFresh);
-    if (read_parameter(fn, param)) continue;
+    if (read_parameter(fn, param, names)) continue;
     ok = false;
     fn.names.bind(param.name, {}, param.place);
     fn.names.poison_mentioned(param.annotation);

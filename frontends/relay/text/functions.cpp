@@ -1,6 +1,8 @@
 // functions.cpp: the grammar of functions.
 #include "frontends/relay/text/functions.h"
 
+#include <set>
+
 #include "frontends/relay/text/attributes.h"
 #include "frontends/relay/text/expressions.h"
 #include "frontends/relay/text/references.h"
@@ -14,17 +16,17 @@ using ast::StmtKind;
 namespace {
 
 /// Reads `%x: T`, behind which a device may stand in braces.
-bool read_parameter(ReaderParts& reader, ast::Stmt& function) {
+///
+/// \param spellings of the function's earlier parameters, whose names may have got numbers
+bool read_parameter(ReaderParts& reader, ast::Stmt& function, std::set<std::string>& spellings) {
   TokenCursor& tokens = reader.tokens;
   const Token variable = tokens.take();
   if (variable.kind != TokenKind::kLocal) return tokens.unexpected(variable, "a parameter such as %x");
   if (tokens.accept("{") &&
       (!read_function_attributes(reader) || !tokens.expect("}", "behind the device of a parameter")))
     return false;
-  const std::string written = tokens.text(variable.place, variable.place);
-  for (const ast::Parameter& earlier : function.params)  // compare spellings: a parameter's name may have got a number
-    if (tokens.text(earlier.place, earlier.place) == written)
-      return tokens.refuse(variable.place, Kind::redefinition, "two parameters are named '%{}'", variable.text);
+  if (!spellings.insert(tokens.text(variable.place, variable.place)).second)
+    return tokens.refuse(variable.place, Kind::redefinition, "two parameters are named '%{}'", variable.text);
   const std::string name = reader.declare(variable.text);
   ast::Parameter& made = function.params.emplace_back();
   made.place = variable.place;
@@ -50,9 +52,10 @@ bool read_head(ReaderParts& reader, ast::Stmt& function, Head& head) {
   if (tokens.peek().is("["))
     return tokens.refuse(tokens.peek().place, Kind::unsupported, "functions of types are not supported");
   if (!tokens.expect("(", "in front of parameters")) return false;
+  std::set<std::string> spellings;
   while (!tokens.peek().is(")")) {
     const bool attributes = tokens.peek().kind == TokenKind::kName;
-    if (attributes ? !read_function_attributes(reader, &head.attributes) : !read_parameter(reader, function))
+    if (attributes ? !read_function_attributes(reader, &head.attributes) : !read_parameter(reader, function, spellings))
       return false;
     if (attributes || !tokens.accept(",")) break;
   }
@@ -126,9 +129,10 @@ void read_free_expression(ReaderParts& reader) {
   reader.values.start_function({});
   Suite body;
   TreeBuilder::Into into(reader.tree, body);
+  std::set<std::string> spellings;
   bool ok = true;
   while (ok && tokens.accept("free_var"))
-    ok = read_parameter(reader, *made) && tokens.expect(";", "behind a free variable");
+    ok = read_parameter(reader, *made, spellings) && tokens.expect(";", "behind a free variable");
   Expr value = ok ? read_expression(reader) : nullptr;
   ok = value != nullptr;
   if (ok && tokens.peek().kind != TokenKind::kEnd) ok = tokens.unexpected("the end of the text");

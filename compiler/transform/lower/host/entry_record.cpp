@@ -2,7 +2,11 @@
 #include "compiler/transform/lower/host/entry_record.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
+#include <tuple>
+#include <unordered_map>
 
 #include "compiler/transform/lower/host/entry_functions.h"
 
@@ -20,13 +24,22 @@ interface::Tensor::Kind kind_of(Info info) {
   return interface::Tensor::kTensor;
 }
 
-/// Returns `name`, or the first of `name_1`, `name_2`, … that is not in `taken`.
-std::string distinct(const std::string& name, const std::vector<std::string>& taken) {
-  std::string made = name;
-  for (int i = 1; std::find(taken.begin(), taken.end(), made) != taken.end(); ++i)
-    made = name + "_" + std::to_string(i);
-  return made;
-}
+/// Names that are in use.
+class Taken {
+ public:
+  /// Takes `name`, or the first of `name_1`, `name_2`, … that is not taken, and returns it.
+  std::string take(const std::string& name) {
+    std::string made = name;
+    int& last = last_[name];
+    while (!made_.insert(made).second) made = name + "_" + std::to_string(++last);
+    return made;
+  }
+
+ private:
+  std::set<std::string> made_;
+  std::map<std::string, int>
+      last_;  ///< the last number that was tried behind a name, so that equal names take linear time
+};
 
 /// Sets the quantizations of the tensors at the given indices; returns false if one does not fit its tensor.
 bool give(std::vector<interface::Tensor>& tensors, const std::map<size_t, interface::Quantization>& list) {
@@ -50,11 +63,11 @@ class EntryRecord {
     entry_.needs_allocator = host_.heap.is_needed();
     for (const Input& input : host_.signature.inputs()) add(entry_.inputs, input);
     for (const Output& output : host_.signature.outputs()) add(entry_.outputs, output);
-    taken_.clear();
+    taken_ = {};
+    find_places();
     for (Var var : symbols_.entry()) {
       entry_.symbols.push_back(symbol(var));
-      entry_.symbols.back().name = distinct(entry_.symbols.back().name, taken_);
-      taken_.push_back(entry_.symbols.back().name);
+      entry_.symbols.back().name = taken_.take(entry_.symbols.back().name);
     }
     give_quantizations();
     return std::move(entry_);
@@ -64,20 +77,21 @@ class EntryRecord {
   template <typename Leaf>
   void add(std::vector<interface::Tensor>& list, const Leaf& leaf) {
     interface::Tensor made = tensor(leaf.name, leaf.info, leaf.buffer);
-    made.identifier = distinct(made.identifier, taken_);
+    made.identifier = taken_.take(made.identifier);
     made.pair = leaf.pair, made.append_axis = leaf.append_axis;
-    taken_.push_back(made.identifier);
     list.push_back(std::move(made));
   }
 
   interface::Tensor tensor(const std::string& name, Info info, BufferRef buffer) const;
   interface::Symbol symbol(Var var) const;
+  void find_places();
   void give_quantizations();
 
   HostLowering& host_;
   const Symbols& symbols_;
   interface::Entry entry_;
-  std::vector<std::string> taken_;  ///< names that are in use
+  Taken taken_;
+  std::unordered_map<Expr, std::pair<int32_t, int32_t>> places_;  ///< the first input and axis with a symbol as its dim
 };
 
 interface::Tensor EntryRecord::tensor(const std::string& name, Info info, BufferRef buffer) const {
@@ -102,18 +116,21 @@ interface::Symbol EntryRecord::symbol(Var var) const {
   arith::Range range = host_.function.facts.range_of(var);
   symbol.multiple_of = std::max<int64_t>(host_.function.facts.multiple_of(var), 1);
   symbol.lower = range.lower, symbol.upper = range.upper;
+  const auto place = places_.find(var);
+  if (place == places_.end()) return symbol;
+  symbol.lower = std::max<int64_t>(symbol.lower, 0);
+  std::tie(symbol.tensor, symbol.axis) = place->second;
+  return symbol;
+}
+
+void EntryRecord::find_places() {
   const std::vector<Input>& inputs = host_.signature.inputs();
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].info->as<TensorInfo>() == nullptr) continue;
     const std::vector<Expr>& shape = inputs[i].buffer->shape;
-    for (size_t axis = 0; axis < shape.size(); ++axis) {
-      if (!(shape[axis] == var)) continue;
-      symbol.lower = std::max<int64_t>(symbol.lower, 0);
-      symbol.tensor = static_cast<int32_t>(i), symbol.axis = static_cast<int32_t>(axis);
-      return symbol;
-    }
+    for (size_t axis = 0; axis < shape.size(); ++axis)
+      places_.emplace(shape[axis], std::pair(static_cast<int32_t>(i), static_cast<int32_t>(axis)));
   }
-  return symbol;
 }
 
 void EntryRecord::give_quantizations() {
