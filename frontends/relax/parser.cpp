@@ -136,10 +136,11 @@ class ModuleReader {
                           "metadata comes from tvm.ir.load_json(\"…\") or relaxc.load_params(\"file\")");
       return false;
     }
-    Result<std::vector<relax::ConstantRef>> constants = read_metadata(source_, *value.items[1]);
-    if (!constants) return false;
-    for (size_t i = 0; i < constants->size(); ++i)
-      scope_.constants.emplace(static_cast<int64_t>(i), std::move((*constants)[i]));
+    Result<Metadata> read = read_metadata(source_, *value.items[1]);
+    if (!read) return false;
+    for (size_t i = 0; i < read->constants.size(); ++i)
+      scope_.constants.emplace(static_cast<int64_t>(i), std::move(read->constants[i]));
+    scope_.tensors = std::move(read->tensors);
     return true;
   }
 
@@ -310,7 +311,7 @@ Result<relax::Module> parse_module(std::string path, std::string text, const Lan
   ast::Tree tree;
   size_t errors_before = diag.error_count();
   TextConstants said = language.parse(source, tree, table);
-  ModuleScope scope{module, table, source, tree, beside, beside.constants, false, false, {}, {}, {},
+  ModuleScope scope{module, table, source, tree, beside, beside.constants, {},   false, false, {}, {}, {},
                     {},     {},    0,      0,    {},     language.dialect, bound};
   scope.has_metadata = said.metadata.has_value() || said.failed;
   scope.bad_metadata = said.failed;

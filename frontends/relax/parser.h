@@ -25,6 +25,9 @@ struct ExternalConstants {
   NumberedConstants constants;
   /// Reads the file of `metadata = relaxc.load_params("file")`; null: a text that has this line is refused.
   std::function<Result<NumberedConstants>(const std::string& file, Location where)> load;
+  /// Told of the values that the text gives for parameters of a function (`params` of its attributes), by name; a value
+  /// is null if the text refers to it and does not have it. Null: such parameters stay inputs.
+  std::function<void(const std::string& function, std::map<std::string, relax::ConstantRef> values)> give;
 };
 
 struct Language;

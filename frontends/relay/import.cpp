@@ -39,9 +39,9 @@ frontend::TextConstants parse(SourceText& source, frontend::ast::Tree& tree, con
   Tokens tokens = read_tokens(source);
   frontend::TextConstants said;
   if (tokens.metadata.length > 0) {
-    Result<std::vector<relax::ConstantRef>> constants = frontend::read_metadata(source, tokens.metadata);
-    said.failed = !constants;
-    if (constants) said.metadata = std::move(*constants);
+    Result<frontend::Metadata> metadata = frontend::read_metadata(source, tokens.metadata);
+    said.failed = !metadata;
+    if (metadata) said.metadata = std::move(metadata->constants);
   }
   auto ask = [&](Types& types, const std::string& program) { return deduce(types, program, table); };
   read_text(source, tree, std::move(tokens), ask);

@@ -160,6 +160,23 @@ class FunctionBinder {
   arith::Substitution values_;
 };
 
+/// Adds to `all` what it lacks of the tensors that the text gives for parameters of `function`.
+void add_values_of_text(const relax::Function& function, const NamedConstants& said, NamedConstants& all,
+                        Diagnostics& diag) {
+  std::vector<std::string> absent;
+  for (const auto& [name, data] : said) {
+    if (data != nullptr)
+      all.emplace(name, data);
+    else if (all.count(name) == 0)
+      absent.push_back(name);
+  }
+  if (absent.empty()) return;
+  diag.warning(function.location, Kind::missing_data,
+               "the text has no values for '{}' of '{}', so they stay inputs; print the module with show_meta=True, or "
+               "name a file that has them with --params",
+               fmt::join(absent, "', '"), function.name);
+}
+
 /// Reports tensors that nothing in the module refers to: they may be misspelt, or belong to another program.
 Status check_all_used(const relax::Module& module, const NamedConstants& named, const std::set<std::string>& bound,
                       Diagnostics& diag) {
@@ -193,11 +210,19 @@ Result<std::map<int64_t, relax::ConstantRef>> numbered_constants(const NamedCons
   return constants;
 }
 
-Status bind_parameters(relax::Module& module, const NamedConstants& named, Diagnostics& diag) {
+Status bind_parameters(relax::Module& module, const NamedConstants& named, Diagnostics& diag,
+                       const std::map<std::string, NamedConstants>& of_text) {
   std::set<std::string> bound;
   bool ok = true;
-  for (relax::Function* function : module.functions())
-    if (!function->is_private) ok = bool(FunctionBinder(module, *function, named, diag).run(bound)) && ok;
+  for (relax::Function* function : module.functions()) {
+    auto said = of_text.find(function->name);
+    const bool in_text = said != of_text.end();
+    if (function->is_private || (named.empty() && !of_text.empty() && !in_text)) continue;
+    NamedConstants all = named;
+    if (in_text) add_values_of_text(*function, said->second, all, diag);
+    if (all.empty() && in_text) continue;  // the text lacks all of them, which was reported
+    ok = bool(FunctionBinder(module, *function, all, diag).run(bound)) && ok;
+  }
   if (!ok) return diag.failed();
   return check_all_used(module, named, bound, diag);
 }

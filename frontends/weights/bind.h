@@ -18,6 +18,10 @@ Result<std::map<int64_t, relax::ConstantRef>> numbered_constants(const NamedCons
 /// tensor's extents. Reports an error if a tensor's dtype or shape differs from its parameter's, if a parameter from
 /// index `num_input` (a function attribute) on has no tensor or one before it has, and if a tensor is neither for a
 /// parameter nor for a constant of the module.
-Status bind_parameters(relax::Module& module, const NamedConstants& named, Diagnostics& diag);
+///
+/// `of_text` has tensors that the program itself gives for parameters of its functions, by function; `named` has
+/// precedence over them. One that is null, as the text lacks its data, is reported as a warning unless `named` has it.
+Status bind_parameters(relax::Module& module, const NamedConstants& named, Diagnostics& diag,
+                       const std::map<std::string, NamedConstants>& of_text = {});
 
 }  // namespace relaxc::frontend

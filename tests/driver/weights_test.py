@@ -60,7 +60,18 @@ def metadata(shape, content):
     return f'metadata = tvm.ir.load_json("""{text}""")\n'
 
 
+def tensors_metadata(*tensors, key="ffi.Tensor"):
+    """The metadata of a module whose attributes refer to tensors, as TVM prints it since its nodes have types."""
+    nodes = [{"type": "None"}, {"type": "ffi.String", "data": key}]
+    nodes += [{"type": key, "data": ndarray(shape, content)} for shape, content in tensors]
+    nodes += [{"type": "ffi.Array", "data": list(range(2, 2 + len(tensors)))}, {"type": "ffi.Map", "data": [1, 2 + len(tensors)]}]
+    text = json.dumps({"root_index": len(nodes) - 1, "nodes": nodes, "metadata": {"tvm_version": "0.27.0"}})
+    return f'metadata = tvm.ir.load_json("""{text}""")\n'
+
+
 W = floats(1, 2, 3, 4, 5, 6)
+# A module that TVM's importers make with keep_params_in_input: the values of its last parameters are an attribute.
+KEPT = LINEAR.replace('"num_input": 1', '"num_input": 1, "params": [metadata["ffi.Tensor"][0]]')
 
 
 class Params(ProgramTest):
@@ -93,6 +104,37 @@ class Params(ProgramTest):
         for name in ("0", "relax.expr.Constant[0]"):
             self.write("c.safetensors", safetensors(**{name: ([3], W[:12])}))
             self.assertIn("R.const([1.0, 2.0, 3.0]", self.module("constant.relax", "--params", "c.safetensors"))
+
+    def test_values_of_parameters_in_the_attributes(self):
+        whole = "R.const([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]"
+        for key in ("ffi.Tensor", "ffi.NDArray", "runtime.NDArray"):
+            self.write("kept.relax", tensors_metadata(([3, 2], W), key=key) + KEPT.replace("ffi.Tensor", key))
+            text = self.module("kept.relax")
+            self.assertIn(whole, text)
+            self.assertIn('def main(x: R.Tensor(("n", 3), dtype="float32")) ->', text)
+        self.write("other.safetensors", safetensors(w=([3, 2], W[::-1])))
+        self.assertNotIn(whole, self.module("kept.relax", "--params", "other.safetensors"))
+
+    def test_attributes_without_the_values_leave_inputs(self):
+        self.write("kept.relax", KEPT)
+        done = self.compiles("kept.relax", "--stop-after", "infer")
+        self.assertIn("w: R.Tensor((3, 2)", done.out)
+        self.assertIn("the text has no values for 'w' of 'main', so they stay inputs; print the module with "
+                      "show_meta=True, or name a file that has them with --params", done.err)
+        done = self.compiles("kept.relax", "--params", "w.safetensors", "--stop-after", "infer")
+        self.assertIn('def main(x: R.Tensor(("n", 3), dtype="float32")) ->', done.out)
+        self.assertNotIn("warning", done.err)
+
+    def test_wrong_values_of_parameters(self):
+        self.write("kept.relax", tensors_metadata(([3, 2], W)) + KEPT.replace('"][0]', '"][1]'))
+        self.refuses(1, "kept.relax:4:45: error: there is no tensor 1; the metadata has 1 tensors", "kept.relax", "-o", "m.o")
+        self.write("kept.relax", tensors_metadata(([2, 3], W)) + KEPT)
+        self.refuses(1, "parameter 'w' of 'main' is R.Tensor((3, 2), dtype=\"float32\"), and the weights have [2, 3]",
+                     "kept.relax", "-o", "m.o")
+        self.write("kept.relax", KEPT.replace('metadata["ffi.Tensor"][0]', "7"))
+        self.refuses(1, "'params' takes tensors such as metadata[\"ffi.Tensor\"][0], found", "kept.relax", "-o", "m.o")
+        self.write("kept.relax", KEPT.replace('[metadata["ffi.Tensor"][0]]', '"w"'))
+        self.refuses(1, "'params' is a list of at most 2 tensors, found", "kept.relax", "-o", "m.o")
 
     def test_several_files(self):
         self.write("two.relax", LINEAR.replace("):\n", ', b: R.Tensor((2,), "float32")):\n', 1)

@@ -291,10 +291,14 @@ Result<relax::Module> read_program(const CompileOptions& options, const relax::O
   beside.load = [&](const std::string& file, Location where) {
     return load_params(options, file, where, diag, params_files);
   };
+  std::map<std::string, frontend::NamedConstants> of_text;
+  beside.give = [&](const std::string& function, frontend::NamedConstants values) {
+    of_text[function] = std::move(values);
+  };
   RELAXC_TRY(relax::Module module, relay::is_relay(options.input, text)
                                        ? relay::parse_relay(options.input, std::move(text), ops, diag, beside)
                                        : frontend::parse_module(options.input, std::move(text), ops, diag, beside));
-  if (!options.params.empty()) RELAXC_DO(frontend::bind_parameters(module, params, diag));
+  if (!options.params.empty() || !of_text.empty()) RELAXC_DO(frontend::bind_parameters(module, params, diag, of_text));
   files.insert(files.end(), params_files.begin(), params_files.end());
   RELAXC_DO(apply_dims(module, options, diag));
   return module;

@@ -6,8 +6,9 @@
 // map is a list of key, value, key, value …, and a tensor is a node like others. The bytes of a tensor are the same in
 // both: base64 of TVM's format for parameter files.
 //
-// Only the path root, map, array, constant, tensor is followed. The types of constants, which are in the JSON too,
-// repeat those of the tensors.
+// Only the path root, map, array, constant, tensor is followed, or root, map, array, tensor for the tensors of
+// attributes, which only the newer version has. The types of constants, which are in the JSON too, repeat those of the
+// tensors.
 #include "frontends/relax/constants/metadata.h"
 
 #include <fmt/format.h>
@@ -37,22 +38,27 @@ class MetadataReader {
   MetadataReader(SourceText& source, Place place, Json document)
       : source_(source), place_(place), document_(std::move(document)) {}
 
-  Result<std::vector<relax::ConstantRef>> run() {
+  Result<Metadata> run() {
     nodes_ = member(document_, "nodes");
     if (nodes_ == nullptr || !nodes_->is_array()) return refuse("it has no list \"nodes\"");
     named_root_ = document_.contains("root_index");
     RELAXC_TRY(const Json* root, node(member(document_, named_root_ ? "root_index" : "root"), "the root"));
-    RELAXC_TRY(const Json* list, constants_of(*root));
-    std::vector<relax::ConstantRef> constants;
-    if (list == nullptr) return constants;
-    const Json* items = member(*list, "data");
-    if (items == nullptr || !items->is_array()) return refuse("its constants are not a list");
-    for (const Json& item : *items) {
-      RELAXC_TRY(const Json* made, node(&item, "a constant"));
-      RELAXC_TRY(relax::ConstantRef data, constant(*made, constants.size()));
-      constants.push_back(std::move(data));
+    Metadata found;
+    RELAXC_TRY(std::vector<const Json*> constants, listed(*root, names_constants, "constant"));
+    for (const Json* made : constants) {
+      RELAXC_TRY(relax::ConstantRef data, constant(*made, found.constants.size()));
+      found.constants.push_back(std::move(data));
     }
-    return constants;
+    if (!named_root_) return found;
+    auto is_tensor = [](const Json& key) {
+      return key.is_string() && names_tensors(key.get_ref<const std::string&>());
+    };
+    RELAXC_TRY(std::vector<const Json*> tensors, listed(*root, is_tensor, "tensor"));
+    for (const Json* made : tensors) {
+      RELAXC_TRY(relax::ConstantRef data, tensor(member(*made, "data"), "tensor", found.tensors.size()));
+      found.tensors.push_back(std::move(data));
+    }
+    return found;
   }
 
  private:
@@ -86,8 +92,25 @@ class MetadataReader {
     return &(*nodes_)[*at];
   }
 
-  /// Returns the node that lists the constants; null if the root map has no constants. Reports malformed maps.
-  Result<const Json*> constants_of(const Json& root) {
+  /// Returns the nodes that the root map lists under a key for which `wanted` holds, each of them a `what`.
+  template <typename Wanted>
+  Result<std::vector<const Json*>> listed(const Json& root, const Wanted& wanted, std::string_view what) {
+    std::vector<const Json*> nodes;
+    RELAXC_TRY(const Json* list, list_of(root, wanted, what));
+    if (list == nullptr) return nodes;
+    const Json* items = member(*list, "data");
+    if (items == nullptr || !items->is_array()) return refuse("its {}s are not a list", what);
+    for (const Json& item : *items) {
+      RELAXC_TRY(const Json* made, node(&item, fmt::format("a {}", what)));
+      nodes.push_back(made);
+    }
+    return nodes;
+  }
+
+  /// Returns the list under a key of the root map for which `wanted` holds; null if there is none. Reports malformed
+  /// maps.
+  template <typename Wanted>
+  Result<const Json*> list_of(const Json& root, const Wanted& wanted, std::string_view what) {
     const Json* data = member(root, "data");
     const Json* keys = named_root_ ? data : member(root, "keys");
     if (data == nullptr && keys == nullptr) return static_cast<const Json*>(nullptr);  // an empty map
@@ -101,7 +124,7 @@ class MetadataReader {
         RELAXC_TRY(const Json* text, node(key, "a key"));
         key = member(*text, "data");
       }
-      if (key != nullptr && names_constants(*key)) return node(&(*data)[i + step - 1], "the list of constants");
+      if (key != nullptr && wanted(*key)) return node(&(*data)[i + step - 1], fmt::format("the list of {}s", what));
     }
     return static_cast<const Json*>(nullptr);
   }
@@ -111,20 +134,25 @@ class MetadataReader {
     const Json* fields = member(made, named_root_ ? "data" : "attrs");
     if (type == nullptr || !names_constants(*type) || fields == nullptr)
       return refuse("the node of constant {} does not exist", index);
-    const Json* tensor = member(*fields, "data");
+    const Json* data = member(*fields, "data");
     const Json* text = nullptr;
     if (named_root_) {
-      RELAXC_TRY(const Json* holder, node(tensor, fmt::format("the tensor of constant {}", index)));
+      RELAXC_TRY(const Json* holder, node(data, fmt::format("the tensor of constant {}", index)));
       text = member(*holder, "data");
     } else {
       const Json* arrays = member(document_, "b64ndarrays");
-      std::optional<size_t> at = number(tensor);
+      std::optional<size_t> at = number(data);
       if (arrays != nullptr && arrays->is_array() && at && *at < arrays->size()) text = &(*arrays)[*at];
     }
-    if (text == nullptr || !text->is_string()) return refuse("the data of constant {} is missing", index);
+    return tensor(text, "constant", index);
+  }
+
+  /// Reads the bytes of the `what` with this index.
+  Result<relax::ConstantRef> tensor(const Json* text, std::string_view what, size_t index) {
+    if (text == nullptr || !text->is_string()) return refuse("the data of {} {} is missing", what, index);
     NdarrayFormat age = named_root_ ? NdarrayFormat::kDlpack1 : NdarrayFormat::kBefore;
     NdarrayResult read = read_ndarray(text->get_ref<const std::string&>(), age);
-    if (!read.fault.empty()) return refuse("the data of constant {} {}", index, read.fault);
+    if (!read.fault.empty()) return refuse("the data of {} {} {}", what, index, read.fault);
     return read.data;
   }
 
@@ -160,7 +188,7 @@ std::optional<Json> json_of(const ast::Expr& e) {
   return dict;
 }
 
-Result<std::vector<relax::ConstantRef>> read_json(SourceText& source, Place place, std::string_view text) {
+Result<Metadata> read_json(SourceText& source, Place place, std::string_view text) {
   try {
     return MetadataReader(source, place, Json::parse(text)).run();
   } catch (const Json::parse_error& error) {
@@ -171,7 +199,11 @@ Result<std::vector<relax::ConstantRef>> read_json(SourceText& source, Place plac
 
 }  // namespace
 
-Result<std::vector<relax::ConstantRef>> read_metadata(SourceText& source, const ast::Expr& argument) {
+bool names_tensors(std::string_view key) {
+  return key == "ffi.Tensor" || key == "ffi.NDArray" || key == "runtime.NDArray";
+}
+
+Result<Metadata> read_metadata(SourceText& source, const ast::Expr& argument) {
   if (argument.is(AstKind::kString)) return read_json(source, argument.place, argument.text);
   std::optional<Json> document = json_of(argument);
   if (!document)
@@ -180,7 +212,7 @@ Result<std::vector<relax::ConstantRef>> read_metadata(SourceText& source, const 
   return MetadataReader(source, argument.place, std::move(*document)).run();
 }
 
-Result<std::vector<relax::ConstantRef>> read_metadata(SourceText& source, Place place) {
+Result<Metadata> read_metadata(SourceText& source, Place place) {
   return read_json(source, {place.begin, 1}, std::string_view(source.text()).substr(place.begin, place.length));
 }
 

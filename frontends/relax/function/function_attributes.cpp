@@ -1,6 +1,8 @@
-// function_attributes.cpp: reads R.func_attr: attributes of the function, and bounds of its symbols.
+// function_attributes.cpp: reads R.func_attr: attributes of the function, bounds of its symbols, and values of its
+// parameters.
 #include "compiler/relax/attr_text.h"
 #include "compiler/relax/function_attrs.h"
+#include "frontends/relax/constants/metadata.h"
 #include "frontends/relax/function/expressions.h"
 #include "frontends/relax/function/operators.h"
 #include "frontends/relax/function/statements.h"
@@ -65,6 +67,40 @@ Status symbol_bounds(FunctionParts& fn, const std::string& attribute, const ast:
   return Done{};
 }
 
+/// Returns the tensor metadata["ffi.Tensor"][number] that `e` refers to; null if the text has no metadata.
+Result<relax::ConstantRef> tensor_of_metadata(FunctionParts& fn, const ast::Expr& e) {
+  auto subscript = [](const ast::Expr& of) { return of.is(AstKind::kSubscript) && of.items.size() == 2; };
+  const ast::Expr* list = subscript(e) ? e.items[0] : nullptr;
+  const bool refers = list != nullptr && subscript(*list) && fn.names.path_of(*list->items[0]) == "metadata" &&
+                      list->items[1]->is(AstKind::kString) && names_tensors(list->items[1]->text);
+  if (!refers)
+    return fn.source.error(e.place, Kind::invalid_attribute,
+                           "'params' takes tensors such as metadata[\"ffi.Tensor\"][0], found {}", describe(e));
+  RELAXC_TRY(int64_t number, integer_value(fn.source, *e.items[1]));
+  if (fn.scope.bad_metadata) return fn.diag().failed();
+  if (!fn.scope.has_metadata) return relax::ConstantRef();
+  const auto count = static_cast<int64_t>(fn.scope.tensors.size());
+  if (number >= 0 && number < count) return fn.scope.tensors[static_cast<size_t>(number)];
+  return fn.source.error(e.place, Kind::missing_data, "there is no tensor {}; the metadata has {} tensors", number,
+                         count);
+}
+
+/// Reads `params`: the values of the function's last parameters, as TVM's importers leave them with a module whose
+/// weights are parameters (keep_params_in_input).
+Status parameter_values(FunctionParts& fn, const ast::Expr& list) {
+  const std::vector<relax::Value*>& params = fn.function.body().arguments;
+  if (!list.is_sequence() || list.items.size() > params.size())
+    return fn.source.error(list.place, Kind::invalid_attribute, "'params' is a list of at most {} tensors, found {}",
+                           params.size(), list.is_sequence() ? std::to_string(list.items.size()) : describe(list));
+  std::map<std::string, relax::ConstantRef> values;
+  const size_t first = params.size() - list.items.size();
+  for (size_t i = 0; i < list.items.size(); ++i) {
+    RELAXC_TRY(values[params[first + i]->name], tensor_of_metadata(fn, *list.items[i]));
+  }
+  if (fn.scope.beside.give && !values.empty()) fn.scope.beside.give(fn.function.name, std::move(values));
+  return Done{};
+}
+
 }  // namespace
 
 Status function_attributes(FunctionParts& fn, const ast::Expr& call) {
@@ -79,6 +115,10 @@ Status function_attributes(FunctionParts& fn, const ast::Expr& call) {
       continue;
     }
     if (key == "global_symbol") continue;
+    if (key == "params") {
+      RELAXC_DO(parameter_values(fn, value));
+      continue;
+    }
     RELAXC_TRY(Term term, eval(fn, value));
     const relax::FunctionAttr* row = relax::find_function_attr(key);
     relax::AttrType type = row == nullptr ? relax::AttrType::kString : row->type;

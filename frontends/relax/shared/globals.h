@@ -46,9 +46,10 @@ struct ModuleScope {
   SourceText& source;
   ast::Tree& tree;
   const ExternalConstants& beside;
-  NumberedConstants constants;  ///< of metadata["relax.expr.Constant"]
-  bool has_metadata = false;    ///< whether the text has constants
-  bool bad_metadata = false;    ///< whether they were reported as invalid
+  NumberedConstants constants;              ///< of metadata["relax.expr.Constant"]
+  std::vector<relax::ConstantRef> tensors;  ///< of metadata["ffi.Tensor"]
+  bool has_metadata = false;                ///< whether the text has constants
+  bool bad_metadata = false;                ///< whether they were reported as invalid
   std::map<std::string, Global> globals;
   ModuleSymbols symbols;
   std::map<std::string, std::string> externals;  ///< `f = R.ExternFunc("symbol")` beside the functions
