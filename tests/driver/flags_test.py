@@ -36,7 +36,7 @@ class Form(ProgramTest):
 
     def test_no_output_and_no_input(self):
         self.refuses(2, "give an output with -o", "relu.onnx")
-        self.refuses(2, "INPUT is required", "-o", "m.o")
+        self.refuses(2, "no input is given; 'relaxc MODEL -o OUTPUT' compiles a model", "-o", "m.o")
 
     def test_the_input_is_not_overwritten(self):
         self.write("m.h", program.TEXT)

@@ -51,6 +51,20 @@ FILES = (
     ("page.onnx", b"<!DOCTYPE html><html>404</html>", "a web page", "download the file itself"),
     ("net.onnx.zip", archive("net.onnx"), "a zip archive with an ONNX model", "unpack it"),
     ("model.relax", archive("net/data.pkl"), "a PyTorch file", EXPORT),
+    ("net.py", b"import os\nimport torch.nn as nn\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x\n",
+     "a Python program that uses PyTorch", EXPORT),
+    ("train.py", b'"""Trains."""\nfrom tensorflow import keras\n', "a Python program that uses TensorFlow", "tf2onnx"),
+    ("config.json", b'{\n  "architectures": ["Bert"]\n}\n', "JSON, not a model", "give an ONNX model (.onnx)"),
+    ("web.json", b'{"format": "graph-model", "modelTopology": {}}', "a model of TensorFlow.js", "compile the model that"),
+    ("saved.json", b'{"root_index": 0, "nodes": [], "metadata": {"tvm_version": "0.27.0"}}', "a module that TVM saved",
+     "script(show_meta=True)"),
+    ("net.mlir", b"module {\n  func.func @main(%arg0: tensor<4xf32>) {\n  }\n}\n", "a program in MLIR", "compile the ONNX"),
+    ("net.prototxt", b'name: "LeNet"\nlayer {\n  name: "data"\n}\n', "a network of Caffe", "convert it to ONNX"),
+    ("main.c", b"// ours\n#include <stdio.h>\nint main(void) { return 0; }\n", "source code in C", "give an ONNX model"),
+    ("graph.pb", b"\x08\x01\x12\x9e\x07\x0a\x05serve", "a TensorFlow graph", "tf2onnx"),
+    ("net.wasm", b"\0asm\x01\0\0\0", "compiled code already (WebAssembly)", "give the model that it was compiled from"),
+    ("libnet.a", b"!<arch>\nnet.o/          0           0     0     644     0         `\n", "a library of compiled code",
+     "give the model that it was compiled from"),
 )
 
 

@@ -18,6 +18,15 @@ class Suggestions(ProgramTest):
                 ((*RELU, "--Dim", "n=1"), "there is no flag '--Dim'; did you mean '--dim'?"),
                 (("bench", "relu.onnx", "--repaet", "3"), "there is no flag '--repaet'; did you mean '--repeat'?"),
                 ((*RELU, "--zzzzzzzzzz"), "there is no flag '--zzzzzzzzzz'\n"),
+                ((*RELU, "-march=native"), "there is no flag '-march'; --mcpu selects the CPU"),
+                ((*RELU, "--batch-size=4"), "there is no flag '--batch-size'; --dim fixes or bounds a dim"),
+                ((*RELU, "--ram", "8K"), "there is no flag '--ram'; did you mean '--ram-budget'?"),
+                ((*RELU, "--quantize"), "quantize the model before, as in docs/quantization.md"),
+                ((*RELU, "-I", "include"), "there is no flag '-I'\n"),
+                (("run", "relu.onnx", "--input", "x.npy"), "files stand behind the model, in the order of its inputs"),
+                (("relu.onnx",), "nothing to write: give an output with -o, as in -o relu.o"),
+                (("relu.onnx", "net.o"), "nothing to write: give an output with -o, as in -o net.o"),
+                (("compile", *RELU), "there is no file 'compile'; 'relaxc MODEL -o OUTPUT' compiles"),
                 (("bnech", "relu.onnx"), "did you mean 'bench'?"),
                 ((*RELU, "--emit", "share"), "--emit: 'share' is not one of obj, ar, asm, llvm, bc, c, shared, relax, dot, "
                                              "exe and js; did you mean 'shared'?"),
@@ -38,6 +47,9 @@ class Suggestions(ProgramTest):
                 (("--mcpu=haswel",), "unknown CPU 'haswel' for target 'x86_64-pc-linux-gnu'; did you mean 'haswell'?"),
                 (("--mcpu=cortexm4",), "did you mean --target=cortex-m4?"),
                 (("--mcpu=cortex-m4",), "--target=cortex-m4 is a machine of this name"),
+                (("--target=cuda",), "unknown target 'cuda'; --print-targets lists names, and triples are LLVM's; relaxc compiles "
+                                     "for CPUs alone"),
+                (("--target=stm32f407",), "; of a chip or board, name its core, as in --target cortex-m4"),
                 (("--mattr=+avx5",), "did you mean '+avx")):
             with self.subTest(words):
                 done = self.relaxc(*RELU, *words)

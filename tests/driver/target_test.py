@@ -129,7 +129,7 @@ class Targets(ProgramTest):
 
     def test_native(self):
         self.compiles("relu.onnx", "-o", "m.o", "--target", "native")
-        self.refuses(2, "INPUT is required", "-o", "m.o")
+        self.refuses(2, "no input is given", "-o", "m.o")
 
 
 if __name__ == "__main__":

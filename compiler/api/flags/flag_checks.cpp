@@ -18,9 +18,49 @@ std::string enumeration(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
-std::string did_you_mean(const std::string& name, const std::vector<std::string>& names) {
-  std::optional<std::string> near = nearest_name(name, names);
+/// Suggests the nearest name, or the first if that is `certain`.
+std::string did_you_mean(const std::string& name, const std::vector<std::string>& names, bool certain = false) {
+  std::optional<std::string> near = certain ? names.front() : nearest_name(name, names);
   return near ? fmt::format("; did you mean '{}'?", *near) : "";
+}
+
+/// A flag of other compilers and tools, and what there is in its place.
+struct ForeignFlag {
+  std::string_view flag, ours;
+};
+
+constexpr ForeignFlag kForeignFlags[] = {
+    {"-march", "--mcpu selects the CPU"},
+    {"--march", "--mcpu selects the CPU"},
+    {"-mcpu", "--mcpu selects the CPU"},
+    {"-mtune", "--mcpu selects the CPU"},
+    {"-mtriple", "--target selects the machine"},
+    {"-c", "-o model.o writes an object"},
+    {"-S", "-o model.s writes assembly"},
+    {"--shape", "--dim fixes or bounds a dim, as in --dim n=1..8"},
+    {"--input-shape", "--dim fixes or bounds a dim, as in --dim n=1..8"},
+    {"--batch", "--dim fixes or bounds a dim, as in --dim n=1..8"},
+    {"--batch-size", "--dim fixes or bounds a dim, as in --dim n=1..8"},
+    {"--fp16", "--mixed-precision float16 narrows what can be"},
+    {"--half", "--mixed-precision float16 narrows what can be"},
+    {"--bf16", "--mixed-precision bfloat16 narrows what can be"},
+    {"--quantize", "quantize the model before, as in docs/quantization.md"},
+    {"--int8", "quantize the model before, as in docs/quantization.md"},
+    {"--input", "files stand behind the model, in the order of its inputs"},
+    {"--inputs", "files stand behind the model, in the order of its inputs"},
+};
+
+/// What is meant by a flag that there is not: one of another tool, the only one that begins so, or the nearest.
+std::string meant_flag(const std::string& name, const std::vector<std::string>& names) {
+  for (const ForeignFlag& row : kForeignFlags)
+    if (row.flag == name) return fmt::format("; {}", row.ours);
+  constexpr size_t kShortest = 4;  // of a shorter one, every flag is near
+  if (name.size() < kShortest) return "";
+  std::vector<std::string> longer;
+  for (const std::string& candidate : names)
+    if (candidate.starts_with(name) && std::find(longer.begin(), longer.end(), candidate) == longer.end())
+      longer.push_back(candidate);
+  return did_you_mean(name, longer.size() == 1 ? longer : names, longer.size() == 1);
 }
 
 void add_names(const CLI::App& app, std::vector<std::string>& names) {
@@ -37,7 +77,7 @@ std::string unexpected(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* tool : app.get_subcommands()) add_names(*tool, names);
   add_names(app, names);
-  return fmt::format("there is no flag '{}'{}", name, did_you_mean(name, names));
+  return fmt::format("there is no flag '{}'{}", name, meant_flag(name, names));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // foreign_file.cpp: recognizes the tool that wrote a file by its first bytes, and for zip archives by the names in it.
 //
 // The extension is used only if the content does not tell: users rename files, and a .pt may be one of four formats. An
-// unknown file with a zero byte at its beginning is not text either, so the user gets one message for it instead of one
-// for each line.
+// unknown file with control characters at its beginning is not text either, so the user gets one message for it instead
+// of one for each line.
 #include "compiler/api/input/foreign_file.h"
 
 #include <fmt/format.h>
@@ -12,6 +12,8 @@
 #include <cstring>
 #include <filesystem>
 #include <string_view>
+
+#include "compiler/api/input/foreign_text.h"
 
 namespace relaxc::api {
 namespace {
@@ -48,6 +50,10 @@ constexpr Magic kMagics[] = {
      "\x7f"sv
      "ELF"sv,
      "compiled code already (ELF)", "give the model that it was compiled from"},
+    {0, "\0asm"sv, "compiled code already (WebAssembly)", "give the model that it was compiled from"},
+    {0, "\xcf\xfa\xed\xfe"sv, "compiled code already (Mach-O)", "give the model that it was compiled from"},
+    {0, "MZ\x90\0"sv, "compiled code already (Windows)", "give the model that it was compiled from"},
+    {0, "!<arch>\n"sv, "a library of compiled code", "give the model that it was compiled from"},
     {0, "version https://git-lfs"sv, "a Git LFS pointer", "fetch the file itself with git lfs pull"},
     {0, "7767517\n"sv, "an ncnn model", kOfTheSource},
     {0, "<?xml"sv, "XML, as OpenVINO writes models", kOfTheSource},
@@ -117,6 +123,11 @@ bool is_pickle(std::string_view head) {
   return head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
 }
 
+/// Whether a byte is a control character that no text has.
+bool is_no_text(char byte) {
+  return (byte >= 0 && byte < '\t') || (byte > '\r' && byte < '\x1b');
+}
+
 struct Known {
   const char *what, *way;
 };
@@ -156,8 +167,11 @@ std::optional<std::string> foreign_file(const std::string& path, std::span<const
   bool may_be_bytes = extension == ".onnx" || extension == ".tflite" || extension == ".relax" ||
                       extension == ".relay" || extension == ".py";
   constexpr size_t kSample = 1024;
-  if (may_be_bytes || bytes.substr(0, kSample).find('\0') == std::string_view::npos) return std::nullopt;
-  return sentence(by_extension(path));
+  const std::string_view sample = bytes.substr(0, kSample);
+  if (std::any_of(sample.begin(), sample.end(), is_no_text))
+    return may_be_bytes ? std::nullopt : std::optional(sentence(by_extension(path)));
+  const std::optional<ForeignText> text = foreign_text(bytes);
+  return text ? std::optional(sentence({text->what, text->way})) : std::nullopt;
 }
 
 }  // namespace relaxc::api

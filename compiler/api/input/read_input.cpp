@@ -181,9 +181,16 @@ Result<relax::Module> read_models(const CompileOptions& options, frontend::Impor
   inputs.insert(inputs.end(), options.more_inputs.begin(), options.more_inputs.end());
   std::set<std::string> names;
   for (const std::string& input : inputs) {
-    if (!frontend::is_onnx_file(input, options.memory) && !tflite::is_tflite_file(input, options.memory))
+    if (!frontend::is_onnx_file(input, options.memory) && !tflite::is_tflite_file(input, options.memory)) {
+      std::error_code none;
+      if (options.memory.empty() && !fs::exists(input, none))
+        return diag.error(nullptr, Kind::usage,
+                          "there is no file '{}'; 'relaxc MODEL -o OUTPUT' compiles, and several models become one "
+                          "object",
+                          input);
       return diag.error(nullptr, Kind::usage,
                         "'{}' is not an ONNX or TFLite model; only those can share an object with others", input);
+    }
     if (std::string name = valid_model_name(fs::path(input).stem().string()); !names.insert(name).second)
       return diag.error(nullptr, Kind::usage, "two models would be called '{}' in one object; rename a file", name);
   }

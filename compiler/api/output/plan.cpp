@@ -129,10 +129,16 @@ std::string valid_model_name(const std::string& name) {
   return is_model_name(near) ? near : "model_" + near;
 }
 
-/// Reports that there is no output, and suggests a tool if the input may be a misspelt one.
+/// Reports that there is no output, and suggests a tool if the input may be a misspelt one, or a name for the output:
+/// that of a further input which does not exist, or the model's.
 static Failure no_output(const CompileOptions& options, Diagnostics& diag) {
-  if (!fs::path(options.input).extension().empty() || fs::exists(options.input))
-    return diag.error(nullptr, Kind::usage, "nothing to write: give an output with -o");
+  std::error_code none;
+  if (!fs::path(options.input).extension().empty() || fs::exists(options.input, none)) {
+    std::string output = valid_model_name(fs::path(options.input).stem().string()) + ".o";
+    for (const std::string& file : options.more_inputs)
+      if (!fs::exists(file, none)) output = file;
+    return diag.error(nullptr, Kind::usage, "nothing to write: give an output with -o, as in -o {}", output);
+  }
   std::optional<std::string> near = nearest_name(options.input, {"run", "verify", "bench", "tune", "inspect", "lsp"});
   return diag.error(nullptr, Kind::usage,
                     "'{}' is neither a file nor one of the tools run, verify, bench, tune, inspect and lsp{}",

@@ -233,7 +233,10 @@ std::string near_target(const std::string& name) {
   std::vector<std::string> names{"native"};
   for (const KnownMachine& machine : known_machines()) names.emplace_back(machine.name);
   for (const KnownMachine& machine : known_machines()) names.emplace_back(machine.triple);
-  return did_you_mean(name, names);
+  for (std::string_view other : {"cuda", "gpu", "opencl", "vulkan", "metal", "rocm", "webgpu", "nvptx"})
+    if (name == other) return "; relaxc compiles for CPUs alone";
+  return nearest_name(name, names) ? did_you_mean(name, names)
+                                   : "; of a chip or board, name its core, as in --target cortex-m4";
 }
 
 /// Suggests the name nearest to a CPU that the target does not have, or the machine of that name.

@@ -88,7 +88,8 @@ CommandLine read_command_line(int argc, char** argv) {
   }
   const bool answers = o.print_targets || o.print_target || o.print_cmake_dir || !o.check_certificate.empty();
   const bool needs_none = o.tool.machine || o.tool.kind == ToolOptions::kLsp;
-  if (!line.exit && !answers && !needs_none && o.input.empty()) line.exit = refuse("INPUT is required");
+  if (!line.exit && !answers && !needs_none && o.input.empty())
+    line.exit = refuse("no input is given; 'relaxc MODEL -o OUTPUT' compiles a model");
   return line;
 }
 
