@@ -1,7 +1,9 @@
 // sequence.cpp: operators on sequences and optionals.
 //
-// composite.cpp and composite_sequences.cpp implement them on lists and packed sequences. SequenceMap becomes the loop
-// by which the standard defines it.
+// composite.cpp and composite_sequences.cpp implement them on lists and packed sequences. SequenceMap of lists is its
+// body for each of their elements, and of other sequences the loop by which the standard defines it.
+#include <set>
+
 #include "frontends/onnx/composite.h"
 
 #include "frontends/onnx/load.h"
@@ -382,6 +384,55 @@ onnx::GraphProto mapped_body(Node& node, const onnx::GraphProto& body, const std
   return graph;
 }
 
+/// Returns the number of elements of the sequences that are mapped if they are lists of one length, which is not 0, and
+/// the body is not written out too often; 0 if not.
+size_t length_of_lists(Node& node, const onnx::GraphProto& body) {
+  constexpr size_t kMostNodes = 1024;
+  std::set<size_t> lengths;
+  for (size_t i = 0; i < node.inputs(); ++i) {
+    const NamedValue* slot = slot_of(node, i);
+    const Sequence* sequence = slot == nullptr ? nullptr : sequence_in(*slot);
+    if (sequence != nullptr) lengths.insert(sequence->listed ? sequence->items.size() : 0);
+  }
+  const size_t length = lengths.size() == 1 ? *lengths.begin() : 0;
+  return length * static_cast<size_t>(body.node_size()) <= kMostNodes ? length : 0;
+}
+
+/// Maps lists by writing the body out for each element: the elements' shapes, and what the body makes of them, may
+/// differ, and nothing needs to say of what dtype the results are.
+Status map_lists(Node& node, const onnx::GraphProto& body, size_t length) {
+  std::vector<std::vector<NamedValue>> made(static_cast<size_t>(body.output_size()));
+  for (size_t k = 0; k < length; ++k) {
+    std::vector<NamedValue> arguments;
+    for (size_t i = 0; i < node.inputs(); ++i) {
+      const NamedValue& slot = *slot_of(node, i);
+      const Sequence* sequence = sequence_in(slot);
+      NamedValue& argument = arguments.emplace_back();
+      if (sequence == nullptr)
+        argument = slot;
+      else if (sequence->bytes == nullptr)
+        argument.value = sequence->items[k];
+      else
+        argument = strings_slot({sequence->items[k], sequence->bytes});
+    }
+    RELAXC_TRY(std::vector<NamedValue> results, node.importer().inline_graph(body, std::move(arguments), nullptr));
+    for (size_t i = 0; i < made.size(); ++i) made[i].push_back(std::move(results[i]));
+  }
+  onnx::GraphProto joined;
+  std::vector<std::string> elements;
+  for (size_t k = 0; k < length; ++k) {
+    elements.push_back(node.proto.output(0) + "/element" + std::to_string(k));
+    joined.add_input()->set_name(elements.back());
+  }
+  add_node(joined, "SequenceConstruct", elements, node.proto.output(0) + "/all");
+  joined.add_output()->set_name(node.proto.output(0) + "/all");
+  for (size_t i = 0; i < made.size(); ++i) {
+    RELAXC_TRY(std::vector<NamedValue> all, node.importer().inline_graph(joined, std::move(made[i]), nullptr));
+    set_slot(node, i, std::move(all[0]));
+  }
+  return Done{};
+}
+
 Status map(Node& node) {
   const onnx::AttributeProto* attribute = node.attribute("body");
   if (attribute == nullptr || !attribute->has_g())
@@ -390,6 +441,7 @@ Status map(Node& node) {
   RELAXC_TRY(Sequence first, sequence_input(node, 0));
   if (static_cast<size_t>(body.input_size()) != node.inputs())
     return node.error(Kind::wrong_arity, "the body takes {} values for {} inputs", body.input_size(), node.inputs());
+  if (const size_t length = length_of_lists(node, body); length > 0) return map_lists(node, body, length);
   std::string prefix = node.proto.output(0) + "/";
   onnx::GraphProto graph;
   add_node(graph, "SequenceLength", {node.proto.input(0)}, prefix + "length");

@@ -110,6 +110,21 @@ def sequences():
     parts = m("SequenceConstruct", x, m("Relu", x), m("Concat", x, x, axis=0))
     m.out(m("SequenceAt", parts, i), m("SequenceLength", parts))
     yield "sequence_at_run", m, [{"x": floats(1, 2, 4), "i": np.array(k)} for k in (0, -1, 1)]
+    m = Model(18)  # elements of different ranks, which the body changes, and no type of its results: atleast_2d of PyTorch
+    x, y = m.x("x", ["n", 4]), m.x("y", ["k"])
+    s = m.sub()
+    s.x("e", None), s.x("scale", [])
+    low, high = s.sub(), s.sub()
+    rank = s("Size", s("Shape", "e"))
+    padded = low("Reshape", "e", low.c([1, -1]))
+    tall = s("If", s("Less", rank, np.array(2)), then_branch=low.body(padded), else_branch=high.body(high("Identity", "e")))
+    parts = m("SequenceMap", m("SequenceConstruct", x, y), m.c(0.5), body=s.body(s("Mul", tall, "scale"), s("Shape", "e")), outs=2)
+    zero, one = np.array(0), np.array(1)
+    m.out(*(m("SequenceAt", part, k) for part in parts for k in (zero, one)), m("SequenceLength", parts[0]))
+    feeds = [{"x": floats(1, n, 4), "y": floats(2, k)} for n, k in ((2, 3), (1, 5))]
+    half = [(f["x"] * F(0.5), f["y"][None] * F(0.5)) for f in feeds]  # ONNX Runtime needs types of the body's results
+    shapes = [tuple(np.array(v.shape) for v in f.values()) for f in feeds]
+    yield "sequence_map_of_ranks", m, feeds, [[*a, *b, np.array(2)] for a, b in zip(half, shapes)]
 
 
 def functions():
