@@ -30,6 +30,26 @@ Result<uint32_t> read_alignment(PrimParts& fn, const ast::Expr& e) {
 
 using Given = std::map<std::string_view, const ast::Expr*>;
 
+/// Returns the strides of `layout=T.TileLayout(T.S[(10, 11):(1, 10)])`, which has one for each dim of `shape`; null for
+/// any other layout.
+const ast::Expr* strides_of_layout(const ast::Expr& layout, const ast::Expr* shape) {
+  const bool tiles = callee_of(&layout) == "T.TileLayout" && layout.items.size() == 2;
+  const ast::Expr* parts = tiles && layout.items[1]->is(AstKind::kSubscript) ? layout.items[1] : nullptr;
+  if (parts == nullptr || parts->items.size() != 2 || dotted_path(*parts->items[0]) != "T.S") return nullptr;
+  const ast::Expr& slice = *parts->items[1];
+  if (!slice.is(AstKind::kSlice) || slice.items.size() < 2 || slice.items[0] == nullptr || slice.items[1] == nullptr)
+    return nullptr;
+  if (slice.items.size() > 2 && slice.items[2] != nullptr) return nullptr;
+  const ast::Expr &dims = *slice.items[0], &strides = *slice.items[1];
+  const bool fits = shape != nullptr && shape->is_sequence() && dims.is_sequence() && strides.is_sequence() &&
+                    dims.items.size() == shape->items.size() && strides.items.size() == dims.items.size();
+  for (size_t i = 0; fits && i < dims.items.size(); ++i)
+    if (!dims.items[i]->is(AstKind::kInt) || !shape->items[i]->is(AstKind::kInt) ||
+        dims.items[i]->text != shape->items[i]->text)
+      return nullptr;
+  return fits ? &strides : nullptr;
+}
+
 /// Sorts the arguments of a call into `given` by their names.
 Status read_given(PrimParts& fn, const ast::Expr& call, size_t first, const std::string& callee, Given& given) {
   std::span<const std::string_view> names = kBufferArguments;
@@ -39,6 +59,14 @@ Status read_given(PrimParts& fn, const ast::Expr& call, size_t first, const std:
   for (size_t i = first; i < call.items.size(); ++i) given[names[i - first]] = call.items[i];
   for (const ast::Keyword& keyword : call.keywords) {
     if (keyword.name == "name") continue;  // the name that it is bound to is the one in use
+    if (keyword.name == "layout") {
+      if (keyword.value->is(AstKind::kNone)) continue;  // row-major, or as strides say
+      given["strides"] = strides_of_layout(*keyword.value, given["shape"]);
+      if (given["strides"] != nullptr) continue;
+      return fn.source.error(keyword.place, Kind::unsupported,
+                             "a layout that is more than a stride for each dim is not supported; without one, elements "
+                             "are in row-major order");
+    }
     std::string_view name = keyword.name;
     if (name == "extents") name = "shape";
     if (name == "type") name = "buffer_type";
@@ -57,9 +85,11 @@ Status read_given(PrimParts& fn, const ast::Expr& call, size_t first, const std:
 /// Reports arguments that have no meaning for memory of a CPU.
 Status check_unsupported(PrimParts& fn, Given& given) {
   const ast::Expr *type = given["buffer_type"], *separators = given["axis_separators"], *condition = given["condition"];
-  if (!is_none(type) && !(type->is(AstKind::kString) && (type->text == "default" || type->text.empty())))
-    return fn.source.error(type->place, Kind::unsupported,
-                           "a buffer's type is \"default\"; write broadcasts as subscripts");
+  // "auto" has a stride of 0 along dims of 1, whose only subscript is 0.
+  const bool known = !is_none(type) && type->is(AstKind::kString) &&
+                     (type->text == "default" || type->text == "auto" || type->text.empty());
+  if (!is_none(type) && !known)
+    return fn.source.error(type->place, Kind::unsupported, "a buffer's type is \"default\" or \"auto\"");
   if (!is_none(separators) && !(separators->is_sequence() && separators->items.empty()))
     return fn.source.error(separators->place, Kind::unsupported, "memory has one axis here; leave axis_separators out");
   if (!is_none(condition) && !condition->is(AstKind::kTrue) && callee_of(condition) != "T.bool")
