@@ -32,6 +32,9 @@ Legal<double> match_reduction_in_lanes(const Draft& draft) {
   RELAXC_FITS(form.sliding.vector == 0, "rows of the copy are for lanes");
   RELAXC_FITS(form.words == nullptr, "four terms are summed at a time already");
   const uint32_t last = form.reduced.back();
+  const int64_t* terms = draft.tree.loop(last).extent.constant();
+  RELAXC_FITS(terms == nullptr || *terms >= form.lanes,
+              fmt::format("the axis of the sum has {} terms, which do not fill {} lanes", *terms, form.lanes));
   const double cost = view.cost(last, true);
   RELAXC_FITS(cost < kMostCostInLanes,
               "along the axis of the sum, operands have such large strides that vectors do not pay");

@@ -136,6 +136,20 @@ TEST_CASE("of two strategies of the same priority the one of fewer cycles is tak
   }
 }
 
+TEST_CASE("terms go into lanes only where they fill them") {
+  arith::Context context;
+  for (const int64_t columns : {3, 7}) {
+    // One window a row, so that no axis of the result has vectors; its terms are fewer than the lanes, or more.
+    tir::PrimFunc f =
+        testing::pool(context, context.index(2),
+                      {.c = 1, .h = 22, .w = columns + 1, .kernel = columns, .stride = columns}, false, false);
+    std::vector<schedule::PackedParam> packed;
+    schedule::schedule_kernel(context, f, testing::narrow_target(), {}, packed);
+    INFO(f.schedule.steps);
+    CHECK((f.schedule.steps.find("reduce_in_lanes") != std::string::npos) == (columns > 4));
+  }
+}
+
 TEST_CASE("a target without vectors sums in scalars, several that share operands together") {
   arith::Context context;
   const auto number = [&](int64_t n) { return context.index(n); };
