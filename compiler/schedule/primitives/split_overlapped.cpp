@@ -37,6 +37,7 @@ bool may_repeat(const Tree& tree, const For& loop) {
 Legal<SplitOverlapped::Facts> SplitOverlapped::legal(const Tree& tree) const {
   RELAXC_LEGAL(is_in_order(tree, loop));
   RELAXC_REQUIRE(factor > 0, "a loop is split by a number of at least 1");
+  RELAXC_REQUIRE(rest >= 0 && rest < factor, "what is left beside whole tiles is less than a tile");
   RELAXC_LEGAL(runs_together(tree, loop));
   RELAXC_REQUIRE(tree.loop(loop).loop_kind == tir::LoopKind::kSerial,
                  "two tasks would store to one place; split the parallel loop first");
@@ -56,17 +57,19 @@ SplitOverlapped::Made SplitOverlapped::apply(Tree& tree, const Facts&) const {
     const Expr enough = arith::simplify(arith::le(width, extent), tree.facts());
     const Var o = context.var(name + "_o"), i = context.var(name + "_i"), t = context.var(name + "_t");
     const Expr begin = divides ? o * factor : arith::min(o * factor, extent - factor);
-    const Expr tiles = arith::ceildiv(extent, width);
+    const Expr all = arith::floordiv(extent + (factor - rest - 1), width);
+    const Expr tiles = arith::simplify(divides ? all : arith::select(enough, all, zero));
     For inner = new_loop(context, i, width, tir::substitute(context, from.body, {{from.var, from.min + begin + i}}));
     made.inner = inner.id;
-    For outer = new_loop(context, o, divides ? tiles : arith::simplify(arith::select(enough, tiles, zero)),
-                         make_stmt(context, std::move(inner)));
+    For outer = new_loop(context, o, tiles, make_stmt(context, std::move(inner)));
     made.outer = outer.id;
     const Stmt whole = make_stmt(context, std::move(outer));
-    if (divides || enough.is_constant(1)) return whole;
-    const Stmt rest = fresh_copy(context, from.body, made.copies);
-    const Stmt body = tir::substitute(context, rest, {{from.var, from.min + t}});
-    For last = new_loop(context, t, arith::simplify(arith::select(enough, zero, extent)), body);
+    if (divides || (enough.is_constant(1) && rest == 0)) return whole;
+    const Stmt copy = fresh_copy(context, from.body, made.copies);
+    const Expr done = tiles * factor,
+               left = rest == 0 ? arith::select(enough, zero, extent) : arith::max(extent - done, zero);
+    const Stmt body = tir::substitute(context, copy, {{from.var, rest == 0 ? from.min + t : from.min + done + t}});
+    For last = new_loop(context, t, arith::simplify(left), body);
     made.tail = last.id;
     return tir::Builder(context).seq({whole, make_stmt(context, std::move(last))});
   });

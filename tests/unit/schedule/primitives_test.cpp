@@ -105,13 +105,14 @@ TEST_CASE("a split whose last tile begins early keeps every iteration") {
   for (int64_t factor : {1, 2, 4, 16})
     for (Expr m : {n, context.index(5), context.index(8), context.index(16)})
       for (size_t which : {0, 1})
-        keeps(context, sum(context, n, m), [&](Tree& s) {
-          done(s, schedule::BindAxes{});
-          const schedule::SplitLoops made = done(s, schedule::SplitOverlapped{loops_of(s)[which], factor});
-          const int64_t* extent = (which == 0 ? n : m).constant();
-          CHECK((made.tail == 0) == (factor == 1 || (extent != nullptr && *extent >= factor)));
-          if (which == 1) done(s, schedule::Vectorize{made.inner});
-        });
+        for (int64_t rest : {int64_t{0}, factor / 2, factor - 1})
+          keeps(context, sum(context, n, m), [&](Tree& s) {
+            done(s, schedule::BindAxes{});
+            const schedule::SplitLoops made = done(s, schedule::SplitOverlapped{loops_of(s)[which], factor, rest});
+            const int64_t* extent = (which == 0 ? n : m).constant();
+            if (rest == 0) CHECK((made.tail == 0) == (factor == 1 || (extent != nullptr && *extent >= factor)));
+            if (which == 1) done(s, schedule::Vectorize{made.inner});
+          });
 }
 
 TEST_CASE("iterations that read what they may have written are not repeated") {
@@ -119,7 +120,8 @@ TEST_CASE("iterations that read what they may have written are not repeated") {
   Expr n = context.var("n");
   Tree maps(context, sum(context, n, n).body);
   done(maps, schedule::BindAxes{});
-  const schedule::SplitOverlapped rows{loops_of(maps)[0], 4};
+  const schedule::SplitOverlapped rows{loops_of(maps)[0], 4, 0};
+  CHECK_FALSE(schedule::SplitOverlapped{loops_of(maps)[0], 4, 4}.legal(maps));
   CHECK(rows.legal(maps));
   maps.let_overwrite_operands(true);
   CHECK_FALSE(rows.legal(maps));
@@ -130,7 +132,7 @@ TEST_CASE("iterations that read what they may have written are not repeated") {
   PrimFunc f = testing::matmul(context, {}, n, n, n, false, false);
   Tree sums(context, analysis::classify(f).last);
   done(sums, schedule::BindAxes{});
-  for (uint32_t loop : loops_of(sums)) CHECK_FALSE(schedule::SplitOverlapped{loop, 4}.legal(sums));
+  for (uint32_t loop : loops_of(sums)) CHECK_FALSE(schedule::SplitOverlapped{loop, 4, 0}.legal(sums));
 }
 
 TEST_CASE("fused loops visit the same elements") {

@@ -492,7 +492,7 @@ TEST_CASE("rules and tests use every primitive, so that each is read back from w
        "fused_conv_pool_tiling 2"},
       {chained(context), "focus_nests [t]; bind_axes; split i1 4 masked; vectorize i1_i; prefetch i1_i 64; unfocus"},
       {chained(context), "focus_nests [t]; bind_axes; prefetch_iterations i0 3; unfocus"},
-      {chained(context), "focus_nests [t]; bind_axes; split_overlapped i1 4; vectorize i1_i; unfocus"},
+      {chained(context), "focus_nests [t]; bind_axes; split_overlapped i1 4 0; vectorize i1_i; unfocus"},
       {chained(context), "compute_at t i1#2"},
       {chained(context), "bind_axes; pad_to i0 4"},
       {filtered(context), "compute_at row i0#2"},

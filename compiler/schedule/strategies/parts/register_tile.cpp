@@ -235,7 +235,7 @@ class TileCuts {
         break;
       }
     RELAXC_STEP(const std::vector<VectorPart> parts,
-                split_vectors(tree_, loop, vectors, form_.lanes, tail_, overlapped_));
+                split_vectors(tree_, loop, vectors, form_.lanes, tail_, overlapped_ || !draft_.open_blocks.empty()));
     std::vector<Copies> bodies;
     for (const VectorPart& part : parts) {
       if (part.group != 0) groups.push_back(part.group);

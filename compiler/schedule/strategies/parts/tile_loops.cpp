@@ -24,7 +24,7 @@ Copies after(const Copies& first, const Copies& second) {
 
 /// Whether the number of iterations is unknown and the last ones may run twice.
 bool is_open_and_repeats(const Tree& s, uint32_t loop) {
-  return s.loop(loop).extent.constant() == nullptr && SplitOverlapped{loop, 1}.legal(s);
+  return s.loop(loop).extent.constant() == nullptr && SplitOverlapped{loop, 1, 0}.legal(s);
 }
 
 /// The size of the tiles after those of `factor` iterations.
@@ -47,7 +47,7 @@ Legal<std::vector<AxisPart>> split_axis(Tree& s, uint32_t loop, int64_t factor, 
     }
     const bool repeats = remainder == Remainder::kRepeats && parts.empty() && is_open_and_repeats(s, loop);
     RELAXC_STEP(SplitLoops split,
-                repeats ? apply(s, SplitOverlapped{loop, factor}) : apply(s, Split{loop, factor, Tail::kPeel}));
+                repeats ? apply(s, SplitOverlapped{loop, factor, 0}) : apply(s, Split{loop, factor, Tail::kPeel}));
     if (split.inner != 0) parts.push_back({split.inner, copies, 0});
     copies = after(copies, split.copies);
     loop = split.tail;
@@ -74,8 +74,9 @@ Legal<std::vector<VectorPart>> split_vectors(Tree& s, uint32_t loop, int64_t vec
     // Only the last vector is masked, if nothing comes after it. All others have no mask: masked stores take tens of
     // cycles on some machines.
     bool last = !whole && (group == 1 || (left != nullptr && *left <= group * lanes));
-    const bool repeats = overlapped && parts.empty() && group == 1 && is_open_and_repeats(s, loop);
-    RELAXC_STEP(SplitLoops cut, repeats ? apply(s, SplitOverlapped{loop, lanes})
+    // One vector that is left is faster than a group that is repeated.
+    const bool repeats = overlapped && parts.empty() && is_open_and_repeats(s, loop);
+    RELAXC_STEP(SplitLoops cut, repeats ? apply(s, SplitOverlapped{loop, group * lanes, group > 1 ? lanes : 0})
                                         : apply(s, Split{loop, group * lanes, last ? tail : Tail::kPeel}));
     if (cut.inner != 0) {
       VectorPart part{0, cut.inner, copies};
