@@ -163,11 +163,14 @@ class NodeCheck {
       node_.error(Kind::wrong_arity, "the operator has {} {}{} ({}), but the node has {}", formals.size(), what,
                   formals.size() == 1 ? "" : "s", fmt::join(names, ", "), count);
     }
-    for (size_t i = 0; i < formals.size(); ++i) {
-      bool needed = formals[i].kind == Formal::Kind::kOne || formals[i].kind == Formal::Kind::kSome;
-      // An empty output name means that the output is not wanted.
-      bool there = i < count && (what == "output" || node_.has(i));
-      if (needed && !there) node_.error(Kind::wrong_arity, "{} {} ('{}') is missing", what, i, formals[i].name);
+    const size_t places = repeated ? std::max(count, formals.size()) : formals.size();
+    for (size_t i = 0; i < places; ++i) {
+      const Formal& formal = formals[std::min(i, formals.size() - 1)];
+      // Nor has a list of any length a gap. An empty output name means that the output is not wanted.
+      const bool needed = formal.kind == Formal::Kind::kOne || formal.kind == Formal::Kind::kSome ||
+                          (formal.kind == Formal::Kind::kAny && i < count);
+      const bool there = i < count && (what == "output" || node_.has(i));
+      if (needed && !there) node_.error(Kind::wrong_arity, "{} {} ('{}') is missing", what, i, formal.name);
     }
   }
 

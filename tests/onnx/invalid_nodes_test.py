@@ -4,8 +4,9 @@
 Usage: invalid_nodes_test.py RELAXC PAGE
 
 From onnx's schemas: of each operator that PAGE (docs/onnx-support.md) says is converted, in each version, a node that is
-right except for one fault, in the graph, in a branch that is never taken and in a function that is never called: an attribute that is unknown, of another type, given twice, missing, or a reference to a function
-that is not there; an input or output too many, a required input too few. By hand: values out of range on nodes that are
+right except for one fault, in the graph, in a branch that is never taken and in a function that is never called: an
+attribute that is unknown, of another type, given twice, missing, or a reference to a function that is not there; an input
+or output too many, a required input too few, a gap in a list of inputs. By hand: values out of range on nodes that are
 right otherwise, and calls of functions. Each must give a message that names node and fault, and the program must exit
 with 1. relaxc reports all faults of a model, so the nodes of one version are one model.
 """
@@ -120,7 +121,9 @@ def faults_of(schema, into):
         if attribute.required:
             add("missing", f"'{name}'", given=others)
     repeated = any(str(p.option).endswith("Variadic") for p in schema.inputs)
-    if not repeated:
+    if repeated:
+        add("gap", "missing", ins=["x"] * max(schema.min_input, len(schema.inputs) - 1) + ["", "x"])
+    else:
         add("more", "inputs" if len(schema.inputs) != 1 else "input", ins=["x"] * (len(schema.inputs) + 1))
     if schema.min_input > 0:
         # Loop has two inputs that may be empty and must be there: what is said of that is up to its converter.

@@ -15,8 +15,7 @@ struct SplitOverlapped {
       .arguments = "LOOP FACTOR REST",
       .doc =
           "Splits a loop into one over tiles and one of FACTOR iterations; the last tile begins early enough to be "
-          "whole, and repeats iterations. Fewer than FACTOR iterations are a loop of their own, and so are the last "
-          "ones "
+          "whole, and repeats iterations. Fewer than FACTOR iterations are a loop of their own, as are the last ones "
           "where up to REST are left."};
   LoopId loop;
   int64_t factor = 1;

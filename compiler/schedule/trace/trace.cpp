@@ -75,10 +75,8 @@ struct LaterArgument {
 };
 /// In the order in which they were added.
 constexpr LaterArgument kLaterArguments[] = {
-    {"pool_rows", 2, "0"},
-    {"winograd", 4, "0"},
-    {"winograd", 6, "4096"},
-    {"winograd", 7, "16"},
+    {"pool_rows", 2, "0"},   {"split_overlapped", 2, "0"}, {"winograd", 4, "0"},
+    {"winograd", 6, "4096"}, {"winograd", 7, "16"},
 };
 
 /// Arguments were added in this order, so the ones that a file lacks are the last ones.

@@ -390,8 +390,7 @@ size_t length_of_lists(Node& node, const onnx::GraphProto& body) {
   constexpr size_t kMostNodes = 1024;
   std::set<size_t> lengths;
   for (size_t i = 0; i < node.inputs(); ++i) {
-    const NamedValue* slot = slot_of(node, i);
-    const Sequence* sequence = slot == nullptr ? nullptr : sequence_in(*slot);
+    const Sequence* sequence = sequence_in(*slot_of(node, i));
     if (sequence != nullptr) lengths.insert(sequence->listed ? sequence->items.size() : 0);
   }
   const size_t length = lengths.size() == 1 ? *lengths.begin() : 0;

@@ -326,6 +326,7 @@ TEST_CASE("a step is read by the name that it had in an earlier version") {
   CHECK(to_string(*schedule::parse_step("section 0 2")) == "focus_statements 0 2");
   CHECK(to_string(*schedule::parse_step("whole")) == "unfocus");
   CHECK(to_string(*schedule::parse_step("pool_rows y 3")) == "pool_rows y 3 0");
+  CHECK(to_string(*schedule::parse_step("split_overlapped i 8")) == "split_overlapped i 8 0");
   CHECK(to_string(*schedule::parse_step("widen_bytes x i0_i")) == "widen_bytes x [i0_i]");
   CHECK(to_string(*schedule::parse_step("winograd sum 4 1 2 64 -")) == "winograd sum 4 1 2 64 - 4096 16");
   CHECK_FALSE(schedule::changes_bits("row_blocks 8; share block 4"));

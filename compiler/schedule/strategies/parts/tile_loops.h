@@ -29,8 +29,8 @@ struct VectorPart {
   Copies copies;       ///< this part's copies of the loops and blocks in the body
 };
 /// Splits `loop` into groups of `vectors` vectors, then the remainder into a smaller group, whose last vector is masked
-/// or, with Tail::kPeel, computed as single elements. `overlapped`: Remainder::kRepeats for the last group
-/// where more than one vector is left, or for the last vector.
+/// or, with Tail::kPeel, computed as single elements. `overlapped`: Remainder::kRepeats for the last group where more
+/// than one vector is left, or for the last vector.
 Legal<std::vector<VectorPart>> split_vectors(Tree& s, uint32_t loop, int64_t vectors, int64_t lanes, Tail tail,
                                              bool overlapped = false);
 
