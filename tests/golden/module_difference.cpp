@@ -11,7 +11,6 @@
 #include "compiler/equivalence/prepared.h"
 #include "compiler/equivalence/random_inputs.h"
 #include "compiler/equivalence/stored.h"
-#include "tests/sanitized.h"
 
 namespace relaxc::test {
 
@@ -19,8 +18,6 @@ using namespace equivalence;
 
 namespace {
 
-/// Inputs of each function. What sanitizers see of the passes and of the interpreter they see in the first.
-constexpr uint32_t kTrials = testing::sample(4);
 /// Two orders of a float32 sum of N terms differ by at most 2 N 2^-24 of the sum of their magnitudes; the largest sums
 /// of the golden programs have 1024 terms, of magnitudes that their results have as well.
 constexpr double kReordered = 2 * 1024 * 0x1p-24;
@@ -73,7 +70,7 @@ std::string compare(const Run& a, const Run& b, const std::vector<HostTensor>& i
 }  // namespace
 
 std::string difference_of_modules(relax::Module& a, relax::Module& b, const relax::OpTable& ops,
-                                  const interface::Object& object) {
+                                  const interface::Object& object, uint32_t trials) {
   const std::set<std::string> known = external_callees(a), now = external_callees(b);
   if (!std::includes(known.begin(), known.end(), now.begin(), now.end())) return {};
   const equivalence::Tolerance tolerance = equivalence::tolerance_of(b, kReordered);
@@ -83,7 +80,7 @@ std::string difference_of_modules(relax::Module& a, relax::Module& b, const rela
     const interface::Object none;
     Run first = runner(a, none, ops, function->name, names), second = runner(b, object, ops, function->name, names);
     if (!second) return fmt::format("the public function '{}' is gone", function->name);
-    for (uint32_t trial = 0; trial < kTrials; ++trial) {
+    for (uint32_t trial = 0; trial < trials; ++trial) {
       std::vector<HostTensor> inputs = random_inputs(*function, seed_of(function->name, trial));
       std::string text = compare(first, second, inputs, a, tolerance);
       if (!text.empty()) return fmt::format("'{}', trial {}: {}", function->name, trial, text);

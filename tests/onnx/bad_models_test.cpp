@@ -43,6 +43,30 @@ ModelWriter relu_model() {
 
 }  // namespace
 
+TEST_CASE("lists of one number for each channel or batch that have no dim are refused") {
+  ModelWriter deformed(19);
+  deformed.input("x", {1, 1, 3, 3}).input("w", {1, 1, 2, 2}).input("offset", {1, 8, 2, 2}).input("bias", {});
+  deformed.output("y", {1, 1, 2, 2});
+  deformed.node("DeformConv", {"x", "w", "offset", "bias"}, {"y"});
+  CHECK_THAT(refused(deformed), Contains("the bias"));
+
+  ModelWriter attention(24);
+  attention.input("q", {1, 1, 2, 4}).input("k", {1, 1, 2, 4}).input("v", {1, 1, 2, 4});
+  attention.input("lengths", {}, TensorProto::INT64).output("y", {1, 1, 2, 4});
+  attention.node("Attention", {"q", "k", "v", "", "", "", "lengths"}, {"y"});
+  CHECK_THAT(refused(attention), Contains("nonpad_kv_seqlen"));
+}
+
+TEST_CASE("a sequence of elements that nobody wants is split") {
+  ModelWriter model = relu_model();
+  onnx::NodeProto& split = model.node("SplitToSequence", {"x"}, {""});
+  attribute(split, "keepdims", onnx::AttributeProto::INT).set_i(0);
+  ModelFolder folder;
+  static const relax::OpTable ops = ops::op_table();
+  Diagnostics diag;
+  CHECK(frontend::import_onnx(folder.write("model.onnx", model.bytes()), {}, ops, diag));
+}
+
 TEST_CASE("a file that does not exist is named with the system's reason") {
   CHECK_THAT(refused("/nonexistent/model.onnx"), Contains("cannot open") && Contains("No such file"));
 }

@@ -56,6 +56,7 @@ class Visibility {
     bool causal = node_.int_attr("is_causal", 0) != 0;
     if (causal) right = 0;
     if (lengths != nullptr) {
+      RELAXC_DO(expect_rank(node_, lengths, 1, "nonpad_kv_seqlen"));
       RELAXC_TRY(lengths, astype(node_, lengths, DType::i(64)));
       RELAXC_TRY(lengths,
                  reshape(node_, lengths, {lengths->shape()[0], node_.index(1), node_.index(1), node_.index(1)}));

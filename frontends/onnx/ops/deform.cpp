@@ -23,6 +23,7 @@ class DeformConverter {
     RELAXC_TRY(Value * y, product(columns));
     if (node_.has(3)) {
       RELAXC_TRY(Value * bias, node_.input(3));
+      RELAXC_DO(expect_rank(node_, bias, 1, "the bias"));
       std::vector<Expr> dims(spatial_ + 1, node_.index(1));
       dims[0] = bias->shape()[0];
       RELAXC_TRY(bias, reshape(node_, bias, std::move(dims)));

@@ -183,9 +183,14 @@ class Splitting {
     return set_sequence(node_, std::move(made));
   }
 
-  Status list(std::vector<Expr> sizes) {
+  Result<Sequence> parts(std::vector<Expr> sizes) {
     Sequence made{x_->dtype(), true, {}, nullptr, nullptr};
     RELAXC_TRY(made.items, node_.call_many("split", {x_, node_.shape(std::move(sizes))}, {{"axis", axis_}}));
+    return made;
+  }
+
+  Status list(std::vector<Expr> sizes) {
+    RELAXC_TRY(Sequence made, parts(std::move(sizes)));
     return finish(std::move(made));
   }
 
@@ -211,8 +216,7 @@ class Splitting {
     const int64_t* count = extent_.constant();
     if (keep) return chunks(node_.index(1), true);
     if (count != nullptr && *count > 0 && *count <= kLongestList) {
-      RELAXC_DO(list(std::vector<Expr>(static_cast<size_t>(*count), node_.index(1))));
-      Sequence made = *sequence_in(*node_.importer().find(node_.proto.output(0)));
+      RELAXC_TRY(Sequence made, parts(std::vector<Expr>(static_cast<size_t>(*count), node_.index(1))));
       for (Value*& item : made.items) {
         RELAXC_TRY(item, node_.call("squeeze", {item}, {{"axis", std::vector<int64_t>{axis_}}}));
       }
