@@ -43,7 +43,8 @@ def mutated(content, numbers):
 
 class HostileTest(ProgramTest):
     def answer(self, *arguments, codes=(0, 1), command=RELAXC, processor=None):
-        """Runs relaxc, with at most `processor` seconds of the processor instead of 10 of time. It ends with one of the exit codes and says why, unless that is 0; then no file has come or changed."""
+        """Runs relaxc, with at most `processor` seconds of the processor instead of 10 of time. It ends with one of the exit
+        codes and says why, unless that is 0; then no file has come or changed."""
         before = self.stamps()
         done = subprocess.run([command, *map(str, arguments)], cwd=self.path, capture_output=True, text=True, errors="replace",
                               timeout=SECONDS if processor is None else None, preexec_fn=lambda: limits(processor), check=False)

@@ -1,6 +1,6 @@
-"""Files beside a model whose structure is wrong: descriptions of boards, custom operators, schedules, weights, data of a
-self-test and places of external data. Compiled or refused within 10 s and 1 GB, by a message, with no output of which a part
-is there. hostile_bytes_test.py changes bytes; here values are exchanged for such as no writer of the format makes.
+"""Files beside a model whose structure is wrong: descriptions of boards, custom operators, schedules, records of tuning,
+weights and data of a self-test. Compiled or refused within 10 s and 1 GB, by a message, with no output of which a part is
+there. hostile_bytes_test.py changes bytes; here values are exchanged for such as no writer of the format makes.
 
 Usage: hostile_files_test.py RELAXC RUNTIME Sample|Every"""
 
@@ -14,6 +14,7 @@ import zlib
 import program
 import wire
 from hostile import HostileTest, mutated
+from schedules_test import EDITED, MM_RELU
 
 LINEAR = """@R.function
 def main(x: R.Tensor(("n", 3), "float32"), w: R.Tensor((3, 2), "float32")):
@@ -21,54 +22,24 @@ def main(x: R.Tensor(("n", 3), "float32"), w: R.Tensor((3, 2), "float32")):
     return R.matmul(x, w)
 """
 
-# Texts of JSON in place of a value: other types, numbers that no dtype holds, strings that are names of files, of formats or of
-# nothing, and bytes that are not JSON.
+# Texts of JSON in place of a value: other types, numbers that no dtype holds, strings that are names of files, of formats or
+# of nothing, and bytes that are not JSON.
 VALUES = [b"null", b"true", b"-1", b"0", b"1", b"0.5", b"1e308", b"-1e308", b"1e999", b"2147483648", b"9223372036854775807",
           b"9223372036854775808", b"18446744073709551615", b"18446744073709551616", b"-9223372036854775809", b"1e-320", b"NaN",
           b"Infinity", b'""', b'"\\u0000"', b'"a\\u0000b"', b'"\\ud800"', b'"\\n\\r\\t\\u001b[2J"', b'"%s%n{}{0}"', b'"../../x"',
           b'"' + b"x" * 70_000 + b'"', b'"\xff\xfe"', "\"\u202e\u0130\"".encode(), b"[]", b"{}", b"[" + b"1," * 9999 + b"1]",
           b"[" * 5000 + b"]" * 5000, b'{"a":' * 5000 + b"1" + b"}" * 5000, b"[-1]", b"[4294967296,4294967296]", b'"1"', b""]
 
-BOARD = {"about": "a board", "target": "cortex-m4", "cpu": "cortex-m4", "features": "+fp16", "float_abi": "hard", "task_slots": 2,
-         "vector_bits": 0, "vector_registers": 16, "page_bytes": 4096, "loads_per_cycle": 1.0, "gather_steps": 2.0,
-         "memory_bytes_per_cycle": 4.0}
-CUSTOM_OPS = {"my::Scale": "float32[n, m] -> float32[n, m]; radius=2", "my::Pool": {"rule": "float32[n, m] -> float32[n, m]; radius=2", "function": "pool"}}
+BOARD = {"about": "a board", "target": "cortex-m4", "cpu": "cortex-m4", "features": "+fp16", "float_abi": "hard",
+         "task_slots": 2, "vector_bits": 0, "vector_registers": 16, "page_bytes": 4096, "loads_per_cycle": 1.0,
+         "gather_steps": 2.0, "memory_bytes_per_cycle": 4.0}
+RULE = "float32[n, m] -> float32[n, m]; radius=2"
+CUSTOM_OPS = {"my::Scale": RULE, "my::Pool": {"rule": RULE, "function": "pool"}}
 WEIGHTS = b'{"__metadata__": {"format": "pt"}, "w": {"dtype": "F32", "shape": [3, 2], "data_offsets": [0, 24]}}'
 
-PRODUCT = """@I.ir_module
-class Module:
-    @T.prim_func
-    def product(A: T.Buffer((24, 32), "float32"), B: T.Buffer((32, 48), "float32"), C: T.Buffer((24, 48), "float32")):
-        Y = T.alloc_buffer((24, 48), dtype="float32")
-        for i, j, k in T.grid(24, 48, 32):
-            with T.sblock("Y"):
-                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                with T.init():
-                    Y[vi, vj] = T.float32(0)
-                Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
-        for i, j in T.grid(24, 48):
-            with T.sblock("C"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
-"""
-SCHEDULE = """relaxc schedules 1
-kernel product
-  focus_nests [Y, C]
-  decompose_reduction Y k
-  bind_axes
-  reverse_compute_at C j [i, j]
-  scalar_replace Y j drop
-  split j 8 peeled; split i 3 peeled
-  vectorize j_i
-  jam_inner j_i
-  unroll i_i
-  jam i_i
-  unfocus
-  parallel i_o
-"""
 CHOICE = """relaxc schedules 1
 target x86_64-pc-linux-gnu x86-64-v3
-kernel product
+kernel mm_relu
   choose "tile: 4x3"
 """
 
@@ -86,10 +57,13 @@ def with_value(value, path, text):
     """The JSON of `value` with `text` at `path`."""
     if not path:
         return text
+
+    def child(key, of):
+        return with_value(of, path[1:], text) if key == path[0] else json.dumps(of).encode()
+
     if isinstance(value, list):
-        return b"[" + b",".join(with_value(v, path[1:], text) if i == path[0] else json.dumps(v).encode() for i, v in enumerate(value)) + b"]"
-    return b"{" + b",".join(json.dumps(k).encode() + b":" + (with_value(v, path[1:], text) if k == path[0] else json.dumps(v).encode())
-                            for k, v in value.items()) + b"}"
+        return b"[" + b",".join(child(i, v) for i, v in enumerate(value)) + b"]"
+    return b"{" + b",".join(json.dumps(k).encode() + b":" + child(k, v) for k, v in value.items()) + b"}"
 
 
 def twice(value, key):
@@ -104,21 +78,26 @@ def npy(shape="(3, 2)", descr="'<f4'", data=bytes(24), order="False", extra="", 
 
 def strange_arrays():
     """Files .npy that say what no NumPy says of 24 bytes."""
-    shapes = ["()", "(6,)", "(-3, -2)", "(9223372036854775807, 2)", "(9223372036854775808,)", "(4294967296, 4294967296)", "(0, 99999999999)",
-              "(3, 2,", "3, 2", "(3; 2)", "(3, 2.0)", "(0x3, 2)", "(3, 2)" * 900, "(" + "1, " * 5000 + ")", "None", "(True, 2)", "(3,, 2)", "(３, 2)"]
-    descrs = ["'<f8'", "'>f4'", "'|f4'", "'=f4'", "'<f99999999999999999999'", "'<f0'", "'<f-4'", "'<c16'", "'|O'", "'<U3'", "'|V4'", "'<M8[ns]'",
-              "[('a', '<f4')]", "('<f4', (2,))", "'<i4", "''", "'<'", "'<f4\0'", "'" + "<" * 5000 + "'", "\"<f4\"", "4", "None"]
-    found = [npy(shape=s) for s in shapes if s.isascii()] + [npy(descr=d) for d in descrs]
-    found += [npy(order=o) for o in ("True", "1", "None", "'False'", "Fals")] + [npy(extra="'shape': (1,), "), npy(extra="'other': 1, ")]
-    found += [npy(version=bytes(v)) for v in ((0, 0), (2, 0), (3, 0), (9, 9), (255, 255))] + [npy(length=n) for n in (0, 1, 9, 65535)]
+    shapes = ["()", "(6,)", "(-3, -2)", "(9223372036854775807, 2)", "(9223372036854775808,)", "(4294967296, 4294967296)",
+              "(0, 99999999999)", "(3, 2,", "3, 2", "(3; 2)", "(3, 2.0)", "(0x3, 2)", "(3, 2)" * 900, "(" + "1, " * 5000 + ")",
+              "None", "(True, 2)", "(3,, 2)"]
+    descrs = ["'<f8'", "'>f4'", "'|f4'", "'=f4'", "'<f99999999999999999999'", "'<f0'", "'<f-4'", "'<c16'", "'|O'", "'<U3'",
+              "'|V4'", "'<M8[ns]'", "[('a', '<f4')]", "('<f4', (2,))", "'<i4", "''", "'<'", "'<f4\0'", "'" + "<" * 5000 + "'",
+              "\"<f4\"", "4", "None"]
+    found = [npy(shape=s) for s in shapes] + [npy(descr=d) for d in descrs]
+    found += [npy(order=o) for o in ("True", "1", "None", "'False'", "Fals")]
+    found += [npy(extra=e) for e in ("'shape': (1,), ", "'other': 1, ")]
+    found += [npy(version=bytes(v)) for v in ((0, 0), (2, 0), (3, 0), (9, 9), (255, 255))]
+    found += [npy(length=n) for n in (0, 1, 9, 65535)]
     return found + [npy(data=bytes(n)) for n in (0, 1, 23, 25, 4096)] + [b"", b"\x93NUMPY", npy()[:10]]
 
 
 def archive(members, **changes):
     """An .npz of (name, content) with fields of the directory's entries and of the local heads overwritten: field=value."""
-    local_fields = {"method": (8, 2), "crc": (14, 4), "packed": (18, 4), "size": (22, 4), "name_length": (26, 2), "extra_length": (28, 2)}
-    central_fields = {"flags": (8, 2), "method": (10, 2), "crc": (16, 4), "packed": (20, 4), "size": (24, 4), "name_length": (28, 2),
-                      "extra_length": (30, 2), "comment_length": (32, 2), "disk": (34, 2), "place": (42, 4)}
+    local_fields = {"method": (8, 2), "crc": (14, 4), "packed": (18, 4), "size": (22, 4), "name_length": (26, 2),
+                    "extra_length": (28, 2)}
+    central_fields = {"flags": (8, 2), "method": (10, 2), "crc": (16, 4), "packed": (20, 4), "size": (24, 4),
+                      "name_length": (28, 2), "extra_length": (30, 2), "comment_length": (32, 2), "place": (42, 4)}
     memory = io.BytesIO()
     with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as made:
         for name, content in members:
@@ -136,20 +115,23 @@ def archive(members, **changes):
 def strange_archives():
     """Archives whose directory does not fit what is there."""
     whole, numbers = [("w.npy", npy())], (0, 1, 8, 0x7fff, 0xffff, 2**31, 2**32 - 1)
-    found = [archive(whole, **{field: value}) for field in ("method", "crc", "packed", "size", "name_length", "extra_length", "flags",
-                                                           "comment_length", "place") for value in numbers]
-    found += [archive([(name, npy())]) for name in (".npy", "w", "w.npy.npy", "../w.npy", "/w.npy", "w\n.npy", "w" * 60_000 + ".npy", "é.npy", "w.NPY")]
-    found += [archive(whole * 1 + [("w.npy", npy(data=b"\1" * 24))]), archive([]), archive([(f"{i}.npy", npy()) for i in range(700)])]
+    fields = ("method", "crc", "packed", "size", "name_length", "extra_length", "flags", "comment_length", "place")
+    found = [archive(whole, **{field: value}) for field in fields for value in numbers]
+    names = (".npy", "w", "w.npy.npy", "../w.npy", "/w.npy", "w\n.npy", "w" * 60_000 + ".npy", "é.npy", "w.NPY")
+    found += [archive([(name, npy())]) for name in names]
+    found += [archive([*whole, ("w.npy", npy(data=b"\1" * 24))]), archive([])]
+    found.append(archive([(f"{i}.npy", npy()) for i in range(700)]))
     end = archive(whole)
     directory = end.index(b"PK\5\6")
     for offset, size in ((4, 2), (6, 2), (8, 2), (10, 2), (12, 4), (16, 4), (20, 2)):
-        found += [end[:directory + offset] + (n % (1 << 8 * size)).to_bytes(size, "little") + end[directory + offset + size:] for n in numbers]
+        before, behind = end[:directory + offset], end[directory + offset + size:]
+        found += [before + (n % (1 << 8 * size)).to_bytes(size, "little") + behind for n in numbers]
     # One deflated member of 60 MB to which 600 entries point: 36 GB of 100 KB.
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = packer.compress(bytes(60 << 20)) + packer.flush()
     local = b"PK\3\4" + bytes(22) + struct.pack("<HH", 0, 0)
-    entries = b"".join(b"PK\1\2" + struct.pack("<HHHHHHIIIHHHHHII", 20, 20, 0, 8, 0, 0, 0, len(packed), 60 << 20, 7, 0, 0, 0, 0, 0, 0) +
-                       b"%03d.npy" % i for i in range(600))
+    entry = b"PK\1\2" + struct.pack("<HHHHHHIIIHHHHHII", 20, 20, 0, 8, 0, 0, 0, len(packed), 60 << 20, 7, *[0] * 6)
+    entries = b"".join(entry + b"%03d.npy" % i for i in range(600))
     tail = b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 600, 600, len(entries), len(local) + len(packed), 0)
     return found + [local + packed + entries + tail]
 
@@ -165,14 +147,16 @@ def strange_safetensors(numbers, count):
     found += [safetensors(twice(right, "w")), safetensors(whole.replace(b'"shape"', b'"shape": [1], "shape"'))]
     for name in (b"\\u0000", b"\\ud800", b"x" * 60_000, b"w.npy", b"../w", b""):
         found.append(safetensors(whole.replace(b'"w"', b'"' + name + b'"')))
-    return [one for one in numbers.sample(found, min(count, len(found)))] + [mutated(safetensors(whole), numbers) for _ in range(count // 8)]
+    changed = [mutated(safetensors(whole), numbers) for _ in range(count // 8)]
+    return numbers.sample(found, min(count, len(found))) + changed
 
 
 def strange_schedules(right, numbers, count):
     """Lines and words of a schedule exchanged, and numbers that are too large."""
-    words = ["0", "-1", "1", "2147483648", "9223372036854775807", "99999999999999999999", "1e9", "nan", "y", "j_i", "[", "]", "[[[[", '"', "'", ";", ";;",
-             "#", "kernel", "target", "choose", "unroll", "split", "fuse", "reorder", "vectorize", "tile", "parallel", "reduce_in_lanes", "winograd",
-             "focus_nests", "pack", "cache_window", "\0", "\xff", "x" * 5000, ""]
+    words = ["0", "-1", "1", "2147483648", "9223372036854775807", "99999999999999999999", "1e9", "nan", "y", "j_i", "[", "]",
+             "[[[[", '"', "'", ";", ";;", "#", "kernel", "target", "choose", "unroll", "split", "fuse", "reorder", "vectorize",
+             "tile", "parallel", "reduce_in_lanes", "winograd", "focus_nests", "pack", "cache_window", "\0", "\xff", "x" * 5000,
+             ""]
     found = []
     for _ in range(count):
         lines = [line.split(" ") for line in right.splitlines()]
@@ -185,8 +169,8 @@ def strange_schedules(right, numbers, count):
                 line.insert(numbers.randrange(len(line) + 1), numbers.choice(words))
             elif how == 3:
                 lines.insert(numbers.randrange(len(lines)), list(line))
-            else:
-                lines.remove(line) if len(lines) > 1 else None
+            elif len(lines) > 1:
+                lines.remove(line)
         found.append("\n".join(" ".join(line) for line in lines).encode("latin-1"))
     return found
 
@@ -206,39 +190,47 @@ class HostileFiles(HostileTest):
         self.assertLess(taken, len(contents))
 
     def json_of(self, value, numbers, count):
-        found = [with_value(value, path, text) for path in places(value) for text in VALUES] + [twice(value, key) for key in value]
-        found += [b"", b"\xef\xbb\xbf" + json.dumps(value).encode(), json.dumps(value).encode("utf-16"), json.dumps(value).encode() + b"x"]
-        return numbers.sample(found, min(count, len(found))) + [mutated(json.dumps(value).encode(), numbers) for _ in range(count // 8)]
+        right = json.dumps(value)
+        found = [with_value(value, path, text) for path in places(value) for text in VALUES]
+        found += [twice(value, key) for key in value]
+        found += [b"", b"\xef\xbb\xbf" + right.encode(), right.encode("utf-16"), right.encode() + b"x"]
+        changed = [mutated(right.encode(), numbers) for _ in range(count // 8)]
+        return numbers.sample(found, min(count, len(found))) + changed
 
     def try_boards(self, count, numbers):
-        self.each("boards", json.dumps(BOARD), self.json_of(BOARD, numbers, count), "b.json", "relu.onnx", "-o", "m.o", "--target", "./b.json")
+        self.each("boards", json.dumps(BOARD), self.json_of(BOARD, numbers, count), "b.json", "relu.onnx", "-o", "m.o",
+                  "--target", "./b.json")
 
     def try_custom_operators(self, count, numbers):
         self.write("custom.onnx", wire.model([wire.node("Scale", ["x"], ["y"], domain="my")], [wire.value_info("x", (2, 3))],
                                              [wire.value_info("y", (2, 3))]))
-        self.each("custom operators", json.dumps(CUSTOM_OPS), self.json_of(CUSTOM_OPS, numbers, count), "c.json", "custom.onnx", "-o", "m.c", "--custom-op", "c.json")
+        self.each("custom operators", json.dumps(CUSTOM_OPS), self.json_of(CUSTOM_OPS, numbers, count), "c.json",
+                  "custom.onnx", "-o", "m.c", "--custom-op", "c.json")
 
     def try_schedules(self, count, numbers):
-        self.write("product.relax", PRODUCT)
-        for flag, right in (("--schedules", SCHEDULE), ("--tune-log", CHOICE)):
-            self.each(flag, right, strange_schedules(right, numbers, count // 2), "s.txt", "product.relax", "-o", "m.c", flag, "s.txt", "--target",
-                      "x86-64-v3")
+        self.write("mm.relax", MM_RELU)
+        for flag, right in (("--schedules", EDITED), ("--tune-log", CHOICE)):
+            self.each(flag, right, strange_schedules(right, numbers, count // 2), "s.txt", "mm.relax", "-o", "m.c", flag, "s.txt",
+                      "--target", "x86-64-v3")
 
     def try_weights(self, count, numbers):
         self.write("linear.relax", LINEAR)
-        self.each("safetensors", safetensors(WEIGHTS), strange_safetensors(numbers, count), "w.safetensors", "linear.relax", "-o", "m.c", "--params", "w.safetensors")
-        archives = strange_archives()
-        self.each("archives", archive([("w.npy", npy())]), [*numbers.sample(archives[:-1], min(count, len(archives) - 1)), archives[-1]], "w.npz", "linear.relax", "-o", "m.c",
-                  "--params", "w.npz")
+        compiled = ("linear.relax", "-o", "m.c", "--params")
+        self.each("safetensors", safetensors(WEIGHTS), strange_safetensors(numbers, count), "w.safetensors", *compiled,
+                  "w.safetensors")
+        *archives, bomb = strange_archives()
+        self.each("archives", archive([("w.npy", npy())]), [*numbers.sample(archives, min(count, len(archives))), bomb],
+                  "w.npz", *compiled, "w.npz")
         arrays = strange_arrays()
-        self.each("arrays in archives", archive([("w.npy", npy())]), [archive([("w.npy", a)]) for a in numbers.sample(arrays, min(count, len(arrays)))], "w.npz",
-                  "linear.relax", "-o", "m.c", "--params", "w.npz")
+        some = numbers.sample(arrays, min(count, len(arrays)))
+        self.each("arrays in archives", archive([("w.npy", npy())]), [archive([("w.npy", one)]) for one in some], "w.npz",
+                  *compiled, "w.npz")
 
     def try_data(self, count, numbers):
         self.write("relu.onnx", wire.relu((3, 2)))
         arrays = strange_arrays()
-        self.each("data of self-tests", npy(), numbers.sample(arrays, min(count, len(arrays))), "x.npy", "relu.onnx", "-o", "m.c", "--emit-selftest",
-                  "--selftest-data", "x.npy")
+        self.each("data of self-tests", npy(), numbers.sample(arrays, min(count, len(arrays))), "x.npy", "relu.onnx", "-o",
+                  "m.c", "--emit-selftest", "--selftest-data", "x.npy")
 
 
 class Sample(HostileFiles):

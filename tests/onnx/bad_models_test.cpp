@@ -57,7 +57,7 @@ TEST_CASE("lists of one number for each channel or batch that have no dim are re
   CHECK_THAT(refused(attention), Contains("nonpad_kv_seqlen"));
 }
 
-TEST_CASE("a sequence of elements that nobody wants is split") {
+TEST_CASE("SplitToSequence is read where its output is not used") {
   ModelWriter model = relu_model();
   onnx::NodeProto& split = model.node("SplitToSequence", {"x"}, {""});
   attribute(split, "keepdims", onnx::AttributeProto::INT).set_i(0);

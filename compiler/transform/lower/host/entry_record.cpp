@@ -37,8 +37,8 @@ class Taken {
 
  private:
   std::set<std::string> made_;
-  std::map<std::string, int>
-      last_;  ///< the last number that was tried behind a name, so that equal names take linear time
+  /// The last number that was tried behind a name, so that equal names take linear time.
+  std::map<std::string, int> last_;
 };
 
 /// Sets the quantizations of the tensors at the given indices; returns false if one does not fit its tensor.
