@@ -42,6 +42,15 @@ Expr product(Context& context, const std::vector<Expr>& factors) {
   return e;
 }
 
+/// Whether the expression depends on nothing that is known at run time only. One that is no constant even so was not
+/// folded because its value does not fit int64.
+bool is_closed(Expr e) {
+  bool closed = true;
+  arith::for_each_node(
+      e, [&](Expr node) { closed &= node.as<arith::VarNode>() == nullptr && node.as<arith::Load>() == nullptr; });
+  return closed;
+}
+
 /// Multiplies `size` by `product`. A factor is listed as often as it occurs, which is very often in squares of squares:
 /// after kMost of them, products stay factors.
 void multiply(Size& size, Expr product) {
@@ -56,7 +65,7 @@ void multiply(Size& size, Expr product) {
     else if (both != nullptr)
       pending.push_back(both->b), pending.push_back(both->a);
     else
-      size.factors.push_back(e);
+      size.factors.push_back(e), size.overflow |= is_closed(e);
   }
 }
 

@@ -152,6 +152,16 @@ class BadInput(ProgramTest):
             with self.subTest(dims):
                 self.refused(wire.relu(dims), "error")
 
+    def test_tensors_doubled_until_they_overflow(self):
+        """With 60 the bytes do not fit 64 bits, with 70 the dim does not fit either."""
+        for times in (60, 62, 70):
+            nodes = [node("Concat", [f"x{i}"] * 2, [f"x{i + 1}"], attributes=[wire.int_attribute("axis", 0)]) for i in range(times)]
+            untyped = wire.field(1, f"x{times}") + wire.field(2, wire.field(1, wire.field(1, wire.FLOAT)))
+            self.refused(model(nodes, [value_info("x0", (2,))], [untyped]), f"the size of 'x{times}' does not fit 64 bits")
+            lines = [f"    x{i + 1} = R.cumsum(R.concat((x{i}, x{i}), axis=0), axis=0)" for i in range(times)]
+            text = ["@R.function", 'def main(x0: R.Tensor((2,), "float32")):', *lines, f"    return R.sum(x{times})"]
+            self.refused("\n".join(text) + "\n", "does not fit 64 bits", name="bad.relax")
+
     def test_constants_under_shapes_that_overflow(self):
         for dims in ((2, 2, 2), (0, 3), ()):
             for shape in ((2**62, 4), (2**62, 2), (2**32, 2**32), (2**62, 2**62), (0, 2**62), (2**31, 3)):

@@ -1,6 +1,7 @@
 """Files beside a model whose structure is wrong: descriptions of boards, custom operators, schedules, records of tuning,
-weights and data of a self-test. Compiled or refused within 10 s and 1 GB, by a message, with no output of which a part is
-there. hostile_bytes_test.py changes bytes; here values are exchanged for such as no writer of the format makes.
+weights, data of a self-test, external data of ONNX, and what a program that is made of a model reads. Taken or refused within
+10 s and 1 GB, by a message, with no output of which a part is there. hostile_bytes_test.py changes bytes; here values are
+exchanged for such as no writer of the format makes.
 
 Usage: hostile_files_test.py RELAXC RUNTIME Sample|Every"""
 
@@ -14,6 +15,7 @@ import zlib
 import program
 import wire
 from hostile import HostileTest, mutated
+from program import RELAXC, RUNTIME
 from schedules_test import EDITED, MM_RELU
 
 LINEAR = """@R.function
@@ -151,6 +153,59 @@ def strange_safetensors(numbers, count):
     return numbers.sample(found, min(count, len(found))) + changed
 
 
+ENTRIES = {"location": "w.bin", "offset": "8", "length": "24"}
+
+
+def external(entries, dims=(3, 2), dtype=wire.FLOAT, where=1, more=b""):
+    """A model y = x + w, where w is a tensor of external data with these entries."""
+    w = (wire.fields(1, dims) + wire.field(2, dtype) + wire.field(8, "w") +
+         wire.fields(13, [wire.field(1, key) + wire.field(2, value) for key, value in entries]) + wire.field(14, where) + more)
+    return wire.model([wire.node("Add", ["x", "w"], ["y"])], [wire.value_info("x", (3, 2))],
+                      [wire.value_info("y", (3, 2))], [w])
+
+
+def strange_external_data():
+    """Tensors whose external data is named, placed or typed as no exporter does."""
+    texts = ["", "0", "1", "-0", "+8", " 8", "8 ", "08", "0x8", "8.0", "1e1", "8\0", "-8", "40", "41", "2147483648",
+             "9223372036854775807", "9223372036854775808", "18446744073709551608", "18446744073709551616", "9" * 5000, "٨",
+             "nan", "[8]", "8,8"]
+    names = ["", ".", "..", "/", "./w.bin", "../w.bin", "sub/../w.bin", "sub/../../w.bin", "/dev/zero", "/dev/stdin",
+             "/proc/self/mem", "folder", "link", "w.bin/", "w.bin\0x", "w.bin\n", "W.BIN", "m.onnx", "C:\\w.bin", "file:w.bin",
+             "file:///etc/hostname", "~/w.bin", "$HOME/w.bin", "$(touch x)", "%s%n", "w" * 300, "w/" * 3000,
+             b"\xff\xfe", "empty.bin"]
+    right = list(ENTRIES.items())
+    found = [external([(k, text if k == key else v) for k, v in right]) for key in ("offset", "length") for text in texts]
+    found += [external([("location", name), *right[1:]]) for name in names]
+    found += [external(right + [(key, value)]) for key in (*ENTRIES, "checksum", "", "x" * 5000) for value in ("0", "w.bin", "")]
+    found += [external([entry for entry in right if entry[0] != key]) for key in ENTRIES] + [external([]), external(right * 3000)]
+    found += [external(right, where=where) for where in (0, 2, -1, 1 << 40)]
+    found += [external(right, dtype=dtype) for dtype in range(-1, 30)]
+    dims = [(), (6,), (0,), (-3, -2), (2**62, 2), (2**32, 2**32), (3, 2, 2**63 - 1, 0), (1,) * 3000, (3, 3)]
+    found += [external(right, dims=some) for some in dims]
+    beside = (wire.field(9, bytes(24)), wire.field(9, b""), wire.field(4, bytes(24)), wire.field(5, bytes(6)),
+              wire.field(3, wire.field(1, 9)))  # raw_data, float_data, int32_data, segment
+    return found + [external(right, more=more) for more in beside]
+
+
+def tensor_proto(dims=(3, 2), dtype=wire.FLOAT, content=wire.field(9, bytes(24))):
+    return wire.fields(1, dims) + wire.field(2, dtype) + content
+
+
+def strange_tensors():
+    """Files .pb of six numbers that no writer of protobuf makes of 24 bytes."""
+    shapes = ((), (6,), (-3, -2), (2**63 - 1, 2), (2**32, 2**32), (0, 2**40), (1,) * 70, (3, 2) * 900)
+    found = [tensor_proto(dims=dims) for dims in shapes]
+    found += [tensor_proto(dtype=dtype) for dtype in (*range(-1, 30), 1 << 40)]
+    contents = [b"", wire.field(9, b""), wire.field(9, bytes(23)), wire.field(9, bytes(25)), wire.field(4, bytes(24)),
+                wire.field(4, bytes(23)), wire.field(4, bytes(28)), wire.field(5, bytes(6)), wire.field(7, b"\x80" * 24),
+                wire.field(10, bytes(48)), wire.field(11, b"\xff" * 60), wire.field(9, bytes(24)) * 2,
+                wire.field(4, bytes(12)) * 2,
+                b"\x4a" + b"\xff" * 9 + b"\x01", b"\x4a\x80", b"\x4d\0\0\0\0", b"\x4b\x4c", b"\x4f", b"\xff" * 12,
+                wire.field(13, wire.field(1, "location") + wire.field(2, "w.bin")) + wire.field(14, 1),
+                wire.field(6, "text")]
+    return found + [tensor_proto(content=content) for content in contents] + [b"", b"\0", b"\x08"]
+
+
 def strange_schedules(right, numbers, count):
     """Lines and words of a schedule exchanged, and numbers that are too large."""
     words = ["0", "-1", "1", "2147483648", "9223372036854775807", "99999999999999999999", "1e9", "nan", "y", "j_i", "[", "]",
@@ -176,15 +231,15 @@ def strange_schedules(right, numbers, count):
 
 
 class HostileFiles(HostileTest):
-    def each(self, what, right, contents, name, *arguments, codes=(1, 2)):
+    def each(self, what, right, contents, name, *arguments, codes=(1, 2), command=RELAXC):
         """Tries each content in the file `name`, of which `right` is taken."""
         self.write(name, right)
-        self.answer(*arguments, codes=(0,))
+        self.answer(*arguments, codes=(0,), command=command)
         taken = 0
         for i, content in enumerate(contents):
             self.write(name, content)
             with self.subTest(what, i=i, content=content[:100]):
-                done = self.answer(*arguments, codes=(0, *codes))
+                done = self.answer(*arguments, codes=(0, *codes), command=command)
                 taken += done.returncode == 0
         print(f"{what}: {len(contents)} files, {taken} of them taken")
         self.assertLess(taken, len(contents))
@@ -232,6 +287,25 @@ class HostileFiles(HostileTest):
         self.each("data of self-tests", npy(), numbers.sample(arrays, min(count, len(arrays))), "x.npy", "relu.onnx", "-o",
                   "m.c", "--emit-selftest", "--selftest-data", "x.npy")
 
+    def try_external_data(self, count, numbers):
+        for name, content in (("w.bin", bytes(40)), ("empty.bin", b""), ("folder/file", b"")):
+            self.write(name, content)
+        (self.path / "link").symlink_to("/etc/hostname")
+        right, found = external(ENTRIES.items()), strange_external_data()
+        changed = [mutated(right, numbers) for _ in range(count // 8)]
+        some = numbers.sample(found, min(count, len(found)))
+        self.each("external data", right, [*some, *changed], "m.onnx", "m.onnx", "-o", "m.c")
+
+    def try_program(self, count, numbers):
+        """The files that a program reads: .npy and .pb, their numbers of rows and columns open."""
+        self.write("softmax.onnx", wire.model([wire.node("Softmax", ["x"], ["y"])], [wire.value_info("x", ("n", "m"))],
+                                              [wire.value_info("y", ("n", "m"))]))
+        self.compiles("softmax.onnx", "-o", "softmax", "--runtime", RUNTIME, "--cc", self.linker())
+        for name, right, strange in (("x.npy", npy(), strange_arrays()), ("x.pb", tensor_proto(), strange_tensors())):
+            changed = [mutated(right, numbers) for _ in range(count // 8)]
+            found = [*numbers.sample(strange, min(count, len(strange))), *changed]
+            self.each(f"a program's {name}", right, found, name, name, command=self.path / "softmax")
+
 
 class Sample(HostileFiles):
     COUNT = 10
@@ -250,6 +324,12 @@ class Sample(HostileFiles):
 
     def test_data_of_self_tests(self):
         self.try_data(self.COUNT, random.Random(5))
+
+    def test_external_data(self):
+        self.try_external_data(self.COUNT, random.Random(6))
+
+    def test_program(self):
+        self.try_program(self.COUNT, random.Random(7))
 
 
 class Every(Sample):

@@ -320,5 +320,13 @@ TEST_CASE("a size that does not fit int64 is reported") {
   CHECK_FALSE(size_of(context, {context.index(1000)}, 4).overflow);
 }
 
+TEST_CASE("a dim that could not be folded because it does not fit int64 is reported") {
+  Context context;
+  Expr large = context.index(int64_t{1} << 62), n = context.var("n");
+  CHECK(size_of(context, {large + large}, 1).overflow);
+  CHECK(size_of(context, {n, large + large}, 1).overflow);
+  CHECK_FALSE(size_of(context, {n + large}, 1).overflow);
+}
+
 }  // namespace
 }  // namespace relaxc::plan
