@@ -88,7 +88,6 @@ class MemoryPlan {
 
   Status plan(tir::PrimFunc& host) {
     Diagnostics& diag = context_.diag;
-    RELAXC_DO(refuse_unaddressable(host));
     arith::Facts facts = lower::facts_of(module_, *context_.object, host);
     tir::Stmt body = size_frames(host, facts);
     if (!body) return diag.failed();
@@ -108,17 +107,6 @@ class MemoryPlan {
     host.body = with_known_alignment(body, facts);
     host.body = with_named_offsets(host);
     sizes_[host.name] = frame.bytes;
-    return Done{};
-  }
-
-  /// Fails (overflow) if a tensor that the caller passes is larger than 64 bits can say, whatever its symbols are.
-  Status refuse_unaddressable(const tir::PrimFunc& host) {
-    for (const tir::Param& param : host.params) {
-      BufferRef buffer = param.buffer;
-      if (buffer != nullptr && plan::size_of(module_.context(), buffer->shape, buffer->dtype.bytes()).overflow)
-        return context_.diag.error(host.location, Kind::overflow, "the size of '{}' does not fit 64 bits",
-                                   buffer->name);
-    }
     return Done{};
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/plan/storage.h"
 #include "compiler/relax/origin_text.h"
 #include "compiler/tir/visit.h"
 
@@ -21,7 +22,8 @@ tir::PrimFunc index_function(std::string name, const std::vector<Var>& symbols) 
   return made;
 }
 
-/// Guards on the sizes of inputs and outputs: dims are not negative, and the bytes fit the address space.
+/// Guards on the sizes of inputs and outputs: dims are not negative, and the bytes fit the address space. Reports a
+/// tensor whose bytes do not fit 64 bits whatever its symbols are.
 class SizeGuardEmitter {
  public:
   SizeGuardEmitter(HostLowering& host, std::vector<tir::Stmt>& body)
@@ -40,6 +42,8 @@ class SizeGuardEmitter {
  private:
   void add(const tir::Buffer& buffer, int32_t tensor) {
     const std::vector<Expr>& shape = buffer.shape;
+    if (plan::size_of(host_.context(), shape, buffer.dtype.bytes()).overflow)
+      host_.diag().error(host_.function.location, Kind::overflow, "the size of '{}' does not fit 64 bits", buffer.name);
     Expr elements = build_.index(1);
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       tir::Guard record;
