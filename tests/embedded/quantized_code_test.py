@@ -23,7 +23,8 @@ FLOATS = re.compile(r"__aeabi_(f|d|c?[fd]cmp|u?[il]2[fd]|u?l2)\w*$|__\w*[sd]f\w*
 
 INSTRUCTIONS = {  # of network8: sums of products, bytes that are widened for them, and what stores their results
     "cortex-m4": ["smlad", "smuad", "uxtb16", r"ldm\w*\s+\w+!, \{r0, r1, r2, r3", r"vcvtr\.s32\.f32", "usat"],
-    "cortex-m7": [r"ldr\s+r12, \[\w+, #-4"],  # the next word, beside a product
+    # Of four sums the next word, beside a product, and numbers by one load or two; a row's next bytes.
+    "cortex-m7": [r"ldr(\.w)?\s+r10, \[r9, #4", r"ldrd\s+r2, r3, \[r4, #8", r"ldr\s+r1, \[r4, #\d+", r"uxtb16\s+r0, r10"],
     "cortex-m0plus": [r"add\s+r11"],
     "cortex-m55": [r"vmlav\.s8", r"vmlava\.s16", r"vcvtn\.s32\.f32"],
     "wasm32-simd": [r"i32x4\.dot_i16x8_s", r"f32x4\.nearest"],

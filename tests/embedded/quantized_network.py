@@ -1,6 +1,6 @@
 """A small network of int8 with integer inputs and outputs, as exporters write it: every operator between dequantizations
 of its operands and a quantization of its result. It has what fixed-point forms are for: convolutions with scales by
-channel, one of them depthwise and one of long sums, a sum of two tensors, a mean, a product, and a softmax."""
+channel, one of them depthwise and one of long sums, a sum of two tensors, a mean, two products, and a softmax."""
 
 from programs import numbers
 
@@ -56,8 +56,11 @@ def program():
     stored("d", "sum", 0.033, -11)
     line("mean", "R.mean(d, axis=[2, 3])")
     stored("e", "mean", 0.021, -60)
-    line("w", f'R.dequantize(R.const({bytes_of((8, 5), 3)}, "int8"), R.const(0.007, "float32"))')
-    line("f_y", "R.matmul(e, w)")
+    line("v", f'R.dequantize(R.const({bytes_of((8, 20), 4)}, "int8"), R.const(0.006, "float32"))')
+    line("h_y", "R.nn.relu(R.matmul(e, v))")
+    stored("h", "h_y", 0.03, -128)
+    line("w", f'R.dequantize(R.const({bytes_of((20, 5), 3)}, "int8"), R.const(0.007, "float32"))')
+    line("f_y", "R.matmul(h, w)")
     stored("f", "f_y", 0.04, 3)
     line("p", "R.nn.softmax(f, axis=1)")
     line("y", 'R.quantize(p, R.const(0.00390625, "float32"), R.const(-128, "int8"), out_dtype="int8")')
