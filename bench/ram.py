@@ -1,10 +1,11 @@
 """ram.py: what less memory costs in time and code, as a table of docs/memory.md.
 
 Each network is compiled for a Cortex-M4 at -O3 without a budget, with the budgets that are asked for, and with
---ram-budget=min, and runs on QEMU's board: one frame, whose outputs are compared with those of the host's interpreter to
-the bit. Arena, code, constants and stack are those of the board's program, instructions those that QEMU counts.
+--ram-budget=min, and runs on QEMU's board: one frame, whose outputs are compared with those of the host's interpreter, to
+the bit if they are integers, else to ten millionths of the largest. Arena, code, constants and stack are those
+of the board's program, instructions those that QEMU counts. Open dims of ONNX models are 1.
 
-Usage: build/venv/bin/python bench/ram.py RELAXC [--cpu CPU] [--level -O3] MODEL.tflite[=BUDGET,BUDGET...] ...
+Usage: build/venv/bin/python bench/ram.py RELAXC [--cpu CPU] [--level -O3] MODEL.{tflite,onnx}[=BUDGET,BUDGET...] ...
 Needs the cross compiler and QEMU that examples/bare-metal/README.md names."""
 
 import argparse
@@ -20,20 +21,30 @@ from board import Board, Case  # noqa: E402
 from programs import numbers  # noqa: E402
 
 
-def input_shape(path):
-    """The shape of a .tflite model's first input."""
-    from ai_edge_litert.interpreter import Interpreter
+def input_of(path):
+    """(shape, kind of element, names of open dims) of a model's first input."""
+    if path.suffix == ".tflite":
+        from ai_edge_litert.interpreter import Interpreter
 
-    return tuple(int(extent) for extent in Interpreter(model_path=str(path)).get_input_details()[0]["shape"])
+        return tuple(int(extent) for extent in Interpreter(model_path=str(path)).get_input_details()[0]["shape"]), "i1", []
+    import onnx
+
+    graph = onnx.load(path).graph
+    tensor = next(value for value in graph.input if value.name not in {one.name for one in graph.initializer}).type.tensor_type
+    kind = {onnx.TensorProto.FLOAT: "f4", onnx.TensorProto.INT8: "i1"}[tensor.elem_type]
+    return (tuple(dim.dim_value or 1 for dim in tensor.shape.dim), kind, [dim.dim_param for dim in tensor.shape.dim if dim.dim_param])
 
 
 def rows(relaxc, board, path, budgets, level, folder):
-    shape = input_shape(path)
-    values = [max(-128, min(127, int(value * 70))) for value in numbers(math.prod(shape), 5)]
-    name = path.parent.name if path.name == "model.tflite" else path.stem
+    shape, kind, symbols = input_of(path)
+    values = numbers(math.prod(shape), 5)
+    if kind == "i1":
+        values = [max(-128, min(127, int(value * 70))) for value in values]
+    flags = [word for symbol in symbols for word in ("--dim", f"{symbol}=1")]
+    name = path.parent.name if path.stem == "model" else path.stem
     expected, whole = None, None
     for budget in ("", *budgets, "min"):
-        case = Case(relaxc, f"{name}-{budget or 'whole'}", path, [(shape, values, "i1")], folder=folder)
+        case = Case(relaxc, f"{name}-{budget or 'whole'}", path, [(shape, values, kind)], flags, folder=folder)
         case.expected = expected
         try:
             case.build(board, "o", level, *([f"--ram-budget={budget}"] if budget else []))
@@ -44,7 +55,7 @@ def rows(relaxc, board, path, budgets, level, folder):
         _, off, took, arena, stack = board.run(case.folder)
         code, constants = board.sizes(case.folder)
         whole = whole or took
-        note = "" if off == 0 else " wrong"
+        note = "" if off <= (0 if kind == "i1" else 10) else f" off by {off} millionths"
         yield (f"| {name} | {budget or 'none'} | {arena:,} | {took / 1e6:.2f}{note} | {took / whole:.3f} | {code:,} | "
                f"{constants:,} | {stack:,} |")
 

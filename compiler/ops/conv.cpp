@@ -6,6 +6,9 @@
 //
 // The transposed form gathers: each result element sums the inputs whose windows cover it, which needs a division by
 // the stride but no scattering and no zeroed buffer, and every element is written once.
+//
+// `nn.conv_by_rows` is the same convolution of [N, H, C, W], whose rows are contiguous: what runs a few rows at a time
+// (stream_rows) reads and writes them in place.
 #include "compiler/ops/common/cast_hint.h"
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
@@ -48,7 +51,7 @@ Result<Shapes> check(InferContext& c) {
                    to_string(*weight->dtype));
   int64_t groups = c.op.attrs.integer("groups");
   if (groups < 0) return c.error(Kind::invalid_attribute, "'{}' in {} groups", c.op.def->name, groups);
-  return Shapes{x, weight, static_cast<size_t>(x->ndim - 2), groups_of(c.op, *x->shape)};
+  return Shapes{x, weight, static_cast<size_t>(x->ndim - 2), groups_of(c.op, channels_second(c.op, *x->shape))};
 }
 
 /// Returns the dtype that `out_dtype` gives, which leaves sums unrounded; without it, the dtype of the operands.
@@ -76,7 +79,7 @@ relaxc::Status require_groups(InferContext& c, Expr channels, Expr groups) {
 
 InferResult infer_conv(InferContext& c) {
   RELAXC_TRY(Shapes s, check(c));
-  const Dims &x = *s.x->shape, &weight = *s.weight->shape;
+  const Dims x = channels_second(c.op, *s.x->shape), &weight = *s.weight->shape;
   RELAXC_TRY(Windows w, read_windows(c, s.spatial, {}));
   RELAXC_DO(require_groups(c, weight[0], s.groups));
   if (!arith::prove_equal(x[1], weight[1] * s.groups, c.facts))
@@ -90,7 +93,7 @@ InferResult infer_conv(InferContext& c) {
     shape.push_back(arith::simplify(window_count(x[k + 2], weight[k + 2], w, k, false), c.facts));
   }
   RELAXC_TRY(DType dtype, result_dtype(c, *s.x->dtype));
-  return one(tensor_info(c.context, std::move(shape), dtype));
+  return one(tensor_info(c.context, channels_second(c.op, std::move(shape)), dtype));
 }
 
 /// Reduces into the result, or into a temporary of a wider dtype that is rounded to the result at the end.
@@ -112,26 +115,27 @@ Stmt sum_into_result(DefineContext& d, const Dims& reduced, Combine combine) {
 template <typename TapOf>
 Expr product(DefineContext& d, const Windows& w, const Indices& i, const Indices& r, Expr channel, Indices filter,
              TapOf tap_of) {
-  BufferRef x = d.input(0);
+  const Dims dims = channels_second(d.op, d.input(0)->shape);
   Indices data{i[0], channel};
   std::vector<Tap> taps;
-  for (size_t k = 0; k + 2 < x->shape.size(); ++k) {
-    taps.push_back(tap_of(i[k + 2], r[k + 1], x->shape[k + 2], w, k));
+  for (size_t k = 0; k + 2 < dims.size(); ++k) {
+    taps.push_back(tap_of(i[k + 2], r[k + 1], dims[k + 2], w, k));
     data.push_back(taps.back().clamped);
     filter.push_back(r[k + 1]);
   }
-  Expr value = widen(d.builder.load(x, data)), inside = all_inside(taps);
+  Expr value = widen(d.builder.load(d.input(0), channels_second(d.op, data))), inside = all_inside(taps);
   if (inside) value = select(inside, value, like(value, 0));
   return value * widen(d.builder.load(d.input(1), filter));
 }
 
 Stmt define_conv(DefineContext& d) {
   BufferRef x = d.input(0), weight = d.input(1);
-  Expr groups = groups_of(d.op, x->shape);
+  Expr groups = groups_of(d.op, channels_second(d.op, x->shape));
   Windows w = windows_of(d.op, x->shape.size() - 2, {});
   Dims reduced(weight->shape.begin() + 1, weight->shape.end());
   Expr outputs = divided(weight->shape[0], groups);
-  return sum_into_result(d, reduced, [&](Expr sum, const Indices& i, const Indices& r) {
+  return sum_into_result(d, reduced, [&](Expr sum, const Indices& own, const Indices& r) {
+    const Indices i = channels_second(d.op, own);
     Expr channel = groups.is_constant(1) ? r[0] : arith::floordiv(i[1], outputs) * weight->shape[1] + r[0];
     return sum + product(d, w, i, r, channel, {i[1], r[0]}, tap);
   });
@@ -211,6 +215,12 @@ constexpr OpDef kOps[] = {
      .doc = "convolution of [N, C, spatial…] with weights [O, C/groups, spatial…]; groups=0: one group per channel; a "
             "bias is "
             "added separately; out_dtype: dtype of the result, if not that of the operands"},
+    {.name = "nn.conv_by_rows",
+     .operands = kOperands,
+     .attrs = kConv,
+     .infer = infer_conv,
+     .define = define_conv,
+     .doc = "nn.conv of [N, H, C, W…]: dims 1 and 2 of data and result are exchanged"},
     {.name = "nn.conv_transpose",
      .operands = kOperands,
      .attrs = kTransposed,

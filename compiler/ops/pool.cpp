@@ -5,7 +5,8 @@
 // beyond the padding. So may the only window if the padded dim is smaller than it by less than a stride, as in ONNX
 // Runtime; if by less than two strides, there is no window; if by more, the pool is refused. With `indices`, max_pool
 // has a second result: the flat position of the maximum in the whole tensor (row-major, or column-major over the
-// spatial dims with storage_order 1), as in ONNX.
+// spatial dims with storage_order 1), as in ONNX. The pools by rows are the same ones of [N, H, C, W] (conv.cpp has
+// why).
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
 #include "compiler/ops/gradients/windows.h"
@@ -22,6 +23,7 @@ constexpr AttrDef kMax[] = {kPoolSize,
                             kCeil,
                             {"indices", AttrType::kBool, false, "False"},
                             {"storage_order", AttrType::kInt, false, "0"}};
+constexpr AttrDef kMaxByRows[] = {kPoolSize, kStrides, kPadding, kDilations, kCeil};
 constexpr AttrDef kAvg[] = {kPoolSize,  kStrides, kPadding,
                             kDilations, kCeil,    {"count_include_pad", AttrType::kBool, false, "False"}};
 constexpr AttrDef kLp[] = {kPoolSize, kStrides, kPadding, kDilations, kCeil, {"p", AttrType::kInt, false, "2"}};
@@ -70,10 +72,11 @@ InferResult infer(InferContext& c) {
   if (!is_number(*x->dtype))
     return c.error(Kind::dtype_mismatch, "'{}' is not defined for {}", c.op.def->name, to_string(*x->dtype));
   RELAXC_TRY(Windows w, read_windows(c, size.size(), size));
-  Dims shape{(*x->shape)[0], (*x->shape)[1]};
+  const Dims dims = channels_second(c.op, *x->shape);
+  Dims shape{dims[0], dims[1]};
   for (size_t k = 0; k < size.size(); ++k) {
     if (size[k] < 1) return c.error(Kind::invalid_attribute, "a window of '{}' has extent {}", c.op.def->name, size[k]);
-    RELAXC_TRY(Expr count, count_windows(c, (*x->shape)[k + 2], w, k));
+    RELAXC_TRY(Expr count, count_windows(c, dims[k + 2], w, k));
     Expr zero = c.context.index(0);
     RELAXC_DO(
         c.require(arith::le(zero, count), kDerivedDim, zero, count,
@@ -81,7 +84,7 @@ InferResult infer(InferContext& c) {
                   fmt::format("'{}': spatial dim {} of the result would be {}", c.op.def->name, k, to_string(count))));
     shape.push_back(count);
   }
-  return one(tensor_info(c.context, std::move(shape), *x->dtype));
+  return one(tensor_info(c.context, channels_second(c.op, std::move(shape)), *x->dtype));
 }
 
 InferResult infer_max(InferContext& c) {
@@ -97,12 +100,13 @@ struct Pool {
       : d(d),
         largest(largest),
         x(d.input(0)),
+        dims(channels_second(d.op, x->shape)),
         spatial(x->shape.size() - 2),
         w(windows_of(d.op, spatial, d.attrs().ints("pool_size"))) {
     // A window that reaches beyond the end is clipped as if there were padding.
     for (size_t k = 0; k < spatial; ++k)
       clip.pad_end.push_back(w.pad_end[k] + (d.attrs().flag("ceil_mode") ? w.strides[k] : 0) +
-                             excess(x->shape[k + 2], w, k));
+                             excess(dims[k + 2], w, k));
     clip.kernel = w.kernel, clip.strides = w.strides, clip.dilations = w.dilations, clip.pad_begin = w.pad_begin;
     for (int64_t extent : w.kernel) window.push_back(d.context().index(extent));
     for (size_t k = 0; k < spatial; ++k)
@@ -113,13 +117,13 @@ struct Pool {
     std::vector<Tap> out;
     for (size_t k = 0; k < spatial; ++k) {
       bool alone = clip.pad_end[k] == 0 && may_be_alone(k);
-      out.push_back(alone ? tap_alone(i[k + 2], r[k], k) : tap(i[k + 2], r[k], x->shape[k + 2], clip, k));
+      out.push_back(alone ? tap_alone(i[k + 2], r[k], k) : tap(i[k + 2], r[k], dims[k + 2], clip, k));
     }
     return out;
   }
   /// Whether there may be just one window that reaches beyond the end of a dim of unknown size.
   bool may_be_alone(size_t axis) const {
-    return w.strides[axis] > 1 && !d.attrs().flag("ceil_mode") && open_excess(x->shape[axis + 2], w, axis) > 0;
+    return w.strides[axis] > 1 && !d.attrs().flag("ceil_mode") && open_excess(dims[axis + 2], w, axis) > 0;
   }
   /// Returns the tap where only a single window, at 0, can reach beyond the end. Then `inside` is the same for all
   /// windows and is computed outside of loops over them. Pools of floats do not use it: they are scheduled by rows, for
@@ -127,7 +131,7 @@ struct Pool {
   Tap tap_alone(Expr o, Expr r, size_t axis) const {
     Expr zero = o.context().index(0), offset = r * w.dilations[axis];
     int64_t pad = w.pad_begin[axis];
-    Expr last = x->shape[axis + 2] + (pad - 1);
+    Expr last = dims[axis + 2] + (pad - 1);
     Tap t;
     t.position = o * w.strides[axis] + offset - pad;
     // With dilation 1 the clamped position is in the window, and a maximum may read an element twice.
@@ -140,18 +144,20 @@ struct Pool {
     }
     return t;
   }
-  /// Returns the element of x in the window, or `outside` where the window is over padding.
+  /// Returns the element of x in the window, or `outside` where the window is over padding. Subscripts of results are
+  /// in the order [N, C, spatial…] here and in taps().
   Expr value(const Indices& i, const Indices& r, Expr outside) const {
     std::vector<Tap> list = taps(i, r);
     Indices at{i[0], i[1]};
     for (const Tap& t : list) at.push_back(t.clamped);
-    Expr inside = all_inside(list), loaded = widen(d.builder.load(x, at));
+    Expr inside = all_inside(list), loaded = widen(d.builder.load(x, channels_second(d.op, at)));
     return inside ? select(inside, loaded, outside) : loaded;
   }
 
   DefineContext& d;
   bool largest;  ///< the pool is a maximum, which may read an element twice
   BufferRef x;
+  Dims dims;  ///< of x, channels second
   size_t spatial;
   Windows w, clip;
   Dims window;
@@ -192,16 +198,18 @@ Stmt define_max(DefineContext& d) {
   BufferRef y = d.output(0);
   Expr floor = lowest(d.context(), y->dtype);
   Stmt maxima = b.reduce(y, pool.window, floor, [&](Expr top, const Indices& i, const Indices& r) {
-    return arith::max(top, cast(y->dtype, pool.value(i, r, lowest(d.context(), wide(y->dtype)))));
+    const Expr outside = lowest(d.context(), wide(y->dtype));
+    return arith::max(top, cast(y->dtype, pool.value(channels_second(d.op, i), r, outside)));
   });
-  return d.attrs().flag("indices") ? b.seq({maxima, max_positions(pool)}) : maxima;
+  const bool indices = d.attrs().has("indices") && d.attrs().flag("indices");
+  return indices ? b.seq({maxima, max_positions(pool)}) : maxima;
 }
 
 /// Returns how many elements of window `i` along one axis are in the dim, or with `padded` in the padded dim.
 Expr extent_along(const Pool& pool, Expr o, size_t axis, bool padded) {
   Context& context = pool.d.context();
   const Windows& w = pool.w;
-  Expr dim = pool.x->shape[axis + 2], zero = context.index(0);
+  Expr dim = pool.dims[axis + 2], zero = context.index(0);
   Expr low = padded ? context.index(-w.pad_begin[axis]) : zero, high = padded ? dim + w.pad_end[axis] : dim;
   Expr begin = o * w.strides[axis] - w.pad_begin[axis];
   int64_t dilation = w.dilations[axis];
@@ -218,12 +226,14 @@ Stmt define_avg(DefineContext& d) {
   BufferRef sum = b.buffer("window_sum", dtype, y->shape);
   Expr zero = d.context().zero(dtype);
   bool padded = d.attrs().flag("count_include_pad");
-  Stmt sums = b.reduce(sum, pool.window, zero,
-                       [&](Expr total, const Indices& i, const Indices& r) { return total + pool.value(i, r, zero); });
-  Stmt quotients = b.compute(y, [&](const Indices& i) {
+  Stmt sums = b.reduce(sum, pool.window, zero, [&](Expr total, const Indices& i, const Indices& r) {
+    return total + pool.value(channels_second(d.op, i), r, zero);
+  });
+  Stmt quotients = b.compute(y, [&](const Indices& own) {
+    const Indices i = channels_second(d.op, own);
     Expr count = d.context().index(1);
     for (size_t k = 0; k < pool.spatial; ++k) count = count * extent_along(pool, i[k + 2], k, padded);
-    return cast(y->dtype, safe_div(b.load(sum, i), cast(dtype, count)));
+    return cast(y->dtype, safe_div(b.load(sum, own), cast(dtype, count)));
   });
   return b.alloc(sum, b.seq({sums, quotients}));
 }
@@ -265,6 +275,18 @@ constexpr OpDef kOps[] = {
      .define = define_avg,
      .gradient = derivatives::avg_pool,
      .doc = "average of each window of [N, C, spatial…]"},
+    {.name = "nn.max_pool_by_rows",
+     .operands = kX,
+     .attrs = kMaxByRows,
+     .infer = infer,
+     .define = define_max,
+     .doc = "nn.max_pool of [N, H, C, W…]: dims 1 and 2 of data and result are exchanged"},
+    {.name = "nn.avg_pool_by_rows",
+     .operands = kX,
+     .attrs = kAvg,
+     .infer = infer,
+     .define = define_avg,
+     .doc = "nn.avg_pool of [N, H, C, W…]: dims 1 and 2 of data and result are exchanged"},
     {.name = "nn.lp_pool",
      .operands = kX,
      .attrs = kLp,

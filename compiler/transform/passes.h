@@ -114,6 +114,9 @@ Result<Changed> fold_constants_early(relax::Module&, PassContext&);
 /// On targets without vectors, computes quantizations of integers by multiplications and shifts if they give the same
 /// results as float32, and without a floating-point unit always (results next to a tie may differ). Needs kTyped.
 Result<Changed> fixed_point_quantization(relax::Module&, PassContext&);
+/// If stream_rows has a budget, replaces convolutions and pools of floats by those of [1, H, C, W], whose rows are
+/// contiguous, with permutations where other operators read or make their tensors. Needs kTyped.
+Result<Changed> rows_first(relax::Module&, PassContext&);
 /// Runs chains of layers a few rows at a time if the block needs more bytes than the option `budget` allows; if no
 /// choice meets that, the one that needs least. Only for known dims. Changes no bit. Needs kTyped.
 Result<Changed> stream_rows(relax::Module&, PassContext&);

@@ -10,6 +10,12 @@ inline constexpr AttrDef kDilations{"dilation", AttrType::kInts};
 /// For each spatial dim: all begins, then all ends; with one number for each dim, both sides are alike; empty: none.
 inline constexpr AttrDef kPadding{"padding", AttrType::kInts};
 
+/// Whether dims 1 and 2 of an op's data and result are exchanged: [N, H, C, W], in which each row is contiguous.
+bool has_rows_first(const Op& op);
+/// Returns dims or subscripts of data or of a result in the order [N, C, spatial…], or in that of the op from that
+/// order.
+std::vector<Expr> channels_second(const Op& op, std::vector<Expr> list);
+
 /// The windows of one op over `spatial` dims. Lists have one number for each spatial dim.
 struct Windows {
   std::vector<int64_t> kernel;  ///< -1 if symbolic

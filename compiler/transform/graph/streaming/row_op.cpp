@@ -86,6 +86,32 @@ std::optional<RowOp> conv_of(Op& op) {
   return RowOp{&op, RowOp::kAccumulate, window, {{.operand = 0}}};
 }
 
+/// Returns how a convolution or pool of [1, H, C, W] computes rows: its first window is of rows.
+std::optional<RowOp> window_by_rows(Op& op) {
+  const bool conv = op.is("nn.conv_by_rows");
+  if (rows_of(*op.operand(0)) == 0 || (conv && !has_known_dims(*op.operand(1)))) return std::nullopt;
+  if (!conv && op.attrs.flag("ceil_mode")) return std::nullopt;
+  const int64_t window = conv ? extent(*op.operand(1), 2) : op.attrs.ints("pool_size").at(0);
+  const std::vector<int64_t> pads = paddings_of(op);
+  RowRead read;
+  read.stride = listed(op.attrs.ints("strides"), 0, 1);
+  read.reach = (window - 1) * listed(op.attrs.ints("dilation"), 0, 1) + 1;
+  read.before = pads[0];
+  const int64_t rows = rows_of(*op.result());
+  // A window of padding alone would have no row to read.
+  const bool fits = pads[0] < read.reach && pads[pads.size() / 2] < read.reach;
+  if (!fits || read.behind(rows) > rows_of(*op.operand(0)) + pads[pads.size() / 2]) return std::nullopt;
+  return RowOp{&op, RowOp::kWindow, rows, {read}};
+}
+
+/// Returns a permutation of dims by rows of its operand along another axis, or along the same.
+std::optional<RowOp> permutation_of(Op& op) {
+  const std::vector<int64_t>& axes = op.attrs.ints("axes");
+  if (axes.size() < 3 || axes[0] != 0) return std::nullopt;
+  return RowOp{
+      &op, RowOp::kWindow, rows_of(*op.result()), {{.operand = 0, .axis = static_cast<size_t>(axes[kRowAxis])}}};
+}
+
 /// Returns the pads before and after the row axis; nothing if a pad of any axis is not known or negative.
 std::optional<std::pair<int64_t, int64_t>> row_pads(const Op& op) {
   const auto* pads = op.operand(1)->info->as<ShapeInfo>();
@@ -126,11 +152,11 @@ std::optional<RowOp> concat_of(Op& op) {
 
 }  // namespace
 
-int64_t rows_of(const Value& value) {
+int64_t rows_of(const Value& value, size_t row_axis) {
   if (!has_known_dims(value) || value.shape().size() < 3 || extent(value, 0) != 1) return 0;
   for (size_t axis = 1; axis < value.shape().size(); ++axis)
     if (extent(value, axis) == 0) return 0;
-  return extent(value, kRowAxis);
+  return extent(value, row_axis);
 }
 
 int64_t row_bytes(const Value& value) {
@@ -139,9 +165,22 @@ int64_t row_bytes(const Value& value) {
   return bytes;
 }
 
-Rows existing(Rows rows, const Value& value) {
-  const int64_t all = rows_of(value);
+Rows existing(Rows rows, const Value& value, size_t axis) {
+  const int64_t all = rows_of(value, axis);
   return {std::clamp<int64_t>(rows.begin, 0, all), std::clamp<int64_t>(rows.end, 0, all)};
+}
+
+bool pads_by_itself(const Op& op) {
+  return op.is("nn.conv_by_rows") || op.is("nn.max_pool_by_rows") || op.is("nn.avg_pool_by_rows");
+}
+
+std::vector<int64_t> paddings_of(const Op& op) {
+  const size_t spatial = op.result()->shape().size() - 2;
+  std::vector<int64_t> pads = op.attrs.ints("padding");
+  if (pads.size() <= 1) return std::vector<int64_t>(2 * spatial, pads.empty() ? 0 : pads[0]);
+  if (pads.size() == spatial)
+    pads.insert(pads.end(), pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(spatial));
+  return pads;
 }
 
 std::optional<RowOp> row_op(arith::Context& context, Op& op) {
@@ -152,6 +191,8 @@ std::optional<RowOp> row_op(arith::Context& context, Op& op) {
   if (op.is("sum")) return sum_of(op);
   if (rows_of(*op.result()) < 2) return std::nullopt;
   if (op.is("matmul")) return matmul_of(op);
+  if (pads_by_itself(op)) return window_by_rows(op);
+  if (op.is("permute_dims")) return permutation_of(op);
   if (op.is("pad")) return pad_of(op);
   if (op.is("concat")) return concat_of(op);
   return map_of(context, op);

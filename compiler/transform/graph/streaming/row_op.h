@@ -28,6 +28,7 @@ struct Rows {
 struct RowRead {
   size_t operand = 0;
   int64_t stride = 1, reach = 1, before = 0;
+  size_t axis = kRowAxis;  ///< of the operand, along which these rows are; else it is read from outside of a chain
 
   int64_t first(int64_t row) const { return row * stride - before; }
   int64_t behind(int64_t end) const { return (end - 1) * stride - before + reach; }
@@ -36,7 +37,7 @@ struct RowRead {
 struct RowOp {
   enum Kind : uint8_t {
     kMap,         ///< each row is computed from the same row of its operands, element by element
-    kWindow,      ///< each row is computed from a window of rows, without padding at the ends
+    kWindow,      ///< each row is computed from a window of rows, which padding of the op's own may extend
     kPad,         ///< the rows of its operand, between constant ones
     kAccumulate,  ///< one integer result of all rows, to which results of parts of the rows add up
   };
@@ -50,10 +51,14 @@ struct RowOp {
 std::optional<RowOp> row_op(arith::Context& context, relax::Op& op);
 
 /// Returns the rows of a tensor if all its dims are known, there are at least three and the first is 1; else 0.
-int64_t rows_of(const relax::Value& value);
+int64_t rows_of(const relax::Value& value, size_t axis = kRowAxis);
 /// Returns the bytes of one row.
 int64_t row_bytes(const relax::Value& value);
 /// Returns the part of `rows` that exists in `value`.
-Rows existing(Rows rows, const relax::Value& value);
+Rows existing(Rows rows, const relax::Value& value, size_t axis = kRowAxis);
+/// Whether the op is a convolution or pool of [1, H, C, W], which has padding of its own.
+bool pads_by_itself(const relax::Op& op);
+/// Returns the padding of such an op for all spatial dims: all begins, then all ends.
+std::vector<int64_t> paddings_of(const relax::Op& op);
 
 }  // namespace relaxc::streaming

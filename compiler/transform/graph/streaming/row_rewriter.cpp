@@ -72,9 +72,9 @@ Result<Value*> RowRewriter::run_op(const RowOp& row_op, Rows rows, const Made& m
       continue;
     }
     wanted = {one.first(rows.begin), one.behind(rows.end)};
-    const Rows there = existing(wanted, *operand);
+    const Rows there = existing(wanted, *operand, one.axis);
     if (there.empty()) continue;  // only rows of a pad
-    RELAXC_TRY(operand, read(operand, there));
+    RELAXC_TRY(operand, read(operand, there, one.axis));
   }
   for (Value*& operand : operands)  // operands that maps read otherwise than by rows
     if (auto own = made.find(operand); own != made.end())
@@ -85,7 +85,14 @@ Result<Value*> RowRewriter::run_op(const RowOp& row_op, Rows rows, const Made& m
     }
   if (row_op.kind == RowOp::kPad) return padded(row_op, rows, std::move(operands), wanted);
   if (row_op.kind == RowOp::kAccumulate) return accumulated(row_op, rows, std::move(operands));
-  return b_.call(op.def->name, std::move(operands), op.attrs);
+  Attrs attrs = op.attrs;
+  if (pads_by_itself(op)) {
+    std::vector<int64_t> pads = paddings_of(op);
+    pads[0] = std::max<int64_t>(0, -wanted.begin);
+    pads[pads.size() / 2] = std::max<int64_t>(0, wanted.end - rows_of(*op.operand(0)));
+    attrs.set("padding", std::move(pads));
+  }
+  return b_.call(op.def->name, std::move(operands), std::move(attrs));
 }
 
 Result<Value*> RowRewriter::padded(const RowOp& row_op, Rows rows, std::vector<Value*> operands, Rows wanted) {
@@ -130,23 +137,23 @@ Value* RowRewriter::filter_rows(const Value& filter, Rows rows) {
   return filters_.back();
 }
 
-Result<Value*> RowRewriter::read(Value* value, Rows rows) {
+Result<Value*> RowRewriter::read(Value* value, Rows rows, size_t axis) {
   auto found = kept_.find(value);
-  if (found == kept_.end()) return slice(value, rows);
+  if (found == kept_.end()) return slice(value, rows, axis);
   const Kept& kept = found->second;
   if (kept.made == rows) return kept.fresh;
   RELAXC_CHECK(kept.rows.begin <= rows.begin && rows.end <= kept.rows.end, "rows that are not kept any more");
   return slice(kept.value, {rows.begin - kept.rows.begin, rows.end - kept.rows.begin});
 }
 
-Result<Value*> RowRewriter::slice(Value* value, Rows rows) {
-  if (rows.begin == 0 && rows.end == rows_of(*value)) return value;
-  Value*& known = slices_[{value->id, rows.begin, rows.end}];
+Result<Value*> RowRewriter::slice(Value* value, Rows rows, size_t axis) {
+  if (rows.begin == 0 && rows.end == rows_of(*value, axis)) return value;
+  Value*& known = slices_[{value->id, axis, rows.begin, rows.end}];
   if (known != nullptr) return known;
   Context& context = b_.context();
   RELAXC_TRY(known, b_.call("slice_part",
                             {value, b_.shape({context.index(rows.begin)}), b_.shape({context.index(rows.count())})},
-                            {{"axis", static_cast<int64_t>(kRowAxis)}}));
+                            {{"axis", static_cast<int64_t>(axis)}}));
   return known;
 }
 

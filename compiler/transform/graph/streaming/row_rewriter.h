@@ -39,8 +39,8 @@ class RowRewriter {
   Result<relax::Value*> run_op(const RowOp& op, Rows rows, const Made& made);
   Result<relax::Value*> padded(const RowOp& op, Rows rows, std::vector<relax::Value*> operands, Rows wanted);
   Result<relax::Value*> accumulated(const RowOp& op, Rows rows, std::vector<relax::Value*> operands);
-  Result<relax::Value*> read(relax::Value* value, Rows rows);
-  Result<relax::Value*> slice(relax::Value* value, Rows rows);
+  Result<relax::Value*> read(relax::Value* value, Rows rows, size_t axis);
+  Result<relax::Value*> slice(relax::Value* value, Rows rows, size_t axis = kRowAxis);
   Result<relax::Value*> concatenated(std::vector<relax::Value*> parts);
   relax::Value* filter_rows(const relax::Value& filter, Rows rows);
   Status replace_results();
@@ -49,11 +49,11 @@ class RowRewriter {
   const Stages& stages_;
   const Chain chain_;
   const RowSchedule& schedule_;
-  std::map<const relax::Value*, Kept> kept_;                                // never iterated
-  std::map<const relax::Value*, std::vector<relax::Value*>> results_;       // of all runs; never iterated
-  std::map<const relax::Value*, relax::Value*> sums_;                       // never iterated
-  std::map<std::tuple<uint32_t, int64_t, int64_t>, relax::Value*> slices_;  ///< by id of the value and rows
-  std::vector<relax::Value*> filters_;                                      ///< constants with some rows of filters
+  std::map<const relax::Value*, Kept> kept_;                                        // never iterated
+  std::map<const relax::Value*, std::vector<relax::Value*>> results_;               // of all runs; never iterated
+  std::map<const relax::Value*, relax::Value*> sums_;                               // never iterated
+  std::map<std::tuple<uint32_t, size_t, int64_t, int64_t>, relax::Value*> slices_;  ///< by id of the value, axis, rows
+  std::vector<relax::Value*> filters_;  ///< constants with some rows of filters
 };
 
 }  // namespace relaxc::streaming

@@ -9,6 +9,7 @@
 #include "compiler/transform/graph/streaming/stages.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace relaxc::streaming {
 
@@ -34,6 +35,7 @@ bool is_cast_of_constant(const Value& value) {
 
 Stages::Stages(arith::Context& context, const Block& block) : context_(context) {
   for (Op* op : block.ops) place(*op);
+  move_ends_back();
   for (size_t i = 0; i < stages_.size(); ++i) move_to_readers(i);
   find_results();
   for (size_t i = 0; i < stages_.size(); ++i) find_reads(stages_[i], static_cast<int64_t>(i));
@@ -52,11 +54,13 @@ int64_t Stages::latest_maker(const Op& op) const {
 }
 
 void Stages::place(Op& op) {
-  if (is_free(op)) {
+  const bool is_view_of_input = op.kind == OpKind::kOperator && op.def->role == Role::kView && latest_maker(op) < 0;
+  if (is_free(op) || is_view_of_input) {
     free_ops_.push_back(&op);
     return;
   }
   std::optional<RowOp> rows = row_op(context_, op);
+  if (rows && reads_across(*rows)) rows.reset();
   const int64_t latest = latest_maker(op);
   bool joins = rows && rows->kind == RowOp::kMap && latest >= 0;
   if (joins) {
@@ -73,6 +77,40 @@ void Stages::place(Op& op) {
   stage.accumulates = rows->kind == RowOp::kAccumulate;
   stage.rows = rows->rows;
   stage.row_ops.push_back(std::move(*rows));
+}
+
+/// Returns whether the op needs all rows of a value that a stage computes, since it counts rows along another axis.
+bool Stages::reads_across(const RowOp& op) const {
+  return std::any_of(op.reads.begin(), op.reads.end(), [&](const RowRead& read) {
+    return read.axis != kRowAxis && maker(*op.op->operand(read.operand)) >= 0;
+  });
+}
+
+/// Moves stages that do not stream, and whose results no stage reads that does, behind all others: they interrupt no
+/// chain there.
+void Stages::move_ends_back() {
+  std::vector<bool> is_end(stages_.size());
+  for (size_t at = stages_.size(); at-- > 0;)
+    is_end[at] = !stages_[at].streams && std::all_of(stages_[at].ops.begin(), stages_[at].ops.end(),
+                                                     [&](const Op* op) { return only_ends_read(*op, at, is_end); });
+  std::vector<Stage> stages, ends;
+  for (size_t at = 0; at < stages_.size(); ++at) (is_end[at] ? ends : stages).push_back(std::move(stages_[at]));
+  stages_ = std::move(stages);
+  std::move(ends.begin(), ends.end(), std::back_inserter(stages_));
+  for (size_t at = 0; at < stages_.size(); ++at)
+    for (const Op* op : stages_[at].ops) stage_of_[op] = static_cast<int64_t>(at);
+}
+
+/// Returns whether no stage but `own` and ends reads a result of the op.
+bool Stages::only_ends_read(const Op& op, size_t own, const std::vector<bool>& is_end) const {
+  for (const Value* result : op.results)
+    for (const Use& use : result->uses()) {
+      auto user = stage_of_.find(use.user);
+      if (user == stage_of_.end()) continue;
+      const auto at = static_cast<size_t>(user->second);
+      if (at != own && !is_end[at]) return false;
+    }
+  return true;
 }
 
 /// Moves the last maps of a stage to the only stage that reads their results, if fewer bytes are between the two then.

@@ -44,11 +44,14 @@ class Stages {
   const Stage& operator[](size_t i) const { return stages_[i]; }
   /// Returns the stage that computes the value; -1 if none does.
   int64_t maker(const relax::Value& value) const;
-  /// Ops that can run before all others: constants, shapes and scalars without symbols.
+  /// Ops that can run before all others: constants, shapes and scalars without symbols, and views of what comes in.
   const std::vector<relax::Op*>& free_ops() const { return free_ops_; }
 
  private:
   void place(relax::Op& op);
+  bool reads_across(const RowOp& op) const;
+  void move_ends_back();
+  bool only_ends_read(const relax::Op& op, size_t own, const std::vector<bool>& is_end) const;
   void move_to_readers(size_t at);
   std::optional<size_t> only_reader(const relax::Op& op, const std::map<const relax::Op*, size_t>& moving) const;
   int64_t bytes_between(const Stage& stage, const std::vector<size_t>& moved) const;
