@@ -65,6 +65,13 @@ bool has_shared_wasm_memory(const Target& target) {
   return begins(target.triple, "wasm") && has_feature(target, "atomics");
 }
 
+std::vector<std::string> wasm_features_to_test(const Target& target) {
+  std::vector<std::string> found;
+  for (const char* feature : {"simd128", "relaxed-simd"})
+    if (begins(target.triple, "wasm") && has_feature(target, feature)) found.emplace_back(feature);
+  return found;
+}
+
 ByteTileForm byte_tile_form(const Target& target) {
   if (target.vector_bits != 0) return ByteTileForm::kNone;
   if (begins(target.triple, "thumbv6m") || begins(target.triple, "thumbv8m.base")) return ByteTileForm::kThumb;

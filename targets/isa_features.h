@@ -1,6 +1,9 @@
 // isa_features.h: which instructions a machine has, for passes and schedules that depend on them.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "targets/target.h"
 
 namespace relaxc {
@@ -28,5 +31,8 @@ bool has_signed_byte_dot_product(const Target& target);
 
 /// Returns whether threads of a WebAssembly module share a memory, which its loader creates (the feature atomics).
 bool has_shared_wasm_memory(const Target& target);
+
+/// Returns the features of the target that not every engine of WebAssembly has, and that relax_rt.mjs can test for.
+std::vector<std::string> wasm_features_to_test(const Target& target);
 
 }  // namespace relaxc

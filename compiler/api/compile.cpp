@@ -2,6 +2,7 @@
 #include "compiler/api/compile.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 
@@ -13,17 +14,26 @@
 #include "compiler/api/output/write_text.h"
 #include "compiler/api/report/write_reports.h"
 #include "compiler/api/row_budget.h"
+#include "compiler/api/wasm_versions.h"
 #include "compiler/ops/op_table.h"
 #include "compiler/transform/passes.h"
 #include "compiler/transform/tvm/tvm_dialect.h"
+#include "targets/isa_features.h"
 
 namespace relaxc::api {
 namespace {
 
 class Compilation {
  public:
-  Compilation(const CompileOptions& options, Goal goal, Outputs& outputs, Diagnostics& diag, const Watch& watch)
-      : options_(options), goal_(goal), outputs_(outputs), diag_(diag), watch_(watch), ops_(ops::op_table()) {}
+  Compilation(const CompileOptions& options, const std::vector<std::string>& targets, Goal goal, Outputs& outputs,
+              Diagnostics& diag, const Watch& watch)
+      : options_(options),
+        targets_(targets),
+        goal_(goal),
+        outputs_(outputs),
+        diag_(diag),
+        watch_(watch),
+        ops_(ops::op_table()) {}
 
   Result<std::unique_ptr<Artifact>> run() {
     Diagnostics& diag = diag_;
@@ -61,6 +71,19 @@ class Compilation {
     RELAXC_TRY(made_->target, choose_target(options_, diag));
     RELAXC_TRY(made_->levels, choose_levels(options_, diag));
     if (made_->plan.emit == Emit::kC) made_->levels.clear();  // the C compiler decides which CPU C is compiled for
+    return check_targets();
+  }
+
+  /// Fails (usage) if no module chooses between the targets of --target.
+  Status check_targets() const {
+    Diagnostics& diag = diag_;
+    if (goal_ == Goal::kModule) return Done{};
+    for (size_t i = 1; i < targets_.size(); ++i) {
+      CompileOptions options = options_;
+      options.target = targets_[i];
+      RELAXC_TRY(const Target other, choose_target(options, diag));
+      RELAXC_DO(check_versions(made_->plan, fmt::format("{}", fmt::join(targets_, ",")), made_->target, other, diag));
+    }
     return Done{};
   }
 
@@ -192,8 +215,25 @@ class Compilation {
 
   Status write_module() { return write_text(options_, made_->plan, made_->module, made_->files, outputs_, diag_); }
 
+  /// Compiles the program for the further targets, the best first. Messages would repeat those of the first target.
+  Status add_versions() {
+    for (size_t i = targets_.size(); i-- > 1;) {
+      Diagnostics known;
+      const CompileOptions options = options_of_version(options_, made_->plan, targets_[i]);
+      Watch watch;
+      watch.edit = watch_.edit;
+      watch.progress = watch_.progress;
+      Result<std::unique_ptr<Artifact>> other = compile(options, Goal::kObject, outputs_, known, watch);
+      if (!other) return diag_.error(nullptr, Kind::unsupported, "{}: {}", targets_[i], known.all().front().text);
+      const std::string file = std::filesystem::path(options.output).filename().string();
+      made_->plan.versions.push_back({file, (*other)->object.hash, wasm_features_to_test((*other)->target)});
+    }
+    return Done{};
+  }
+
   Status write_code() {
     Diagnostics& diag = diag_;
+    RELAXC_DO(add_versions());
     if (watch_.progress) watch_.progress("generating code");
     const interface::Object& object = made_->object;
     RELAXC_TRY(made_->written,
@@ -203,6 +243,7 @@ class Compilation {
   }
 
   const CompileOptions& options_;
+  const std::vector<std::string>& targets_;  ///< of --target; options_ has the first
   Goal goal_;
   Outputs& outputs_;
   Diagnostics& diag_;
@@ -221,7 +262,11 @@ Goal goal_of(const CompileOptions& options) {
 
 Result<std::unique_ptr<Artifact>> compile(const CompileOptions& options, Goal goal, Outputs& outputs, Diagnostics& diag,
                                           const Watch& watch) {
-  return Compilation(options, goal, outputs, diag, watch).run();
+  const std::vector<std::string> targets = listed_targets(options.target);
+  if (targets.size() < 2) return Compilation(options, targets, goal, outputs, diag, watch).run();
+  CompileOptions first = options;
+  first.target = targets.front();
+  return Compilation(first, targets, goal, outputs, diag, watch).run();
 }
 
 Status commit(const Artifact& artifact, Outputs& outputs, Diagnostics& diag) {

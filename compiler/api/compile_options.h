@@ -89,6 +89,7 @@ struct CompileOptions {
   /// Receives remarks, such as "the pass 'a' is now called 'b'"; null: they are printed to stderr.
   std::function<void(const std::string& text)> remark;
 
+  bool header = true;                     ///< whether a header is written beside an object
   std::vector<std::string> object_flags;  ///< the flags that determine the object, as text; part of its hash
 
   int opt_level() const { return opt == "0" ? 0 : opt == "1" ? 1 : opt == "3" ? 3 : 2; }

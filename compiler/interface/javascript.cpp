@@ -179,31 +179,39 @@ class Declarations {
 
 }  // namespace
 
-std::string javascript_module(const Object& object, const std::string& wasm) {
-  const std::string hash = hex(object.hash);
-  return fmt::format(R"(// Loads the model {0}. Written by relaxc; changes are lost.
-import {{ load as loadModel }} from "./relax_rt.mjs";
+std::string javascript_module(const Object& object, const std::vector<WasmVersion>& versions) {
+  std::string rows;
+  for (const WasmVersion& version : versions) {
+    std::vector<std::string> needs;
+    for (const std::string& feature : version.needs) needs.push_back(quoted(feature));
+    rows += fmt::format("  {{ url: new URL({}, import.meta.url), needs: [{}],\n    hash: \"{}\" }},\n",
+                        quoted(relative_url(version.file)), listed(needs, ", "), hex(version.hash));
+  }
+  return fmt::format(
+      R"(// Loads the model {0}. Written by relaxc; changes are lost.
+import {{ best, load as loadModel }} from "./relax_rt.mjs";
 export {{ RelaxError }} from "./relax_rt.mjs";
 
-const HASH = "{1}";
+const VERSIONS = [
+{1}];
 
 function checked(model) {{
-  if (model.hash === HASH) return model;
+  if (VERSIONS.some(({{ hash }}) => hash === model.hash)) return model;
   model.close();
-  throw new TypeError({3});
+  throw new TypeError({2});
 }}
 
-export async function load(source = new URL({2}, import.meta.url), options = {{}}) {{
+export async function load(source = best(VERSIONS).url, options = {{}}) {{
   return checked(await loadModel(source, options));
 }}
 
-export async function loadInWorker(source = new URL({2}, import.meta.url), options = {{}}) {{
+export async function loadInWorker(source = best(VERSIONS).url, options = {{}}) {{
   const {{ loadInWorker: loadModelInWorker }} = await import("./relax_rt_threads.mjs");
   return checked(await loadModelInWorker(source, options));
 }}
 )",
-                     object.name, hash, quoted(relative_url(wasm)),
-                     quoted(wasm + " is from another compilation than this module; compile both again"));
+      object.name, rows,
+      quoted(versions.back().file + " is from another compilation than this module; compile both again"));
 }
 
 Result<std::string> typescript_declarations(const Object& object, const std::string& wasm, Diagnostics& diag) {

@@ -78,6 +78,9 @@ export interface LoadOptions {
 /** Loads a model. Rejects with a TypeError if the file is not a model that this loader knows. */
 export function load(source: Source, options?: LoadOptions): Promise<Model>;
 
+/** Returns the first of the versions whose features of WebAssembly the engine has; the last one if there is none. */
+export function best<Version extends { needs: readonly ("simd128" | "relaxed-simd")[] }>(versions: readonly Version[]): Version;
+
 // The declarations of one model (relaxc --emit=js) use the following types.
 
 /** Numbers if JavaScript has Float16Array, else their bits. */

@@ -443,6 +443,29 @@ export function tableFunction(signature, called) {
   return new WebAssembly.Instance(new WebAssembly.Module(bytes), { a: { a: called } }).exports.a;
 }
 
+/** Bodies of functions that an engine accepts only if it has a feature. Each makes three vectors (i8x16.splat of 0) and
+ * ends in an instruction of the feature. */
+const VECTORS = [0x41, 0, 0xfd, 0x0f, 0x41, 0, 0xfd, 0x0f, 0x41, 0, 0xfd, 0x0f];
+const FEATURES = {
+  "simd128": [...VECTORS, 0xfd, 0x52], // v128.bitselect
+  "relaxed-simd": [...VECTORS, 0xfd, 0x85, 0x02], // f32x4.relaxed_madd
+};
+
+function supports(feature) {
+  const body = FEATURES[feature], size = body.length;
+  return WebAssembly.validate(new Uint8Array([
+    0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, // magic, version
+    1, 5, 1, 0x60, 0, 1, 0x7b, // type 0: no parameters, a vector
+    3, 2, 1, 0, // a function of type 0
+    10, size + 4, 1, size + 2, 0, ...body, 0x0b, // its body, without locals
+  ]));
+}
+
+/** Returns the first of the versions of a model whose features (`needs`) the engine has; the last one if there is none. */
+export function best(versions) {
+  return versions.find(({ needs }) => needs.every(supports)) ?? versions[versions.length - 1];
+}
+
 /** Loads a model from a URL, a Response, the bytes of the file or a WebAssembly.Module; see relax_rt.d.mts. */
 export async function load(source, { threads = 1, maximumBytes = 2 ** 31 } = {}) {
   const module = await moduleOf(source);

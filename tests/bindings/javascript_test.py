@@ -20,6 +20,15 @@ if missing:
     sys.exit(77)
 
 SHOW = "const show = (value) => console.log(JSON.stringify(value, (_, v) => typeof v === 'bigint' ? v + 'n' : ArrayBuffer.isView(v) ? [...v] : v));\n"
+NODE_V8 = subprocess.run(["node", "-p", "process.versions.v8"], capture_output=True, text=True, check=True).stdout
+PRODUCTS = """@R.function
+def main(x: R.Tensor((16, 16), "float32"), w: R.Tensor((16, 16), "float32")):
+    with R.dataflow():
+        y = R.matmul(x, w)
+        z = R.multiply(R.exp(x), R.tanh(w))
+        R.output(y, z)
+    return (y, z)
+"""
 STATEFUL = """@R.function
 def main(x: R.Tensor(("n", 4), "float32"), h: R.Tensor(("n", 4), "float32")):
     with R.dataflow():
@@ -149,9 +158,64 @@ try { model.run({ x, h: { data: new Float32Array(4), shape: [1, 4] } }); } catch
         done = subprocess.run(["node", program], cwd="/", capture_output=True, text=True, check=False)
         self.assertEqual((done.stdout, done.stderr), ("1\n4\n9\ntrue SYMBOL_EQUALITY\n", ""))
         module = self.folder / "m.mjs"
-        module.write_text(re.sub('HASH = "....', 'HASH = "----', module.read_text(encoding="utf-8")), encoding="utf-8")
+        module.write_text(re.sub('hash: "....', 'hash: "----', module.read_text(encoding="utf-8")), encoding="utf-8")
         done = subprocess.run(["node", program], cwd="/", capture_output=True, text=True, check=False)
         self.assertIn("m.wasm is from another compilation than this module", done.stderr)
+
+    def versions(self, target, program, source=PRODUCTS):
+        """What a program prints in an engine with relaxed vectors, and in one without vectors of any kind; and the hashes of
+        the binaries among which the module m chooses, the best first."""
+        self.module(source, "--target", target)
+        (self.folder / "use.mjs").write_text(program, encoding="utf-8")
+        older = tuple(int(part) for part in NODE_V8.split(".")[:2]) < (11, 4)
+        engines = [["--experimental-wasm-relaxed-simd"] if older else [],
+                   ["--import", "data:text/javascript,WebAssembly.validate = () => false;"]]
+        shown = []
+        for flags in engines:
+            done = subprocess.run(["node", *flags, "use.mjs"], cwd=self.folder, capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            shown.append([json.loads(line) for line in done.stdout.splitlines()])
+        return shown, re.findall(r'hash: "(\w+)"', (self.folder / "m.mjs").read_text(encoding="utf-8"))
+
+    def test_the_module_chooses_among_versions(self):
+        shown, hashes = self.versions("wasm32,wasm32-simd,wasm32-relaxed", """import { load, loadInWorker } from "./m.mjs";
+const print = (value) => console.log(JSON.stringify(value));
+for (const loading of [load, loadInWorker]) {
+  const model = await loading(), x = new Float32Array(256).map((_, i) => i % 7);
+  print([model.hash, Object.values(await model.run({ x, w: x }))[0].data[17]]);
+  model.close();
+}
+print((await load(new URL("./m.wasm32-simd.wasm", import.meta.url))).hash);
+""")
+        exact = sum(((16 + i) % 7) * ((16 * i + 1) % 7) for i in range(16))
+        relaxed, simd, plain = hashes
+        for lines, chosen in zip(shown, (relaxed, plain), strict=True):
+            self.assertEqual(lines, [[chosen, exact], [chosen, exact], simd])
+        self.assertEqual({path.name for path in self.folder.glob("m.*")},
+                         {"m.relax", "m.mjs", "m.d.mts", "m.wasm", "m.wasm32-simd.wasm", "m.wasm32-relaxed.wasm"})
+
+    def test_relaxed_sums_round_as_documented_and_functions_not_at_all(self):
+        (relaxed, plain), _ = self.versions("wasm32-simd,wasm32-relaxed", """import { load } from "./m.mjs";
+let seed = 7;
+const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647 - 0.5;
+const model = await load(), x = new Float32Array(256).map(random), w = new Float32Array(256).map(random);
+const [y, z] = Object.values(model.run({ x, w }));
+let worst = 0;
+for (let i = 0; i < 256; ++i) {
+  const row = 16 * (i >> 4), column = i & 15;
+  let sum = 0, magnitude = 0;
+  for (let k = 0; k < 16; ++k) {
+    const product = x[row + k] * w[16 * k + column];
+    sum += product, magnitude += Math.abs(product);
+  }
+  worst = Math.max(worst, Math.abs(y.data[i] - sum) / (16 * 2 ** -23 * magnitude));
+}
+console.log(JSON.stringify([worst <= 1]));
+console.log(JSON.stringify([...new Uint32Array(z.data.buffer)]));
+""")
+        self.assertEqual((relaxed[0], plain[0]), ([True], [True]))
+        self.assertEqual(relaxed[1], plain[1])  # exp, tanh: to the bit
+        self.assertEqual(len(set(plain[1])), 256)
 
     def test_a_module_by_its_own_extension_is_the_same(self):
         self.module(STATEFUL, "--state", "h:y")
@@ -204,6 +268,9 @@ const back: bigint = model.functions.delete.run({ x: [3n] })[model.functions.del
         for flags, said in ((["-o", "m.o", "--emit=js"], "'m.o' is neither"),
                             (["-o", "m.mjs", "--names", "none"], "leave out --names none"),
                             (["-o", "m.mjs", "--weights", "m.bin"], "leave out --weights"),
+                            (["-o", "m.wasm", "--target", "wasm32,wasm32-simd"], "write one with -o model.mjs"),
+                            (["-o", "m.mjs", "--target", "wasm32-simd,wasm32-threads"], "all with threads or all without"),
+                            (["-o", "m.mjs", "--target", "wasm32-simd,cortex-m4"], "all with threads or all without"),
                             (["-o", "relax_rt.mjs", "--name", "m"], "two outputs would be written there")):
             done = subprocess.run([RELAXC, "m.relax", *flags], cwd=self.folder, capture_output=True, text=True, check=False)
             self.assertIn(said, done.stderr)

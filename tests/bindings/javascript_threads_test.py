@@ -192,7 +192,9 @@ model.close();
 
     @unittest.skipIf(shutil.which("chromium") is None, "there is no chromium")
     def test_a_page(self):
-        self.compiled(PRODUCTS, "--target", "wasm32-threads")
+        self.compiled(PRODUCTS, "--target", "wasm32-threads,wasm32-threads-relaxed")
+        relaxed, plain = re.findall(r'hash: "(\w+)"', (self.folder / "m.mjs").read_text(encoding="utf-8"))
+        self.assertNotEqual(relaxed, plain)
         (self.folder / "page.html").write_text(f"""<body><script type="module">
             import {{ load, loadInWorker }} from "./m.mjs";
             {GIVEN}
@@ -201,7 +203,7 @@ model.close();
               const m = await loading(undefined, {{ threads: 2 }});
               let sum = 0;
               for (let i = 0; i < 50; ++i) sum += only(await m.run(given(100))).data.length;
-              found.push(m.threads, sum);
+              found.push(m.threads, sum, m.hash);
               m.close();
             }}
             await fetch("/", {{ method: "POST", body: JSON.stringify(found) }});
@@ -214,7 +216,7 @@ model.close();
                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"HOME": str(self.folder), "PATH": "/usr/bin:/bin"},
                     start_new_session=True)
                 try:
-                    self.assertEqual(json.loads(server.posted.get(timeout=120)), [threads, 320000] * 2)
+                    self.assertEqual(json.loads(server.posted.get(timeout=120)), [threads, 320000, relaxed] * 2)
                 finally:
                     os.killpg(browser.pid, signal.SIGKILL)
                     browser.wait()

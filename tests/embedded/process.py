@@ -17,7 +17,8 @@ FREE = {  # the same without a C library
     "cortex-r5": (["arm-none-eabi-gcc", "-mcpu=cortex-r5", "-mthumb", "-mfloat-abi=hard"], ["qemu-arm", "-cpu", "cortex-r5f"]),
     "cortex-r52": (["arm-none-eabi-gcc", "-mcpu=cortex-r52", "-mthumb", "-mfloat-abi=hard"], ["qemu-arm", "-cpu", "max"]),
 }
-WASM = {"wasm32": [], "wasm32-simd": ["-msimd128"]}
+WASM = {"wasm32": [], "wasm32-simd": ["-msimd128"], "wasm32-relaxed": ["-msimd128"]}
+RELAXED = ["--experimental-wasm-relaxed-simd"]  # which Node has without this flag from version 21 on
 NODE = """
 const memory = () => new Uint8Array(instance.exports.memory.buffer);
 const put = (at, length) => { process.stdout.write(memory().slice(at, at + length)); };
@@ -38,7 +39,7 @@ class Process(Board):
             self.compiler, self.emulator = FREE[cpu]
         else:
             self.compiler = ["clang", "--target=wasm32", *WASM[cpu]]
-            self.emulator = ["node", "run.js"]
+            self.emulator = ["node", *(RELAXED if cpu == "wasm32-relaxed" else []), "run.js"]
         self.cross = "llvm-" if cpu in WASM else self.compiler[0].removesuffix("gcc")
         self.folder = Path(folder) / cpu
         self.include = [f"-I{REPOSITORY}/runtime-lite/include", f"-I{REPOSITORY}/examples/bare-metal", "-I.", "-DNO_COUNTER"]

@@ -291,7 +291,8 @@ void add_output_flags(CLI::App& app, CompileOptions& o) {
 void add_target_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("--target", o.target,
                  "a name of --print-targets, a triple, a description in a .json file, or 'native' (default: this "
-                 "machine's triple)")
+                 "machine's triple); with -o model.mjs a list puts binaries for several engines beside the module, the "
+                 "most basic first: wasm32-simd,wasm32-relaxed")
       ->type_name("TARGET");
   app.add_option(
          "--mcpu", o.cpu,

@@ -197,7 +197,8 @@ Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag
                       "--name={}: this cannot be the prefix of C names (an identifier, not a keyword, not starting "
                       "with 'rlx'); --name={} can",
                       plan.name, valid_model_name(plan.name));
-  if (plan.emit != Emit::kExecutable && plan.script.empty()) plan.header = with_extension(options.output, ".h");
+  if (options.header && plan.emit != Emit::kExecutable && plan.script.empty())
+    plan.header = with_extension(options.output, ".h");
   plan.weights = options.weights;
   RELAXC_DO(all_differ(plan, options, diag));
   return plan;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "compiler/api/compile_options.h"
+#include "compiler/interface/javascript.h"
 #include "compiler/support/result.h"
 
 namespace relaxc::api {
@@ -17,6 +18,8 @@ struct OutputPlan {
   std::string params;   ///< a file for the large constants of a text; empty: none
   std::string depfile;  ///< empty: none
   std::string script;   ///< a JavaScript module that loads the output, which is WebAssembly; empty: none
+  /// Binaries beside the output that the module prefers, the best first.
+  std::vector<interface::WasmVersion> versions;
 };
 
 /// Decides format, name and files from the options. The name is `options.name`, or near the output's stem. Fails

@@ -15,6 +15,7 @@
 #include "compiler/interface/header.h"
 #include "compiler/interface/javascript.h"
 #include "compiler/interface/rust.h"
+#include "targets/isa_features.h"
 
 namespace relaxc::api {
 namespace {
@@ -58,10 +59,13 @@ Status write_binary(const CompileOptions& options, const OutputPlan& plan, const
 }
 
 /// Writes the JavaScript module, its declarations, and the loader's files, which are the same for all models.
-Status write_script(const OutputPlan& plan, const interface::Object& object, Outputs& outputs, Diagnostics& diag) {
+Status write_script(const OutputPlan& plan, const interface::Object& object, const Target& target, Outputs& outputs,
+                    Diagnostics& diag) {
   const std::string wasm = fs::path(plan.output).filename().string();
   RELAXC_TRY(std::string types, interface::typescript_declarations(object, wasm, diag));
-  RELAXC_DO(outputs.write(plan.script, interface::javascript_module(object, wasm), true));
+  std::vector<interface::WasmVersion> versions = plan.versions;
+  versions.push_back({wasm, object.hash, wasm_features_to_test(target)});
+  RELAXC_DO(outputs.write(plan.script, interface::javascript_module(object, versions), true));
   RELAXC_DO(outputs.write(fs::path(plan.script).replace_extension(".d.mts").string(), types, true));
   for (const char* name :
        {"relax_rt.mjs", "relax_rt.d.mts", "relax_rt_threads.mjs", "relax_rt_threads.d.mts", "relax_rt_worker.mjs"}) {
@@ -98,7 +102,7 @@ Result<WrittenObject> write_object(const CompileOptions& options, const OutputPl
                                               : interface::rust_module(object, unsafe_extern, written.stack.typed),
                             true));
   }
-  if (!plan.script.empty()) RELAXC_DO(write_script(plan, object, outputs, diag));
+  if (!plan.script.empty()) RELAXC_DO(write_script(plan, object, target, outputs, diag));
   if (!plan.header.empty()) {
     interface::HeaderFacts facts;
     facts.explains = true;

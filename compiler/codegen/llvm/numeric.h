@@ -37,6 +37,7 @@ struct Capabilities {
   bool rounded_integers = false;  ///< the nearest int32 of a float, ties to even, in one instruction (ARM's vcvtr)
   bool neon = false;              ///< vector intrinsics are those of ARM (else, without `wasm`, those of x86)
   bool wasm = false;              ///< vector intrinsics are those of WebAssembly
+  bool may_fuse = false;          ///< the engine decides whether a product is rounded before it is added to a sum
 };
 
 class Numeric {

@@ -415,6 +415,7 @@ Capabilities capabilities_of(const Target& target, const llvm::TargetMachine& ma
   out.byte_permutes = triple.isX86() && info.checkFeatures("+avx512vbmi");
   out.neon = triple.isAArch64();
   out.wasm = triple.isWasm();
+  out.may_fuse = out.wasm && info.checkFeatures("+relaxed-simd");
   return out;
 }
 

@@ -249,6 +249,32 @@ Value* Memory::first_address(tir::BufferRef buffer, const std::vector<Expr>& ind
   return address(buffer, offset_of(buffer, first));
 }
 
+namespace {
+
+/// The product that a store adds to its own element; null if it stores something else.
+const arith::Mul* added_product(const tir::Store& s) {
+  const auto* sum = s.value.as<arith::Add>();
+  const auto* own = sum != nullptr ? sum->a.as<arith::Load>() : nullptr;
+  const bool adds = own != nullptr && own->buffer == s.buffer && own->indices == s.indices;
+  return adds ? sum->b.as<arith::Mul>() : nullptr;
+}
+
+}  // namespace
+
+/// Adds a product to a sum by WebAssembly's relaxed_madd, which rounds the product or not, as the engine's processor is
+/// faster. Only sums in memory are fused: expansions of functions such as exp rely on how their products round.
+std::optional<Lanes> Memory::fused_sum(const tir::Store& s) {
+  constexpr unsigned kVectorBits = 128;  // LLVM has the instruction for this width, and splits others before it looks
+  const DType dtype = s.buffer->dtype;
+  if (!numeric_.capabilities().may_fuse || !dtype.is_float() || dtype.bits < 32) return {};
+  const arith::Mul* product = lanes_.count() * dtype.bits == kVectorBits ? added_product(s) : nullptr;
+  if (product == nullptr) return {};
+  Value* a = lanes_.widened(values_.value(product->a), dtype);
+  Value* b = lanes_.widened(values_.value(product->b), dtype);
+  Value* sum = lanes_.widened(values_.value(s.value.as<arith::Add>()->a), dtype);
+  return Lanes{nullptr, 0, b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {sum->getType()}, {a, b, sum})};
+}
+
 void Memory::store(const tir::Store& s) {
   if (store_widened(s)) return;
   Lanes offset = offset_of(s.buffer, s.indices);
@@ -257,7 +283,8 @@ void Memory::store(const tir::Store& s) {
   if (load != nullptr && narrow)  // a copy keeps its bits; there is no need to go through float
     return store_raw(s.buffer, offset, load_raw(load->buffer, offset_of(load->buffer, load->indices)));
   const DType dtype = s.buffer->dtype;
-  Lanes value = values_.value(s.value);
+  const std::optional<Lanes> fused = fused_sum(s);
+  Lanes value = fused ? *fused : values_.value(s.value);
   if (dtype.is_index()) value = lanes_.indices().resized(value, lanes_.indices().widest());
   store_raw(s.buffer, offset, lanes_.apply({value}, {dtype}, [&](auto& x) { return numeric_.to_memory(dtype, x[0]); }));
 }

@@ -50,6 +50,7 @@ class Memory {
   void store_contiguous(tir::BufferRef buffer, Lanes offset, llvm::Value* stored, bool own);
   Lanes spread(tir::BufferRef buffer, Lanes offset);
   bool store_widened(const tir::Store& s);
+  std::optional<Lanes> fused_sum(const tir::Store& s);
   std::optional<std::array<int64_t, 4>> places_of_four(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
   llvm::Value* first_address(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
   bool is_certain(tir::BufferRef buffer, Lanes offset) const;
