@@ -112,6 +112,19 @@ def @array(%xs: List[float32]) -> Tensor[(5), float32] {
         self.of_list("(@nth(%l, 3), @hd(@tl(%l)), @length(%l), @array(@update(%l, 1, 7f)))",
                      F32(1.5), F32(-1), np.int32(5), np.array([3, 7, 4, 1.5, -9], F32))
 
+    def test_constructors_and_operators_are_functions(self):
+        self.of_list("""
+  let %swapped = fn (%rest: List[float32], %a: float32) -> List[float32] { Cons(%a, %rest) };
+  (@array(@foldr(Cons, Nil, %l)), @array(@foldl(%swapped, Nil, %l)), @length(@foldr(Cons, %l, %l)),
+   @array(@map(negative, %l)), @foldl(add, 0f, %l), @foldl(maximum, -100f, @map(abs, %l)))""",
+                     self.x, self.x[::-1], np.int32(10), -self.x, self.x.sum(), F32(9))
+
+    def test_operators_that_are_no_functions(self):
+        self.refused(self.LIST + "def @main(%x: Tensor[(5), float32]) { let %f = negative; %x }",
+                     "the operator 'negative' is a value only where a function of known types is needed")
+        self.refused(self.LIST + "def @main(%x: Tensor[(5), float32]) { @length(@map(negatve, @list(%x, 5i64, Nil))) }",
+                     "negatve")
+
     def test_folds_from_the_right(self):
         self.of_list("""
   let %minus = fn (%a: float32, %b: float32) -> float32 { subtract(%a, %b) };

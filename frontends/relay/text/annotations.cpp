@@ -80,4 +80,14 @@ Annotation annotation(ReaderParts& reader, Unknown unknown, const std::string& c
   return {writer.reported() ? nullptr : written, type};
 }
 
+Expr later_annotation(ReaderParts& reader, Type* type, Place place, const std::string& called) {
+  ast::Expr* hole = reader.tree.hole(place);
+  reader.values.add_hole([&reader, hole, type, place, called] {
+    Writer writer(reader, place);
+    *hole = *writer.write(type, Unknown::kSymbols, called);
+    return !writer.reported();
+  });
+  return hole;
+}
+
 }  // namespace relaxc::relay

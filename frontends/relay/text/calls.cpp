@@ -64,7 +64,14 @@ std::string name_of_instance(ReaderParts& reader, const std::string& function, c
 
 /// Where types decide what a program means, they have to fit.
 void check_call(ReaderParts& reader, Expr callee, const Type& function, const std::vector<Expr>& arguments) {
-  for (size_t i = 0; i < arguments.size(); ++i) {
+  const auto is_operator = [&](size_t i) { return reader.values.operator_of(arguments[i]).first != nullptr; };
+  std::vector<size_t> order;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (!is_operator(i)) order.push_back(i);
+  for (size_t i = 0; i < arguments.size(); ++i)  // last, since the others say of which types they are
+    if (is_operator(i)) order.push_back(i);
+  for (size_t i : order) {
+    specialize_operator(reader, arguments[i], function.parts[i]);
     Type* given = reader.values.of(arguments[i]);
     if (reader.types.unify(function.parts[i], given)) continue;
     const bool matters = reader.types.holds_data(function.parts[i]) || reader.types.holds_data(given);

@@ -2,6 +2,7 @@
 #include "frontends/relay/text/data.h"
 
 #include "frontends/relay/text/expressions.h"
+#include "frontends/relay/text/functions.h"
 #include "frontends/relay/text/types.h"
 
 namespace relaxc::relay {
@@ -138,9 +139,6 @@ bool read_fields(ReaderParts& reader, const Token& name, Place& whole, std::vect
     }
     whole = join(whole, tokens.peek().place);
     if (!tokens.expect(")", "behind the fields of a constructor")) return false;
-  } else if (!made.fields.empty()) {
-    return tokens.refuse(name.place, Kind::unsupported, "the constructor '{}' is not a value; call it in a function",
-                         name.text);
   }
   if (values.size() == made.fields.size()) return true;
   return tokens.refuse(whole, Kind::wrong_arity, "'{}' has {} fields, found {}", name.text, made.fields.size(),
@@ -191,6 +189,7 @@ std::vector<Type*> fields_of(ReaderParts& reader, const Constructor& made, const
 Expr read_construct(ReaderParts& reader) {
   const Token token = reader.tokens.take();
   const Constructor& made = *reader.definitions.constructor(token.text);
+  if (!made.fields.empty() && !reader.tokens.peek().is("(")) return constructor_value(reader, token);
   Place whole = token.place;
   std::vector<Expr> values;
   if (!read_fields(reader, token, whole, values)) return nullptr;
@@ -204,8 +203,13 @@ Expr read_construct(ReaderParts& reader) {
     return reader.tokens.refuse(values[i]->place, Kind::dtype_mismatch, "field {} of '{}' is {}, found {}", i,
                                 token.text, reader.types.text(fields[i]), reader.types.text(given));
   }
-  return delayed(reader, whole, type, [&reader, tag = static_cast<int64_t>(made.tag), values, whole] {
-    return construct(reader, tag, values, whole);
+  return constructed(reader, made, type, values, whole);
+}
+
+Expr constructed(ReaderParts& reader, const Constructor& made, Type* type, const std::vector<Expr>& fields,
+                 Place place) {
+  return delayed(reader, place, type, [&reader, tag = static_cast<int64_t>(made.tag), fields, place] {
+    return construct(reader, tag, fields, place);
   });
 }
 

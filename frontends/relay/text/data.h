@@ -14,6 +14,10 @@ void read_type_definition(ReaderParts& reader, size_t begin, size_t end);
 /// Reads `Cons(%x, Nil)`.
 Expr read_construct(ReaderParts& reader);
 
+/// Gives what `made` makes of these fields, whose types fit.
+Expr constructed(ReaderParts& reader, const Constructor& made, Type* type, const std::vector<Expr>& fields,
+                 Place place);
+
 /// The type of what `made` makes, with variables for the parameters, which `types` receives.
 Type* data_type_of(ReaderParts& reader, const Constructor& made, TypeNames& types);
 /// The types of the fields; null fields: what was wrong was reported.

@@ -189,6 +189,7 @@ Expr read_name(ReaderParts& reader) {
       return reader.tokens.refuse(token.place, Kind::unsupported, "{} are not supported", row.what);
   if (reader.definitions.constructor(token.text) != nullptr) return read_construct(reader);
   const Token op = reader.tokens.take();
+  if (!reader.tokens.peek().is("(") && reader.values.are_inferred()) return operator_value(reader, op);
   if (!reader.tokens.peek().is("("))
     return reader.tokens.refuse(op.place, Kind::unsupported, "the operator '{}' is not a value; call it", op.text);
   return reader.tree.make(ExprKind::kAttribute, op.place, {reader.tree.name(op.place, "relay")}, op.text);

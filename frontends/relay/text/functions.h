@@ -22,6 +22,15 @@ void give(ReaderParts& reader, Expr value);
 /// Ends one side of a branch: returns its value if it is the function's result (`last`), or binds it to `result`.
 void end_side(ReaderParts& reader, Expr value, bool last, const std::string& result);
 
+// function_values.cpp
+
+/// Reads a constructor that is not called, such as Cons in `@foldr(Cons, %ys, %xs)`: a function of its fields.
+Expr constructor_value(ReaderParts& reader, const Token& name);
+/// Reads an operator that is not called, such as negative in `@map(negative, %xs)`.
+Expr operator_value(ReaderParts& reader, const Token& name);
+/// Makes a function of an operator that is given where `wanted`, a function type, is needed; nothing for other values.
+void specialize_operator(ReaderParts& reader, Expr value, Type* wanted);
+
 // calls.cpp
 
 /// A function of the module as a value; which instance of it is meant is known when all types are.

@@ -33,8 +33,14 @@ void ValueTypes::set_name(const std::string& name, Type* type) {
   if (inferred_) of_names_[name] = type;
 }
 
+std::pair<ast::Expr*, std::string> ValueTypes::operator_of(Expr value) const {
+  auto found = operators_.find(value);
+  return found == operators_.end() ? std::pair<ast::Expr*, std::string>() : found->second;
+}
+
 void ValueTypes::start_function(TypeNames parameters) {
   parameters_ = std::move(parameters);
+  operators_.clear();
   holes_.clear();
 }
 

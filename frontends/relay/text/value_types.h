@@ -36,6 +36,12 @@ class ValueTypes {
   Expr set(Expr value, Type* type);
   void set_name(const std::string& name, Type* type);
 
+  /// Says that a hole stands for an operator, which becomes a function when a call says of which types.
+  void set_operator(ast::Expr* hole, std::string name) { operators_[hole] = {hole, std::move(name)}; }
+  /// Returns the hole and the operator's name if `value` is one that is no function yet; null and nothing otherwise.
+  std::pair<ast::Expr*, std::string> operator_of(Expr value) const;
+  void forget_operator(Expr value) { operators_.erase(value); }
+
   /// What the parameters of the function that is read stand for.
   const TypeNames& parameters() const { return parameters_; }
   /// The result of the innermost function that is read.
@@ -63,8 +69,9 @@ class ValueTypes {
   Types& types_;
   bool inferred_ = false;
   TypeNames parameters_;
-  std::unordered_map<Expr, Type*> of_;     ///< looked up only
-  std::map<std::string, Type*> of_names_;  ///< names in the tree
+  std::unordered_map<Expr, Type*> of_;                                      ///< looked up only
+  std::map<std::string, Type*> of_names_;                                   ///< names in the tree
+  std::unordered_map<Expr, std::pair<ast::Expr*, std::string>> operators_;  ///< looked up only
   std::vector<Type*> results_;
   std::vector<std::function<bool()>> holes_;
 };
