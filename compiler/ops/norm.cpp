@@ -6,6 +6,7 @@
 // difference of sums of squares loses all digits when the mean is large). Narrow floats are normalized in float32.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/expansion_builder.h"
+#include "compiler/ops/gradients/windows.h"
 
 namespace relaxc::ops::norm_family {
 namespace {
@@ -252,6 +253,7 @@ constexpr OpDef kOps[] = {
      .attrs = kLrnAttrs,
      .infer = infer_lrn,
      .define = define_lrn,
+     .gradient = derivatives::lrn,
      .doc = "x divided by a power of the sum of squares of neighbouring channels"},
 };
 

@@ -202,4 +202,38 @@ Values lp_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
   return s.done({(spread * sign).value});
 }
 
+namespace {
+
+/// Sums each element with its neighbours along `axis`, `before` and `after` it: a convolution with ones.
+Term neighbour_sums(Term x, size_t axis, int64_t before, int64_t after) {
+  GradientBuilder& build = *x.builder;
+  if (build.failed()) return x;
+  relax::GraphBuilder& b = build.builder();
+  const Dims shape = x.value->shape();
+  const auto at = static_cast<std::ptrdiff_t>(axis);
+  const Expr one = b.context().index(1);
+  const Dims flat{product(b.context(), Dims(shape.begin(), shape.begin() + at)), one, shape[axis],
+                  product(b.context(), Dims(shape.begin() + at + 1, shape.end()))};
+  const Dims window{one, one, b.context().index(before + after + 1), one};
+  Value* ones = build.call("ones", {b.shape(window)}, {{"dtype", x.value->dtype()}});
+  relax::Attrs attrs{{"padding", std::vector<int64_t>{before, 0, after, 0}}};
+  return {build.reshape(build.call("nn.conv", {build.reshape(x.value, flat), ones}, std::move(attrs)), shape), &build};
+}
+
+}  // namespace
+
+/// With s = bias + alpha / size * (sum of squares around), y = x / s^beta. An element is in the sums of its neighbours,
+/// whose windows reach it from the other side.
+Values lrn(relax::GraphBuilder& b, const Op& op, ByResults by_results) {
+  GradientSite s(b, op, by_results);
+  const int64_t size = op.attrs.integer("size"), before = (size - 1) / 2, after = size - 1 - before;
+  const int64_t axis = op.attrs.integer("axis"), rank = static_cast<int64_t>(s.shape(0).size());
+  const auto at = static_cast<size_t>(axis < 0 ? axis + rank : axis);
+  const double ratio = op.attrs.number("alpha") / static_cast<double>(size), beta = op.attrs.number("beta");
+  const Term x = s.in(0), base = neighbour_sums(x * x, at, before, after) * ratio + op.attrs.number("bias");
+  const Term direct = s.g * base.with("power", base.number(-beta));
+  const Term around = neighbour_sums(s.g * s.y / base, at, after, before);
+  return s.done({(direct - x * around * (2 * ratio * beta)).value});
+}
+
 }  // namespace relaxc::ops::derivatives

@@ -11,5 +11,6 @@ Values conv_transpose(relax::GraphBuilder& b, const Op& op, ByResults by_results
 Values max_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results);
 Values avg_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results);
 Values lp_pool(relax::GraphBuilder& b, const Op& op, ByResults by_results);
+Values lrn(relax::GraphBuilder& b, const Op& op, ByResults by_results);
 
 }  // namespace relaxc::ops::derivatives

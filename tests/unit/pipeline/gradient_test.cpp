@@ -319,6 +319,8 @@ TEST_CASE("gradients of convolutions and pools cover strides, dilations, groups 
         "1, 2, 2, 3"},
        {"R.multiply(R.nn.lp_pool(x, pool_size=[2], p=3), y)", "1, 2, 4", "1, 2, 3"},
        {"R.multiply(R.nn.lp_pool(x, pool_size=[2], p=1), y)", "1, 2, 4", "1, 2, 3"},
+       {"R.multiply(R.nn.lrn(x, size=3, alpha=0.5, beta=0.75, bias=1.5), y)", "2, 5, 2, 2", "2, 5, 2, 2"},
+       {"R.multiply(R.nn.lrn(x, size=4, axis=-1, alpha=2.0, beta=1.25, bias=1.0), y)", "2, 6", "2, 6"},
        {"R.multiply(R.nn.adaptive_avg_pool2d(x, output_size=[3, 2]), y)", "2, 2, 4, 5", "2, 3, 2"},
        {"R.multiply(R.nn.adaptive_avg_pool2d(x, output_size=[1, 1]), y)", "2, 3, 4, 5", "3, 1, 1"},
        {"R.multiply(R.nn.adaptive_avg_pool(x, output_size=[2, 1]), y)",
