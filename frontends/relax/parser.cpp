@@ -16,6 +16,7 @@
 #include "frontends/relax/prim/reader.h"
 #include "frontends/relax/text/grammar.h"
 #include "frontends/relax/text/literals.h"
+#include "frontends/relax/text/string_parameters.h"
 #include "frontends/relax/text/unsupported_aot.h"
 
 namespace relaxc::frontend {
@@ -271,6 +272,7 @@ Status check_purity(relax::Module& module, Diagnostics& diag) {
 /// Its metadata is statements, which are read with the others.
 TextConstants parse_relax(SourceText& source, ast::Tree& tree, const relax::OpTable&) {
   parse_file(source, tree);
+  specialize_strings(tree);
   return {};
 }
 

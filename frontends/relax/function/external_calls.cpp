@@ -19,6 +19,10 @@ using relax::Value;
 
 namespace {
 
+/// A function of TVM's runtime that empties a field of a tuple, so that the tensor that nothing else refers to is
+/// freed. The plan of memory knows the last use of each tensor.
+constexpr std::string_view kResetItem = "vm_builtin_tuple_reset_item";
+
 /// Emits a call whose external function allocates the results: tensors of known rank and dtype, whose undeclared dims
 /// become symbols, or opaque objects.
 Result<Term> returned_results(FunctionParts& fn, const std::string& name, const std::vector<Value*>& args,
@@ -117,6 +121,7 @@ Result<Term> call_packed(FunctionParts& fn, const ast::Expr& e) {
   Result<Term> function = callee(fn, *e.items[1]);
   Result<std::vector<Value*>> read = positional_arguments(fn, e, 2, true);
   if (!function || !read) return diag.failed();
+  if (function->text == kResetItem) return Term::sequence({});
   std::vector<Value*> args = std::move(*read);
   const ast::Keyword* type = result_types(e);
   bool typed = type != nullptr;

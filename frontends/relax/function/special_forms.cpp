@@ -69,12 +69,7 @@ Result<Term> shape_of_form(FunctionParts& fn, const ast::Expr& e) {
   RELAXC_TRY(Value * value, as_value(fn, operand, e.items[1]->place));
   const auto* tensor = value == nullptr ? nullptr : value->info->as<relax::TensorInfo>();
   if (tensor == nullptr) return fn.source.error(e.items[1]->place, Kind::dtype_mismatch, "R.shape_of takes a tensor");
-  const relax::TensorInfo* matched = tensor->shape ? tensor : matched_info(fn, *value);
-  if (matched == nullptr) {
-    pin(fn, *value);
-    matched = value->info->as<relax::TensorInfo>()->shape ? value->info->as<relax::TensorInfo>() : nullptr;
-  }
-  if (matched != nullptr) return Term::of(fn.graph.at(e.place).shape(*matched->shape));
+  if (const auto* dims = known_dims(fn, *value)) return Term::of(fn.graph.at(e.place).shape(*dims));
   return fn.source.error(e.place, Kind::shape_mismatch,
                          "the shape of {} is not known here; match_cast or match_shape can give it",
                          relax::to_string(value->info));
@@ -101,6 +96,12 @@ Result<Term> constant_form(FunctionParts& fn, const ast::Expr& e) {
   }
   RELAXC_TRY(relax::ConstantRef data, read_constant(fn.source, *e.items[1], element, shape));
   return Term::of(fn.graph.at(e.place).constant(std::move(data)));
+}
+
+/// Reads R.vm.kill_object(x), by which TVM lets go of memory early; the plan of memory knows the last use.
+Result<Term> released_form(FunctionParts& fn, const ast::Expr& e) {
+  RELAXC_TRY(Term operand, eval(fn, *e.items[1]));
+  return Term::sequence({});
 }
 
 /// A form, the function that reads it, and the limits of its number of arguments.
@@ -137,6 +138,15 @@ constexpr Form kForms[] = {
     {"R.Tuple", fields_form, 1, 1},
     {"R.TupleGetItem", tuple_get_item_form, 1, 2},
     {"R.shape_of", shape_of_form, 1, 1},
+    {"R.inspect.tensor_ndim", inspect_tensor, 1, 1},
+    {"R.inspect.tensor_dtype_code", inspect_tensor, 1, 1},
+    {"R.inspect.tensor_dtype_bits", inspect_tensor, 1, 1},
+    {"R.inspect.tensor_dtype_lanes", inspect_tensor, 1, 1},
+    {"R.inspect.tensor_shape_i", inspect_tensor, 2, 2},
+    {"R.inspect.tensor_stride_i", inspect_tensor, 2, 2},
+    {"R.inspect.tensor_byte_offset", inspect_tensor, 1, 1},
+    {"R.inspect.tensor_elem_offset", inspect_tensor, 1, 1},
+    {"R.vm.kill_object", released_form, 1, 1},
 };
 
 /// A form whose value is its operand, and the limits of its number of arguments.

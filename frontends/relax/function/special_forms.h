@@ -16,6 +16,10 @@ Result<Term> special_form(FunctionParts& fn, const std::string& path, const ast:
 /// Reads R.layout_transform(x, index_map=T.index_map(lambda i, j: (j, i)), pad_value=None).
 Result<Term> layout_transform(FunctionParts& fn, const ast::Expr& e);
 
+// inspect.cpp
+/// Reads R.inspect.tensor_stride_i(x, 0) and its relatives.
+Result<Term> inspect_tensor(FunctionParts& fn, const ast::Expr& e);
+
 // effects.cpp
 /// Reads R.assert_op(condition, values…, format="…").
 Result<Term> assert_op(FunctionParts& fn, const ast::Expr& e);

@@ -117,6 +117,16 @@ const relax::TensorInfo* matched_info(const FunctionParts& fn, const Value& valu
   return nullptr;
 }
 
+const std::vector<arith::Expr>* known_dims(FunctionParts& fn, Value& value) {
+  const auto* tensor = value.info->as<relax::TensorInfo>();
+  const relax::TensorInfo* matched = tensor->shape ? tensor : matched_info(fn, value);
+  if (matched == nullptr) {
+    pin(fn, value);
+    matched = value.info->as<relax::TensorInfo>();
+  }
+  return matched->shape ? &*matched->shape : nullptr;
+}
+
 Term results_of(const relax::Op* op) {
   if (op->results.size() == 1) return Term::of(op->results[0]);
   std::vector<Term> terms;

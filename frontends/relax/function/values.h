@@ -19,6 +19,8 @@ Result<relax::Value*> scalar_tensor(FunctionParts& fn, arith::Expr dim, DType dt
 void pin(FunctionParts& fn, relax::Value& value);
 /// Returns the info of an earlier match of this tensor, in the current region or an enclosing one; null if none.
 const relax::TensorInfo* matched_info(const FunctionParts& fn, const relax::Value& value);
+/// Returns the dims of a tensor, of a match of it, or new symbols of a parameter; null if they are not known here.
+const std::vector<arith::Expr>* known_dims(FunctionParts& fn, relax::Value& value);
 /// Returns the results of an op: one value, or a sequence.
 Term results_of(const relax::Op* op);
 

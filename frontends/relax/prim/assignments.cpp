@@ -2,6 +2,7 @@
 #include "frontends/relax/prim/statements.h"
 
 #include "frontends/relax/prim/buffers.h"
+#include "frontends/relax/prim/vector.h"
 #include "frontends/relax/text/call_text.h"
 #include "frontends/relax/text/literals.h"
 
@@ -121,6 +122,7 @@ Status let_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
       return Done{};
     }
   }
+  if (const int64_t lanes = lanes_in(fn, *value); lanes > 0) return bind_lanes(fn, stmt, *value, lanes, out);
   RELAXC_TRY(arith::Expr typed, let_type(fn, stmt, *value, out));
   if (const PrimName* parameter = renamed_parameter(fn, stmt, *value, typed.dtype())) {
     fn.names.bind(stmt.target->text, *parameter, stmt.target->place);
@@ -153,8 +155,11 @@ Result<arith::Expr> let_type(PrimParts& fn, const ast::Stmt& stmt, const ast::Ex
     return fn.source.error(value.place, Kind::dtype_mismatch, "a number without a dtype; write T.float32(…)");
   if (open) return scalar.expr;
   std::string path = dotted_path(*type).value_or("");
-  if (path.rfind("tir.", 0) == 0) path = "T." + path.substr(4);  // the prefix of 2021
-  std::optional<DType> dtype = path.rfind("T.", 0) == 0 ? parse_dtype(path.substr(2)) : std::nullopt;
+  if (path.rfind("tir.", 0) == 0) path = "T." + path.substr(4);               // the prefix of 2021
+  const size_t lanes = fn.lanes.any() ? path.rfind('x') : std::string::npos;  // T.float32x4
+  std::optional<DType> dtype = path.rfind("T.", 0) == 0
+                                   ? parse_dtype(path.substr(2, lanes == std::string::npos ? lanes : lanes - 2))
+                                   : std::nullopt;
   if (!dtype) return fn.source.error(type->place, Kind::invalid_value, "expected a type such as T.float32");
   return fn.scalars.adapt(scalar, *dtype, value.place);
 }

@@ -15,10 +15,10 @@
 namespace relaxc::frontend {
 
 struct PrimName {
-  enum Kind : uint8_t { kPoison, kScalar, kBuffer, kHandle, kLoops };
+  enum Kind : uint8_t { kPoison, kScalar, kBuffer, kHandle, kLoops, kLanes };
   Kind kind = kPoison;
   arith::Expr scalar;
-  tir::BufferRef buffer = nullptr;
+  tir::BufferRef buffer = nullptr;      ///< kBuffer, kLanes: whose elements are the lanes of a value
   size_t param = 0;                     ///< kHandle: index of the parameter
   bool unbound = false;                 ///< a symbol that no buffer's shape has bound yet
   size_t bound_in = 0;                  ///< of a scalar with a value: number of suites around its assignment

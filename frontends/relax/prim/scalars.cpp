@@ -33,6 +33,8 @@ Result<Scalar> PrimScalars::name(const ast::Expr& e) {
     case PrimName::kLoops:
       return source_.error(e.place, Kind::invalid_value, "'{}' names {} loops; one of them is {}[0]", e.text,
                            known->value.loops.size(), e.text);
+    case PrimName::kLanes:
+      return value_of_lane(parts_, e);
     case PrimName::kHandle:
       break;
   }

@@ -65,6 +65,7 @@ int64_t lanes_in(PrimParts& fn, const ast::Expr& root) {
         e->is(AstKind::kSubscript) && e->items[0]->is(AstKind::kName) ? fn.names.find(e->items[0]->text) : nullptr;
     if (named != nullptr && named->value.buffer != nullptr)
       found = std::max(found, fn.lanes.of_element(named->value.buffer));
+    if (e->is(AstKind::kName)) found = std::max(found, lanes_of_name(fn, *e));
     if (e->is(AstKind::kAttribute)) found = std::max(found, dtype_lanes(e->text));
     if (e->is(AstKind::kSlice) && e->items[0] != nullptr && e->items[1] != nullptr)
       found = std::max(found, slice_length(fn, *e));
@@ -72,6 +73,35 @@ int64_t lanes_in(PrimParts& fn, const ast::Expr& root) {
     for (const ast::Keyword& keyword : e->keywords) pending.push_back(keyword.value);
   }
   return std::min(found, kMostLanes);
+}
+
+int64_t lanes_of_name(PrimParts& fn, const ast::Expr& e) {
+  const auto* named = fn.names.find(e.text);
+  return named != nullptr && named->value.kind == PrimName::kLanes ? fn.lanes.of_element(named->value.buffer) : 0;
+}
+
+Result<Scalar> value_of_lane(PrimParts& fn, const ast::Expr& e) {
+  const auto& name = fn.names.find(e.text)->value;
+  if (fn.lanes.of_element(name.buffer) != fn.lanes.count())
+    return fn.source.error(e.place, Kind::shape_mismatch, "'{}' has {} lanes, in a value of {}", e.text,
+                           fn.lanes.of_element(name.buffer), fn.lanes.count());
+  return Scalar{fn.builder.load(name.buffer, {fn.lanes.var()})};
+}
+
+/// The lanes are stored in a buffer of their own, which the rest of the suite reads as it reads other buffers.
+Status bind_lanes(PrimParts& fn, const ast::Stmt& stmt, const ast::Expr& value, int64_t count, Suite& out) {
+  RELAXC_DO(out.check_room(fn.source, stmt.place));
+  Lanes::Store lanes(fn.lanes, count);
+  RELAXC_TRY(arith::Expr lane, let_type(fn, stmt, value, out));
+  tir::BufferRef kept =
+      fn.builder.buffer(stmt.target->text, lane.dtype(), {fn.context().index(count)}, tir::Scope::kLocal);
+  tir::Stmt store = fn.builder.store(kept, {fn.lanes.var()}, lane);
+  store = fn.builder.loop(fn.lanes.var(), fn.context().index(0), fn.context().index(count), store,
+                          tir::LoopKind::kVectorized);
+  fn.lanes.set_element(kept, count);
+  fn.names.bind(stmt.target->text, {PrimName::kLanes, {}, kept}, stmt.target->place);
+  out.open([&fn, kept](tir::Stmt body) { return fn.builder.alloc(kept, body); }, {store});
+  return Done{};
 }
 
 Result<Scalar> shuffle(PrimParts& fn, const ast::Expr& call) {

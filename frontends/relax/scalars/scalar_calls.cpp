@@ -440,6 +440,11 @@ Status ScalarCalls::check_operand(const arith::Expr& operand, Intrinsic which, s
     return source_.error(place, Kind::unsupported, "T.nextafter is there for float32 and float64, found {}",
                          to_string(dtype));
   bool bits = dtype.is_integer() || (dtype.is_bool() && which == Intrinsic::k_bitwise_not);
+  if (which == Intrinsic::k_clz && dtype.is_index()) {
+    Failure failure = source_.error(place, Kind::dtype_mismatch, "T.clz of an index, whose width is not decided");
+    source_.hint("say how wide it is: T.clz(T.Cast(\"int32\", …))");
+    return failure;
+  }
   if ((bitwise && !bits) || dtype == DType::handle())
     return source_.error(place, Kind::dtype_mismatch, "T.{} is not defined for {}", name, to_string(dtype));
   return Done{};
