@@ -2,7 +2,8 @@
 # Follows the README and the examples with an installed relaxc and nothing of the build tree or of the repository's runtime:
 # C, C++, Make, CMake with one language or two, generated C by pkg-config's flags and for a machine without a C library,
 # Rust, Python. Blocks are taken from the pages as they are there.
-# Usage: installed_test.sh REPOSITORY BUILD [stage|chroot]. In a stage the package's files are below a folder of their own;
+# Usage: installed_test.sh REPOSITORY BUILD [stage|driver|chroot]. In a stage the package's files are below a folder of their own;
+# `driver` runs there what tests of the program say about messages, suggestions, help, tools, files of other kinds and loaders;
 # `chroot` makes a Debian of its own with debootstrap, installs the package there with dpkg and apt, and needs root and a
 # network. Exits with 77 where something for all of it is missing; what misses a tool of its own is left out and named.
 set -euo pipefail
@@ -118,6 +119,9 @@ assert model(numpy.zeros((3, 1, 8, 8)))["logits"].shape == (3, 10)' || fail "the
 if [[ $kind == inside ]]; then  # the chroot
   cd /work
   follow /usr
+  # What a page needs is not there, and one line says what to install.
+  command -v clang >/dev/null || relaxc examples/digits/digits.onnx -o page.wasm 2>&1 | grep -q "install clang and lld" ||
+    fail "a .wasm without a linker"
   exit 0
 fi
 
@@ -164,4 +168,16 @@ PYTHON=$repository/build/venv/bin/python
 [[ -x $PYTHON ]] || PYTHON=python3
 export PYTHON PATH=$prefix/bin:$PATH
 cd "$folder/work"
+if [[ $kind == driver ]]; then
+  export PYTHONDONTWRITEBYTECODE=1
+  for name in suggestions foreign messages outputs output_names tools bounds; do
+    "$PYTHON" "$repository/tests/driver/${name}_test.py" "$prefix/bin/relaxc" "$prefix/lib/librelax_rt.a" || fail "driver:$name"
+  done
+  for name in messages javascript; do
+    status=0
+    "$PYTHON" "$repository/tests/bindings/${name}_test.py" "$prefix/bin/relaxc" "$repository" || status=$?
+    ((status == 0 || status == 77)) || fail "bindings:$name"
+  done
+  exit 0
+fi
 follow "$prefix"
