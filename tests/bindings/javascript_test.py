@@ -271,6 +271,7 @@ const back: bigint = model.functions.delete.run({ x: [3n] })[model.functions.del
                             (["-o", "m.wasm", "--target", "wasm32,wasm32-simd"], "write one with -o model.mjs"),
                             (["-o", "m.mjs", "--target", "wasm32-simd,wasm32-threads"], "all with threads or all without"),
                             (["-o", "m.mjs", "--target", "wasm32-simd,cortex-m4"], "all with threads or all without"),
+                            (["-o", "m.mjs", "--target", "wasm32-simd,wasm32-relax"], "did you mean 'wasm32-relaxed'"),
                             (["-o", "relax_rt.mjs", "--name", "m"], "two outputs would be written there")):
             done = subprocess.run([RELAXC, "m.relax", *flags], cwd=self.folder, capture_output=True, text=True, check=False)
             self.assertIn(said, done.stderr)

@@ -44,6 +44,9 @@ class Suggestions(ProgramTest):
         for words, text in (
                 (("--target=cortexm4",), "did you mean 'cortex-m4'?"),
                 (("--target=x86_64-unknown-linux-gun",), "did you mean"),
+                (("--target=wasm32-relax",), "unknown target 'wasm32-relax'; --print-targets lists names, and triples are "
+                                             "LLVM's; did you mean 'wasm32-relaxed'?"),
+                (("--target=wasm32-smid",), "did you mean 'wasm32-simd'?"),
                 (("--mcpu=haswel",), "unknown CPU 'haswel' for target 'x86_64-pc-linux-gnu'; did you mean 'haswell'?"),
                 (("--mcpu=cortexm4",), "did you mean --target=cortex-m4?"),
                 (("--mcpu=cortex-m4",), "--target=cortex-m4 is a machine of this name"),

@@ -239,6 +239,17 @@ std::string near_target(const std::string& name) {
                                    : "; of a chip or board, name its core, as in --target cortex-m4";
 }
 
+/// Whether a name is an architecture and a word that LLVM does not know, close to a machine's name: "wasm32-relax".
+/// LLVM takes it for the architecture without anything else.
+bool is_misspelt_machine(const std::string& name, const llvm::Triple& triple) {
+  const bool says_more = triple.getVendor() != llvm::Triple::UnknownVendor ||
+                         triple.getOS() != llvm::Triple::UnknownOS || triple.hasEnvironment();
+  if (says_more || std::count(name.begin(), name.end(), '-') != 1) return false;
+  std::vector<std::string> names;
+  for (const KnownMachine& machine : known_machines()) names.emplace_back(machine.name);
+  return nearest_name(name, names).has_value();
+}
+
 /// Suggests the name nearest to a CPU that the target does not have, or the machine of that name.
 std::string near_cpu(const std::string& name, const llvm::MCSubtargetInfo& info) {
   if (find_machine(name) != nullptr) return fmt::format("; --target={} is a machine of this name", name);
@@ -313,7 +324,7 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
   llvm::Triple triple(llvm::Triple::normalize(machine.triple.empty() ? llvm::sys::getProcessTriple() : machine.triple));
   std::string error;
   const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (known == nullptr)
+  if (known == nullptr || is_misspelt_machine(machine.triple, triple))
     return diag.error(nullptr, Kind::usage,
                       "unknown target '{}'; --print-targets lists names, and triples are LLVM's{}", machine.triple,
                       near_target(machine.triple));
