@@ -119,6 +119,17 @@ def @array(%xs: List[float32]) -> Tensor[(5), float32] {
    @array(@map(negative, %l)), @foldl(add, 0f, %l), @foldl(maximum, -100f, @map(abs, %l)))""",
                      self.x, self.x[::-1], np.int32(10), -self.x, self.x.sum(), F32(9))
 
+    def test_functions_of_types_inside_of_functions(self):
+        self.of_list("""
+  let %second = fn [A, B](%a: A, %b: List[B]) -> List[B] { @tl(%b) };
+  let %same = fn [A](%a: A) -> A { %a };
+  (@array(%second(%x, %l)), %same(%x), @length(@map(fn [C](%c: C) { (%c, %x) }, %l)))""",
+                     np.array([-1, 4, 1.5, -9, 0], F32), self.x, np.int32(5))
+
+    def test_a_function_of_types_in_a_text_without_data(self):
+        self.check(VERSION + "def @main(%x: Tensor[(5), float32]) { let %f = fn [A](%a: A) -> A { %a }; add(%f(%x), %x) }",
+                   [self.x], 2 * self.x)
+
     def test_operators_that_are_no_functions(self):
         self.refused(self.LIST + "def @main(%x: Tensor[(5), float32]) { let %f = negative; %x }",
                      "the operator 'negative' is a value only where a function of known types is needed")

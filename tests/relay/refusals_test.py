@@ -93,7 +93,6 @@ class Refusals(unittest.TestCase):
         self.refused(body("let %r = ref(%x); let %c = if (True) { %0 = ref_read(%r); %0 } else { %0 }; %c"),
                      "the value '%0' of a branch depends on a reference; bind it before")
         self.refused(VERSION + "def @main[A](%x: A) { %x }", "'@main' has parameters that are types, and nothing calls it")
-        self.refused(body("let %f = fn [A](%a: A) { %a }; %f(%x)"), "functions of types are not supported")
         self.refused(body("meta[relay.attrs.CastAttrs][0]"), "of the metadata only relay.Constant is a value")
         self.refused(body("add(%x, meta[relay.Constant][0])"), "constant 0 is not in the text", "print the module with astext(show_meta_data=True)")
         self.refused(body("add(%x, meta[relay.Constant][3])") + '#[metadata]\n{"root": 1, "nodes": [{}, {"type_key": "Map"}]}',

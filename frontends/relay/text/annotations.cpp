@@ -75,16 +75,19 @@ Annotation annotation(ReaderParts& reader, Unknown unknown, const std::string& c
   Type* type = read_type(reader, reader.values.parameters());
   if (type == nullptr) return {nullptr, reader.types.variable(true)};
   const std::vector<Token>& tokens = reader.tokens.all();
-  Writer writer(reader, join(tokens[begin].place, tokens[reader.tokens.at() - 1].place));
+  const Place place = join(tokens[begin].place, tokens[reader.tokens.at() - 1].place);
+  if (reader.values.are_inferred() && !reader.types.is_closed(type))
+    return {later_annotation(reader, type, place, called, unknown), type};
+  Writer writer(reader, place);
   Expr written = writer.write(type, unknown, called);
   return {writer.reported() ? nullptr : written, type};
 }
 
-Expr later_annotation(ReaderParts& reader, Type* type, Place place, const std::string& called) {
+Expr later_annotation(ReaderParts& reader, Type* type, Place place, const std::string& called, Unknown unknown) {
   ast::Expr* hole = reader.tree.hole(place);
-  reader.values.add_hole([&reader, hole, type, place, called] {
+  reader.values.add_hole([&reader, hole, type, place, called, unknown] {
     Writer writer(reader, place);
-    *hole = *writer.write(type, Unknown::kSymbols, called);
+    *hole = *writer.write(type, unknown, called);
     return !writer.reported();
   });
   return hole;

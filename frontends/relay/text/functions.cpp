@@ -49,8 +49,13 @@ struct Head {
 /// Reads `(%x: T, %y: T, Primitive=1) -> T`.
 bool read_head(ReaderParts& reader, ast::Stmt& function, Head& head) {
   TokenCursor& tokens = reader.tokens;
-  if (tokens.peek().is("["))
-    return tokens.refuse(tokens.peek().place, Kind::unsupported, "functions of types are not supported");
+  if (tokens.accept("[")) {  // of a function inside of another one; its calls say what they are
+    while (tokens.peek().kind == TokenKind::kName) {
+      reader.values.name_type(tokens.take().text, reader.types.variable());
+      if (!tokens.accept(",")) break;
+    }
+    if (!tokens.expect("]", "behind the parameters of a function that are types")) return false;
+  }
   if (!tokens.expect("(", "in front of parameters")) return false;
   std::set<std::string> spellings;
   while (!tokens.peek().is(")")) {
@@ -81,6 +86,7 @@ Type* type_of_function(ReaderParts& reader, const ast::Stmt& function, Type* res
 /// Reads a function from its parameters on into statements.
 bool read_function(ReaderParts& reader, ast::Stmt& function) {
   Variables::InScope scope(reader.variables);
+  ValueTypes::InTypes types(reader.values);
   Head head;
   if (!read_head(reader, function, head)) return false;
   ValueTypes::InFunction result(reader.values, head.result);

@@ -53,6 +53,8 @@ void find_definitions(ReaderParts& reader) {
     else if (!reader.definitions.functions().empty())
       (void)reader.tokens.refuse(tokens[at].place, Kind::syntax, "expected 'def @name' or 'type'");
   }
+  for (size_t at = 0; tokens[at].kind != TokenKind::kEnd; ++at)
+    if (tokens[at].is_name("fn") && tokens[at + 1].is("[")) reader.values.infer();
   reader.tokens.go_to(0);
 }
 

@@ -31,6 +31,7 @@ struct Annotation {
 /// Reads a type. Symbols are named after `called` and the axis.
 Annotation annotation(ReaderParts& reader, Unknown unknown, const std::string& called);
 /// Returns what becomes the annotation of a parameter of this type once all types of the function are known.
-Expr later_annotation(ReaderParts& reader, Type* type, Place place, const std::string& called);
+Expr later_annotation(ReaderParts& reader, Type* type, Place place, const std::string& called,
+                      Unknown unknown = Unknown::kSymbols);
 
 }  // namespace relaxc::relay

@@ -44,6 +44,7 @@ class ValueTypes {
 
   /// What the parameters of the function that is read stand for.
   const TypeNames& parameters() const { return parameters_; }
+  void name_type(const std::string& name, Type* type) { parameters_[name] = type; }
   /// The result of the innermost function that is read.
   Type* result() const { return results_.back(); }
 
@@ -53,6 +54,18 @@ class ValueTypes {
   void start_function(TypeNames parameters);
   /// Fills all holes: all types of the function are known now, as far as they will be.
   bool fill_holes();
+
+  /// While it lives, names of types belong to a function inside of another one.
+  class InTypes {
+   public:
+    explicit InTypes(ValueTypes& values) : values_(values), outer_(values.parameters_) {}
+    InTypes(const InTypes&) = delete;
+    ~InTypes() { values_.parameters_ = std::move(outer_); }
+
+   private:
+    ValueTypes& values_;
+    TypeNames outer_;
+  };
 
   /// While it lives, a function with this result is read.
   class InFunction {
