@@ -68,5 +68,20 @@ TEST_CASE("a tile is not wide where its vectors leave the first level before the
   CHECK(best(true).unrolled == 6);
 }
 
+TEST_CASE("pixels of an image of open size are many where sums have few terms") {
+  arith::Context context;
+  Target target = eight_lanes();
+  target.vector_registers = 32;
+  const arith::Expr height = context.var("h"), width = context.var("w");
+  const auto vectors = [&](arith::Expr columns, double terms) {
+    return schedule::good_tiles(target, context.index(32), columns, 8,
+                                {.registers = 32, .vectors = 8, .rows = 16, .rows_of_vector = 16}, {.terms = terms},
+                                1)[0]
+        .vectors;
+  };
+  CHECK(vectors(height * width, 16) > vectors(height * width, 256));  // later layers, of few pixels
+  CHECK(vectors(height * width, 16) > vectors(width, 16));            // a row
+}
+
 }  // namespace
 }  // namespace relaxc

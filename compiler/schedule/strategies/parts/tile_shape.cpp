@@ -13,7 +13,10 @@
 #include "compiler/schedule/strategies/parts/tile_shape.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
+
+#include "compiler/arith/visit.h"
 
 namespace relaxc::schedule {
 namespace {
@@ -25,6 +28,10 @@ constexpr double kBetter = 0.999;                      ///< maximum relative to 
 /// Samples for an unknown extent. Tiles must do well on few steps, where most of the work is in remainders,
 /// as well as on many.
 constexpr double kSamples[] = {1, 2, 3, 4, 8, 16, 32, 64, 128};
+/// The same for pixels of images in the first layers of networks, which sum few terms: there are many. A tile of few
+/// channels then writes a longer run of each, and to fewer places at once, than one of many channels.
+constexpr double kPixelSamples[] = {16, 32, 64, 128};
+constexpr double kTermsOfFirstLayers = 48;
 
 /// Cycles to bring a vector into the first level of cache, if `vectors` of it for each term are read in turns. They
 /// stay in a level if they leave room for the rows, and in the second level for results, too.
@@ -80,18 +87,25 @@ class Axis {
   std::vector<int64_t> rest_;
 };
 
-Axis axis_of(Expr extent, int64_t unit, std::vector<int64_t> rest) {
+Axis axis_of(Expr extent, int64_t unit, std::vector<int64_t> rest, std::span<const double> samples) {
   if (!extent) return {{1}, std::move(rest)};
   const int64_t* count = extent.constant();
-  if (count == nullptr) return {{std::begin(kSamples), std::end(kSamples)}, std::move(rest)};
+  if (count == nullptr) return {{samples.begin(), samples.end()}, std::move(rest)};
   return {{static_cast<double>((std::max<int64_t>(*count, 1) + unit - 1) / unit)}, std::move(rest)};
+}
+
+/// Whether the extent is of all pixels of an image of open height and width.
+bool is_of_pixels(Expr extent) {
+  return extent && extent.constant() == nullptr && arith::free_vars(extent).size() >= 2;
 }
 
 }  // namespace
 
 std::vector<TileShape> good_tiles(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes,
                                   const TileLimits& limits, const TileReads& reads, size_t most) {
-  Axis rows = axis_of(unrolled, 1, {4, 2, 1}), vectors = axis_of(vectorized, lanes, {1});
+  const bool many = is_of_pixels(vectorized) && reads.terms <= kTermsOfFirstLayers;
+  const Axis rows = axis_of(unrolled, 1, {4, 2, 1}, kSamples);
+  const Axis vectors = axis_of(vectorized, lanes, {1}, many ? std::span<const double>(kPixelSamples) : kSamples);
   /// The mean cycles of a step per row and vector, over the samples of the extents.
   auto mean_cycles = [&](const TileShape& shape) {
     double mean = 0;
