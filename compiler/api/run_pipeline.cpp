@@ -178,6 +178,7 @@ Result<PassNumbers> check_pass_flags(const CompileOptions& options, Diagnostics&
     numbers[std::string(kMixedPrecisionDType.name)] = options.mixed_precision == "float16" ? 1 : 2;
   if (options.opt == "s" || options.opt == "z")  // Winograd weights, the blocks of tiles and two forms take more memory
     numbers[std::string(kScheduleWinograd.name)] = 0, numbers[std::string(kFixedPointByChannel.name)] = 0,
+    numbers[std::string(kUnswitchBroadcasts.name)] = 0,
     numbers[std::string(kScheduleSmall.name)] = options.opt == "z" ? 2 : 1;
   if (options.lift_params) numbers[std::string(kLiftTransformParams.name)] = 1;
   if (options.quantized_io) numbers[std::string(kQuantizedIo.name)] = 1;

@@ -37,6 +37,9 @@ inline constexpr PassOption kFuseOpsOptions[] = {kFuseMembers};
 inline constexpr PassOption kHorizontalFusionTensors{"horizontal_fusion.tensors", 16, 2,
                                                      "most tensors that a kernel of several results reads and writes"};
 inline constexpr PassOption kHorizontalFusionOptions[] = {kHorizontalFusionTensors};
+inline constexpr PassOption kUnswitchBroadcasts{
+    "unswitch_broadcasts.on", 1, 0, "0: kernels that broadcast open dims have no second form without conditions"};
+inline constexpr PassOption kUnswitchBroadcastsOptions[] = {kUnswitchBroadcasts};
 
 inline constexpr PassOption kFixedPointEverywhere{
     "fixed_point_quantization.everywhere", 0, 0,
@@ -141,6 +144,9 @@ Result<Changed> fuse_ops(relax::Module&, PassContext&);
 /// Merges kernels that iterate over the same rows of the same tensors into one with several results. Needs kTyped,
 /// kLegal.
 Result<Changed> horizontal_fusion(relax::Module&, PassContext&);
+/// Makes an If of each call of a kernel that broadcasts dims which only a run knows: one branch calls the kernel, the
+/// other a copy for dims that are not broadcast. Only on targets with vectors. Needs kTyped, kLegal.
+Result<Changed> unswitch_broadcasts(relax::Module&, PassContext&);
 /// Records which operands the result of each kernel may overwrite: KernelMemory::in_place. Before schedule_kernels,
 /// whose schedules must still read each element before they write it. Needs kLegal.
 Result<Changed> mark_in_place(relax::Module&, PassContext&);
