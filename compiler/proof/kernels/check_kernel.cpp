@@ -75,19 +75,20 @@ class KernelCheck {
   }
 
  private:
-  /// Compares a few elements of the results, at small sizes.
+  /// Compares a few elements of the results, at small sizes; and others, until enough instructions have run.
   void check_part() {
     in_part_ = true, limit_ = options_.part_limit;
     all_ = small_sizes(whole_.scalars(), kernel_.facts);
     const int64_t before = verdict_.instructions;
-    for (const std::vector<int64_t>& sizes : all_)
-      if (!at_part(sizes) || verdict_.instructions - before > options_.open_limit) break;
+    for (part_ = 0; part_ < options_.parts; ++part_)
+      for (const std::vector<int64_t>& sizes : all_)
+        if (!at_part(sizes) || verdict_.instructions - before > options_.open_limit) return;
   }
 
   bool at_part(const std::vector<int64_t>& sizes) {
     std::unique_lock<std::mutex> lock;
     if (making_ != nullptr) lock = std::unique_lock(*making_);
-    const std::optional<KernelPart> part = part_of(kernel_, whole_.scalars(), sizes);
+    const std::optional<KernelPart> part = part_of(kernel_, whole_.scalars(), sizes, part_);
     if (!part) return false;
     const KernelRuns runs(part->kernel, &part->elements);
     if (lock.owns_lock()) lock.unlock();
@@ -110,6 +111,7 @@ class KernelCheck {
       if (chosen_)
         verdict_.text += fmt::format("{}for {} choices of integers", verdict_.text.empty() ? "" : ", ", kSeeds);
       if (in_part_) verdict_.text += fmt::format("{}at most 8 indices of each dim", verdict_.text.empty() ? "" : ", ");
+      if (further_parts_ != 0) verdict_.text += fmt::format(" and {} times others", further_parts_);
     }
   }
 
@@ -124,7 +126,10 @@ class KernelCheck {
     verdict_.instructions += found.instructions;
     switch (found.outcome) {
       case RunComparison::kEqual:
-        ++checked_, last_ = text_of(whole_.scalars(), sizes);
+        if (part_ == 0)
+          ++checked_, last_ = text_of(whole_.scalars(), sizes);
+        else
+          ++further_parts_;
         return true;
       case RunComparison::kDifferent:
         verdict_.answer = KernelAnswer::kRefuted;
@@ -183,7 +188,9 @@ class KernelCheck {
   bool chosen_ = false, floats_ = false;  ///< integers of inputs are chosen; floats are, too
   bool over_limit_ = false;               ///< the kernel is too large at a size
   bool in_part_ = false;                  ///< only a part of it is checked
-  size_t checked_ = 0;
+  uint32_t part_ = 0;                     ///< the number of the part
+  size_t checked_ = 0;                    ///< sizes at which both forms were equal, in the first part of it
+  size_t further_parts_ = 0;              ///< equal in further parts, one for each size
   std::string last_, reason_;
 };
 

@@ -2,6 +2,7 @@
 #include "compiler/proof/kernels/index_set.h"
 
 #include <algorithm>
+#include <random>
 #include <set>
 
 namespace relaxc::proof {
@@ -37,8 +38,20 @@ IndexSet with_outside(IndexSet set, int64_t count) {
   return united(std::move(set), {{INT64_MIN, -1}, {count, INT64_MAX}});
 }
 
+namespace {
+
+constexpr size_t kMostIndices = 8;
+
+IndexSet set_of(const std::set<int64_t>& indices) {
+  IndexSet set;
+  for (const int64_t index : indices) set = united(std::move(set), {{index, index}});
+  return set;
+}
+
+}  // namespace
+
 IndexSet chosen_indices(int64_t count, std::span<const int64_t> borders) {
-  constexpr size_t kMost = 8, kMostBorders = 2;
+  constexpr size_t kMostBorders = 2;
   std::vector<int64_t> wanted = {0, count - 1};
   for (size_t i = 0; i < borders.size() && i < kMostBorders; ++i) {
     wanted.push_back(borders[i] - 1);
@@ -49,10 +62,16 @@ IndexSet chosen_indices(int64_t count, std::span<const int64_t> borders) {
     wanted.push_back(other);
   std::set<int64_t> chosen;
   for (const int64_t index : wanted)
-    if (index >= 0 && index < count && chosen.size() < kMost) chosen.insert(index);
-  IndexSet set;
-  for (const int64_t index : chosen) set = united(std::move(set), {{index, index}});
-  return set;
+    if (index >= 0 && index < count && chosen.size() < kMostIndices) chosen.insert(index);
+  return set_of(chosen);
+}
+
+IndexSet drawn_indices(int64_t count, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::set<int64_t> drawn;
+  for (size_t i = 0; i < kMostIndices && count > 0; ++i)
+    drawn.insert(static_cast<int64_t>(random() % static_cast<uint64_t>(count)));
+  return set_of(drawn);
 }
 
 std::vector<int64_t> positions_of(std::span<const IndexSet> dims, std::span<const int64_t> shape) {

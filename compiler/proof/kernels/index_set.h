@@ -1,6 +1,7 @@
 // index_set.h: sets of subscripts along one dim, as sorted ranges that neither overlap nor touch.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,9 @@ IndexSet with_outside(IndexSet set, int64_t count);
 ///
 /// \param borders  indices at which other loops begin to store
 IndexSet chosen_indices(int64_t count, std::span<const int64_t> borders);
+
+/// Draws up to 8 of the indices of a dim at random; the same for the same seed.
+IndexSet drawn_indices(int64_t count, uint64_t seed);
 
 /// Returns the row-major positions of the elements whose subscripts are all in `dims`, in order.
 std::vector<int64_t> positions_of(std::span<const IndexSet> dims, std::span<const int64_t> shape);

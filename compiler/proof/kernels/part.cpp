@@ -188,8 +188,9 @@ class LeaveOut {
 
 class PartOf {
  public:
-  PartOf(const ScheduledKernel& kernel, const std::vector<arith::Var>& scalars, const std::vector<int64_t>& values)
-      : whole_(kernel) {
+  PartOf(const ScheduledKernel& kernel, const std::vector<arith::Var>& scalars, const std::vector<int64_t>& values,
+         uint32_t number)
+      : whole_(kernel), number_(number) {
     for (size_t i = 0; i < scalars.size(); ++i)
       if (!scalars[i].dtype().is_float()) sizes_.bound(scalars[i], Range::exactly(values[i]));
   }
@@ -229,7 +230,8 @@ class PartOf {
     for (const Expr dim : buffer->shape) {
       const Range count = arith::bounds(dim, sizes_);
       if (!count.is_exact() || __builtin_mul_overflow(elements, count.lower, &elements)) return false;
-      chosen_.push_back(chosen_indices(count.lower, borders(sites, stored, shape.size(), count.lower)));
+      chosen_.push_back(number_ == 0 ? chosen_indices(count.lower, borders(sites, stored, shape.size(), count.lower))
+                                     : drawn_indices(count.lower, uint64_t{number_} << 32 | dims_++));
       shape.push_back(count.lower);
     }
     if (elements > kMostElements) return false;
@@ -256,6 +258,8 @@ class PartOf {
   }
 
   const ScheduledKernel& whole_;
+  const uint32_t number_;
+  uint32_t dims_ = 0;  ///< of results, for which indices were drawn
   arith::Facts sizes_;
   std::vector<IndexSet> chosen_;  ///< for each dim of the last parameter
 };
@@ -263,8 +267,8 @@ class PartOf {
 }  // namespace
 
 std::optional<KernelPart> part_of(const ScheduledKernel& kernel, const std::vector<arith::Var>& scalars,
-                                  const std::vector<int64_t>& values) {
-  return PartOf(kernel, scalars, values).run();
+                                  const std::vector<int64_t>& values, uint32_t number) {
+  return PartOf(kernel, scalars, values, number).run();
 }
 
 }  // namespace relaxc::proof

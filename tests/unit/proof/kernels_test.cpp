@@ -249,12 +249,14 @@ TEST_CASE("a part takes a fraction of the instructions, and its ends are seen") 
                                      testing::matmul(context, {}, index(100), index(8), index(100), true, false)})
     for (const Target& target : {wide_target(), narrow_target()}) {
       const ScheduledKernel right = scheduled(context, definition, target, true);
-      const KernelVerdict whole = check_kernel(right), part = check_kernel(right, kOnlyPart);
+      const KernelVerdict whole = check_kernel(right);
+      const KernelVerdict part = check_kernel(right, {.limit = 0, .parts = 1}), more = check_kernel(right, kOnlyPart);
       INFO(whole.kernel << "\n" << whole.steps);
       CHECK(whole.answer == KernelAnswer::kProved);
       CHECK(part.answer == KernelAnswer::kCheckedInPart);
       CHECK(part.instructions < whole.instructions / 2);
       CHECK(part.text == "at most 8 indices of each dim");
+      CHECK(more.text == "at most 8 indices of each dim and 3 times others");
       for (const Mutation mutation : {kDropIteration, kAddIteration, kMoveSubscript})
         for (const size_t site : {size_t{0}, size_t{1}}) {
           ScheduledKernel mutant = right;
@@ -264,6 +266,29 @@ TEST_CASE("a part takes a fraction of the instructions, and its ends are seen") 
           CHECK((check_kernel(mutant, kOnlyPart).answer == KernelAnswer::kRefuted) == wrong);
         }
     }
+}
+
+TEST_CASE("an error in the middle of a dim is found by one of the further parts") {
+  arith::Context context;
+  const PrimFunc product =
+      testing::matmul(context, {}, context.index(100), context.index(8), context.index(64), true, false);
+  size_t first = 0, any = 0;
+  for (int64_t row = 0; row < 100; ++row) {
+    // The definition beside a form that leaves out one row.
+    ScheduledKernel mutant{product, product, {}, {}};
+    tir::Builder build(context);
+    tir::Rewriter rewriter;
+    rewriter.on_stmt = [&](tir::Stmt s) {
+      const auto* store = s.as<tir::Store>();
+      if (store == nullptr || store->indices.empty()) return s;
+      return build.branch(arith::ne(store->indices.at(store->indices.size() - 2), context.index(row)), s);
+    };
+    mutant.after.body = tir::rewrite(context, product.body, rewriter);
+    first += check_kernel(mutant, {.limit = 0, .parts = 1}).answer == KernelAnswer::kRefuted;
+    any += check_kernel(mutant, kOnlyPart).answer == KernelAnswer::kRefuted;
+  }
+  CHECK(first == 8);
+  CHECK(any > 20);
 }
 
 TEST_CASE("sizes of parts are those up to 8 that facts admit") {
