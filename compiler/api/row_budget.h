@@ -18,7 +18,7 @@ using TryRows = std::function<std::optional<uint64_t>(int64_t row_budget)>;
 
 /// Returns the value with the fewest copies for which the memory is at most `ram_budget` bytes, or that with the least
 /// memory if none is, or if `ram_budget` is kLeastRam. The pass counts only tensors, so lower values are tried until
-/// the scratch memory of kernels fits as well; at most six programs are compiled.
+/// the scratch memory of kernels fits as well; at most 14 programs are compiled.
 int64_t find_row_budget(uint64_t ram_budget, const TryRows& memory_with);
 
 }  // namespace relaxc::api

@@ -122,9 +122,11 @@ class Pools(ProgramTest):
         function, = json.loads((self.path / "m.json").read_text())["functions"]
         self.assertEqual(function["pools"], [{"name": n, "bytes": int(sizes[f"POOL_{n.upper()}_BYTES"])}
                                              for n in ("fast", "near")])
-        whole = sum(int(sizes[f"POOL_{n}_BYTES"]) for n in ("FAST", "NEAR", "SLOW"))
-        self.compiles(DIGITS, *PLAIN, *POOLS, "--ram-budget", whole, "-o", "m.o")
-        self.refuses(1, f"takes {whole} bytes of RAM, 1 more", DIGITS, *PLAIN, *POOLS, "--ram-budget", whole - 1, "-o", "n.o")
+        self.compiles(DIGITS, *PLAIN, *POOLS, "--ram-budget=min", "-o", "m.o")
+        least = sum(map(int, re.findall(r"POOL_\w+_BYTES (\d+)", (self.path / "m.h").read_text())))
+        self.assertLess(least, sum(int(sizes[f"POOL_{n}_BYTES"]) for n in ("FAST", "NEAR", "SLOW")))
+        self.compiles(DIGITS, *PLAIN, *POOLS, "--ram-budget", least, "-o", "m.o")
+        self.refuses(1, f"takes {least} bytes of RAM, 1 more", DIGITS, *PLAIN, *POOLS, "--ram-budget", least - 1, "-o", "n.o")
 
     def test_the_report_draws_each_pool(self):
         self.compiles(DIGITS, *PLAIN, *POOLS, "-o", "m.o", "--report=m.json")

@@ -174,9 +174,20 @@ class Unswitching {
     Broadcasts broadcasts(module_.context(), kernel);
     if (!broadcasts.found() || broadcasts.condition().constant() != nullptr) return known->second;
     tir::PrimFunc made = broadcasts.without_conditions();
+    if (lacks_symbols(made, kernel)) return known->second;
     made.name = module_.unique_name(callee);
     known->second = {broadcasts.condition(), module_.add_prim_func(std::move(made))->name};
     return known->second;
+  }
+
+  /// Whether a copy of the kernel uses symbols of it that no shape of the copy gives, such as the start of a slice that
+  /// only the dim of a result told.
+  static bool lacks_symbols(const tir::PrimFunc& made, const tir::PrimFunc& kernel) {
+    std::unordered_set<Expr> gone(kernel.symbols.begin(), kernel.symbols.end());
+    for (arith::Var symbol : made.symbols) gone.erase(symbol);
+    bool lacks = false;
+    for_each_expression(made, [&](Expr node) { lacks |= gone.count(node) != 0; });
+    return lacks;
   }
 
   /// Makes an If of the call, whose branches call the kernel and its copy. Returns false if there is no choice.
