@@ -49,9 +49,8 @@ struct KernelCheckOptions {
   int64_t limit = int64_t{1} << 31;       ///< maximum instructions of one run
   int64_t open_limit = int64_t{1} << 27;  ///< a kernel with open dims gets no further size after this many instructions
   int64_t part_limit = int64_t{1} << 31;  ///< maximum instructions of one run of a part of a kernel
-  uint32_t parts =
-      4;  ///< maximum parts of a kernel that are checked at one size; fewer after `open_limit` instructions
-  uint64_t seed = 0x72656C617863;  ///< seed of the fields' random points
+  uint32_t parts = 4;                     ///< maximum parts that are checked at one size, within `open_limit`
+  uint64_t seed = 0x72656C617863;         ///< seed of the fields' random points
 };
 
 KernelVerdict check_kernel(const ScheduledKernel& kernel, const KernelCheckOptions& options = {});
