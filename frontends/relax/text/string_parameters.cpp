@@ -8,6 +8,7 @@
 // A function that gives such a parameter another value is left as it is, as is every other use of a string.
 #include "frontends/relax/text/string_parameters.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -44,6 +45,37 @@ bool is_relax_function(const Stmt& stmt) {
   return false;
 }
 
+/// Whether an expression that is assigned to binds a name, alone or in a tuple.
+bool binds(const Expr* target, const std::string& name) {
+  if (target == nullptr) return false;
+  if (target->is(AstKind::kName)) return target->text == name;
+  return target->is_sequence() &&
+         std::any_of(target->items.begin(), target->items.end(), [&](const Expr* item) { return binds(item, name); });
+}
+
+bool has_param(const Stmt& function, const std::string& name) {
+  return std::any_of(function.params.begin(), function.params.end(),
+                     [&](const ast::Parameter& param) { return param.name == name; });
+}
+
+/// Whether a statement gives a name another value: an assignment, a loop, or a function that has such a parameter.
+bool gives_value(const Stmt& stmt, const std::string& name) {
+  if (binds(stmt.target, name) || has_param(stmt, name)) return true;
+  for (const ast::WithItem& item : stmt.with)
+    if (binds(item.target, name)) return true;
+  for (const std::vector<const Stmt*>* body : {&stmt.body, &stmt.orelse})
+    for (const Stmt* inner : *body)
+      if (gives_value(*inner, name)) return true;
+  return false;
+}
+
+/// Whether an expression may be a function of a module: `Module.f`, `cls.f`. R.f and its kin are operators.
+bool is_of_module(const Expr& e) {
+  if (!e.is(AstKind::kAttribute) || !e.items[0]->is(AstKind::kName)) return false;
+  const std::string& space = e.items[0]->text;
+  return space != "R" && space != "T" && space != "I" && space != "relax" && space != "tir" && space != "ir";
+}
+
 bool is_private(const Stmt& stmt) {
   for (const Expr* decorator : stmt.decorators)
     if (const ast::Keyword* given = decorator->keyword("private")) return given->value->is(AstKind::kTrue);
@@ -63,7 +95,9 @@ class Specialization {
   void find(const std::vector<const Stmt*>& statements) {
     for (const Stmt* stmt : statements) {
       if (stmt->kind == StmtKind::kClass) find(stmt->body);
-      if (stmt->kind == StmtKind::kFunction && !stmt->broken && is_relax_function(*stmt)) functions_[stmt->text] = stmt;
+      if (stmt->kind != StmtKind::kFunction) continue;
+      names_.insert(stmt->text);
+      if (!stmt->broken && is_relax_function(*stmt)) functions_[stmt->text] = stmt;
     }
   }
 
@@ -153,7 +187,7 @@ class Specialization {
     for (size_t i = is_call ? 1 : 0; i < made.items.size(); ++i) made.items[i] = rewritten(made.items[i]);
     for (ast::Keyword& keyword : made.keywords) keyword.value = rewritten(keyword.value);
     if (is_call && !call_copy(made)) made.items[0] = rewritten(made.items[0]);
-    if (e->is(AstKind::kAttribute)) mentions_[reading_].insert(e->text);
+    if (is_of_module(*e)) mentions_[reading_].insert(e->text);
     return made.items == e->items && same_keywords(made, *e) ? e : &tree_.exprs.emplace_back(std::move(made));
   }
 
@@ -166,8 +200,7 @@ class Specialization {
   /// Returns the function of the module that a call names, if it has as many parameters as the call has arguments.
   const Stmt* function_of(const Expr& call) const {
     const Expr& head = *call.items[0];
-    const bool of_module = head.is(AstKind::kAttribute) && head.items[0]->is(AstKind::kName);
-    auto found = of_module || head.is(AstKind::kName) ? functions_.find(head.text) : functions_.end();
+    auto found = is_of_module(head) || head.is(AstKind::kName) ? functions_.find(head.text) : functions_.end();
     if (found == functions_.end() || found->second->params.size() + 1 != call.items.size()) return nullptr;
     return found->second;
   }
@@ -194,13 +227,10 @@ class Specialization {
     return true;
   }
 
-  /// Whether the function assigns to a parameter.
-  static bool gets_value(const Stmt& stmt, const std::string& param) {
-    if (stmt.target != nullptr && stmt.target->is(AstKind::kName) && stmt.target->text == param) return true;
-    for (const std::vector<const Stmt*>* body : {&stmt.body, &stmt.orelse})
-      for (const Stmt* inner : *body)
-        if (gets_value(*inner, param)) return true;
-    return false;
+  /// Whether the function gives a parameter another value.
+  static bool gets_value(const Stmt& function, const std::string& param) {
+    return std::any_of(function.body.begin(), function.body.end(),
+                       [&](const Stmt* inner) { return gives_value(*inner, param); });
   }
 
   /// Returns the name of the function's copy for these strings.
@@ -212,7 +242,7 @@ class Specialization {
     copied_.insert(function.text);
     int number = 1;
     do name = function.text + "_" + std::to_string(number++);
-    while (functions_.count(name) > 0 || !names_.insert(name).second);
+    while (!names_.insert(name).second);
     Stmt copy = function;
     copy.text = name;
     for (const Expr*& decorator : copy.decorators) decorator = as_private(*decorator);
@@ -236,7 +266,7 @@ class Specialization {
   ast::Tree& tree_;
   std::map<std::string, const Stmt*> functions_;
   std::map<std::string, std::string> copies_;  ///< names, by the function and the strings
-  std::set<std::string> names_;                ///< of copies
+  std::set<std::string> names_;                ///< of all functions of the module, and of copies
   std::set<std::string> copied_;               ///< functions that have copies
   /// Names that a function of the module mentions, other than in calls of copies.
   std::map<std::string, std::set<std::string>> mentions_;
