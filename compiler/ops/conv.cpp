@@ -220,6 +220,7 @@ constexpr OpDef kOps[] = {
      .attrs = kConv,
      .infer = infer_conv,
      .define = define_conv,
+     .rows_first = true,
      .doc = "nn.conv of [N, H, C, W…]: dims 1 and 2 of data and result are exchanged"},
     {.name = "nn.conv_transpose",
      .operands = kOperands,

@@ -130,6 +130,7 @@ struct OpDef {
   UpperBound upper_bound = nullptr;  ///< set if and only if the op binds symbols
   bool pure = true;
   Role role = Role::kKernel;
+  bool rows_first = false;    ///< dims 1 and 2 of data and result are those of [N, H, C, W], rows before channels
   std::string_view doc = {};  ///< a sentence for docs/operators.md
 };
 

@@ -28,12 +28,8 @@ relaxc::Status check_list(InferContext& c, std::string_view name, size_t spatial
 
 }  // namespace
 
-bool has_rows_first(const Op& op) {
-  return op.is("nn.conv_by_rows") || op.is("nn.max_pool_by_rows") || op.is("nn.avg_pool_by_rows");
-}
-
 std::vector<Expr> channels_second(const Op& op, std::vector<Expr> list) {
-  if (has_rows_first(op)) std::swap(list[1], list[2]);
+  if (op.def->rows_first) std::swap(list[1], list[2]);
   return list;
 }
 

@@ -10,10 +10,8 @@ inline constexpr AttrDef kDilations{"dilation", AttrType::kInts};
 /// For each spatial dim: all begins, then all ends; with one number for each dim, both sides are alike; empty: none.
 inline constexpr AttrDef kPadding{"padding", AttrType::kInts};
 
-/// Whether dims 1 and 2 of an op's data and result are exchanged: [N, H, C, W], in which each row is contiguous.
-bool has_rows_first(const Op& op);
 /// Returns dims or subscripts of data or of a result in the order [N, C, spatial…], or in that of the op from that
-/// order.
+/// order: the same, or [N, H, C, W] (OpDef::rows_first).
 std::vector<Expr> channels_second(const Op& op, std::vector<Expr> list);
 
 /// The windows of one op over `spatial` dims. Lists have one number for each spatial dim.

@@ -170,10 +170,6 @@ Rows existing(Rows rows, const Value& value, size_t axis) {
   return {std::clamp<int64_t>(rows.begin, 0, all), std::clamp<int64_t>(rows.end, 0, all)};
 }
 
-bool pads_by_itself(const Op& op) {
-  return op.is("nn.conv_by_rows") || op.is("nn.max_pool_by_rows") || op.is("nn.avg_pool_by_rows");
-}
-
 std::vector<int64_t> paddings_of(const Op& op) {
   const size_t spatial = op.result()->shape().size() - 2;
   std::vector<int64_t> pads = op.attrs.ints("padding");
@@ -191,7 +187,7 @@ std::optional<RowOp> row_op(arith::Context& context, Op& op) {
   if (op.is("sum")) return sum_of(op);
   if (rows_of(*op.result()) < 2) return std::nullopt;
   if (op.is("matmul")) return matmul_of(op);
-  if (pads_by_itself(op)) return window_by_rows(op);
+  if (op.def->rows_first) return window_by_rows(op);
   if (op.is("permute_dims")) return permutation_of(op);
   if (op.is("pad")) return pad_of(op);
   if (op.is("concat")) return concat_of(op);

@@ -56,9 +56,7 @@ int64_t rows_of(const relax::Value& value, size_t axis = kRowAxis);
 int64_t row_bytes(const relax::Value& value);
 /// Returns the part of `rows` that exists in `value`.
 Rows existing(Rows rows, const relax::Value& value, size_t axis = kRowAxis);
-/// Whether the op is a convolution or pool of [1, H, C, W], which has padding of its own.
-bool pads_by_itself(const relax::Op& op);
-/// Returns the padding of such an op for all spatial dims: all begins, then all ends.
+/// Returns the padding of a convolution or pool (OpDef::rows_first) for all spatial dims: all begins, then all ends.
 std::vector<int64_t> paddings_of(const relax::Op& op);
 
 }  // namespace relaxc::streaming

@@ -86,7 +86,7 @@ Result<Value*> RowRewriter::run_op(const RowOp& row_op, Rows rows, const Made& m
   if (row_op.kind == RowOp::kPad) return padded(row_op, rows, std::move(operands), wanted);
   if (row_op.kind == RowOp::kAccumulate) return accumulated(row_op, rows, std::move(operands));
   Attrs attrs = op.attrs;
-  if (pads_by_itself(op)) {
+  if (op.def->rows_first) {
     std::vector<int64_t> pads = paddings_of(op);
     pads[0] = std::max<int64_t>(0, -wanted.begin);
     pads[pads.size() / 2] = std::max<int64_t>(0, wanted.end - rows_of(*op.operand(0)));
