@@ -29,7 +29,8 @@ constexpr double kBetter = 0.999;                      ///< maximum relative to 
 /// as well as on many.
 constexpr double kSamples[] = {1, 2, 3, 4, 8, 16, 32, 64, 128};
 /// The same for pixels of images in the first layers of networks, which sum few terms: there are many. A tile of few
-/// channels then writes a longer run of each, and to fewer places at once, than one of many channels.
+/// channels then writes a longer run of each, and to fewer places at once, than one of many channels: a text detector
+/// with open dims takes 44.2 ms in place of 47.5 (640x480, AVX-512, one thread). Other limits were not tried.
 constexpr double kPixelSamples[] = {16, 32, 64, 128};
 constexpr double kTermsOfFirstLayers = 48;
 
