@@ -272,7 +272,7 @@ Status check_purity(relax::Module& module, Diagnostics& diag) {
 /// Its metadata is statements, which are read with the others.
 TextConstants parse_relax(SourceText& source, ast::Tree& tree, const relax::OpTable&) {
   parse_file(source, tree);
-  specialize_strings(tree);
+  specialize_strings(source, tree);
   return {};
 }
 

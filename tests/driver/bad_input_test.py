@@ -162,6 +162,14 @@ class BadInput(ProgramTest):
             text = ["@R.function", 'def main(x0: R.Tensor((2,), "float32")):', *lines, f"    return R.sum(x{times})"]
             self.refused("\n".join(text) + "\n", "does not fit 64 bits", name="bad.relax")
 
+    def test_more_strings_than_functions_are_copied_for(self):
+        calls = [f'        y{i + 1} = Module.f(y{i}, R.str("s{i} {{}}"))' for i in range(1200)]
+        text = ["@I.ir_module", "class Module:", "    @R.function(private=True, pure=False)",
+                '    def f(x: R.Tensor((4,), "float32"), form: R.Object) -> R.Tensor((4,), "float32"):',
+                "        _ = R.print(x, format=form)", "        return x", "    @R.function(pure=False)",
+                '    def main(y0: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):', *calls, "        return y1200"]
+        self.refused("\n".join(text) + "\n", "calls pass more than 1000 lists of strings to functions", name="bad.relax")
+
     def test_constants_under_shapes_that_overflow(self):
         for dims in ((2, 2, 2), (0, 3), ()):
             for shape in ((2**62, 4), (2**62, 2), (2**32, 2**32), (2**62, 2**62), (0, 2**62), (2**31, 3)):

@@ -84,7 +84,7 @@ bool is_private(const Stmt& stmt) {
 
 class Specialization {
  public:
-  explicit Specialization(ast::Tree& tree) : tree_(tree) {}
+  Specialization(SourceText& source, ast::Tree& tree) : source_(source), tree_(tree) {}
 
   void run() {
     find(tree_.file);
@@ -219,7 +219,7 @@ class Specialization {
       else
         kept.push_back(call.items[i]);
     }
-    if (strings.empty() || copies_.size() >= kMostCopies) return false;
+    if (strings.empty()) return false;
     Expr renamed = *call.items[0];
     renamed.text = copy_of(*function, strings);
     kept[0] = &tree_.exprs.emplace_back(std::move(renamed));
@@ -237,6 +237,7 @@ class Specialization {
   std::string copy_of(const Stmt& function, const Strings& strings) {
     std::string key = function.text;
     for (const auto& [param, literal] : strings) key += '\0' + param + '\0' + literal->text;
+    if (copies_.size() == kMostCopies && copies_.count(key) == 0) return too_many(function);
     std::string& name = copies_[key];
     if (!name.empty()) return name;
     copied_.insert(function.text);
@@ -251,6 +252,18 @@ class Specialization {
     return name;
   }
 
+  /// Reports that there are too many copies, once. Returns the name of one of the function, so that nothing else is
+  /// reported of the call.
+  std::string too_many(const Stmt& function) {
+    if (!std::exchange(reported_, true))
+      (void)source_.error(function.place, Kind::unsupported,
+                          "calls pass more than {} lists of strings to functions, and each is a copy of a function",
+                          kMostCopies);
+    const std::string begin = function.text + '\0';
+    auto near = copies_.lower_bound(begin);
+    return near != copies_.end() && near->first.starts_with(begin) ? near->second : function.text;
+  }
+
   /// Returns `@R.function(private=True)` of `@R.function`.
   const Expr* as_private(const Expr& decorator) {
     Expr made = decorator;
@@ -263,6 +276,7 @@ class Specialization {
     return &tree_.exprs.emplace_back(std::move(made));
   }
 
+  SourceText& source_;
   ast::Tree& tree_;
   std::map<std::string, const Stmt*> functions_;
   std::map<std::string, std::string> copies_;  ///< names, by the function and the strings
@@ -274,12 +288,13 @@ class Specialization {
   Strings strings_;
   std::string reading_;  ///< the function of the module whose statements are copied
   int depth_ = 0;        ///< of functions in functions
+  bool reported_ = false;
 };
 
 }  // namespace
 
-void specialize_strings(ast::Tree& tree) {
-  Specialization(tree).run();
+void specialize_strings(SourceText& source, ast::Tree& tree) {
+  Specialization(source, tree).run();
 }
 
 }  // namespace relaxc::frontend
