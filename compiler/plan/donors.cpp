@@ -29,16 +29,22 @@ class Donation {
  public:
   Donation(Context& context, const std::vector<Piece>& pieces, const std::vector<Donor>& donors,
            const arith::Facts& facts, Comparisons& known)
-      : context_(context), pieces_(pieces), donors_(donors), facts_(facts), known_(known) {}
+      : context_(context),
+        pieces_(pieces),
+        donors_(donors),
+        facts_(facts),
+        known_(known),
+        largest_first_(largest_first(pieces)) {}
 
   DonatedStorage run() {
+    // Each donor that is tried costs a packing of all pieces. 4,092 pieces with 4,096 donors took more than 26 s; with
+    // this limit, which leaves the 48 largest donors, 0.6 s. The real models have up to 220 pieces and 6 donors.
+    constexpr size_t kMostPieces = 200'000;
     DonatedStorage best{assign_storage(context_, pieces_, facts_, known_), std::vector<int>(pieces_.size(), -1),
                         std::vector<bool>(pieces_.size())};
-    std::vector<size_t> order(donors_.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return at_typical(donors_[a].size) > at_typical(donors_[b].size); });
-    for (size_t donor : order) {
+    size_t packed = 0;
+    for (size_t donor : largest_first(donors_)) {
+      if ((packed += pieces_.size()) > kMostPieces) break;
       DonatedStorage before = best;
       for (bool lines : {false, true})
         if (std::optional<DonatedStorage> donated = take_from(before, donor, lines))
@@ -51,6 +57,17 @@ class Donation {
   int64_t at_typical(const Size& size) const {
     auto value_of = [&](arith::Var var) { return typical(facts_, var); };
     return arith::evaluate(to_expr(context_, size), value_of).value_or(INT64_MAX);
+  }
+
+  /// Returns the indices of pieces or donors in descending order of their typical sizes.
+  template <typename T>
+  std::vector<size_t> largest_first(const std::vector<T>& list) const {
+    std::vector<int64_t> sizes;
+    for (const T& one : list) sizes.push_back(at_typical(one.size));
+    std::vector<size_t> order(list.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return sizes[a] > sizes[b]; });
+    return order;
   }
 
   struct Placed {
@@ -104,15 +121,10 @@ class Donation {
 
   std::optional<DonatedStorage> take_from(const DonatedStorage& before, size_t index, bool lines) const {
     const Donor& donor = donors_[index];
-    std::vector<size_t> candidates;
-    for (size_t i = 0; i < pieces_.size(); ++i)
-      if (before.donors[i] < 0 && pieces_[i].last < donor.until && (lines || pieces_[i].alignment <= donor.alignment))
-        candidates.push_back(i);
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [&](size_t a, size_t b) { return at_typical(pieces_[a].size) > at_typical(pieces_[b].size); });
     std::vector<Placed> placed;
-    for (size_t i : candidates)
-      if (std::optional<Placed> at = place(i, donor, lines, placed)) placed.push_back(*at);
+    for (size_t i : largest_first_)
+      if (before.donors[i] < 0 && pieces_[i].last < donor.until && (lines || pieces_[i].alignment <= donor.alignment))
+        if (std::optional<Placed> at = place(i, donor, lines, placed)) placed.push_back(*at);
     if (placed.empty()) return {};
     DonatedStorage donated{{}, before.donors, before.lines};
     for (const Placed& one : placed)
@@ -137,6 +149,7 @@ class Donation {
   const std::vector<Donor>& donors_;
   const arith::Facts& facts_;
   Comparisons& known_;
+  std::vector<size_t> largest_first_;  ///< of the pieces
 };
 
 }  // namespace

@@ -80,6 +80,7 @@ class Sweep {
   }
   /// Marks the ops that bind the symbols in `info`: they are live when something live mentions the symbols.
   void mark_symbols(Info info) {
+    if (!infos_.insert(info).second) return;  // each use of a tuple comes here with the infos of all its fields
     for (arith::Var var : symbols_of(info)) {
       if (!symbols_.insert(var).second) continue;
       auto binders = binders_.find(var);
@@ -105,6 +106,7 @@ class Sweep {
   Function& function_;
   const Effects& effects_;
   std::unordered_set<Op*> live_;
+  std::unordered_set<Info> infos_;  ///< whose symbols are marked
   std::unordered_set<Expr> symbols_;
   std::unordered_map<Expr, std::vector<Op*>> binders_;
   std::vector<Op*> waiting_;

@@ -126,9 +126,24 @@ std::string chain_of_data(int dims) {
   return "@R.function\ndef main(x: R.Tensor((\"n\",), \"float32\")):\n" + names + lines + "    return " + value + "\n";
 }
 
+/// Two branches in a row that give many tensors each: the memory of all results is idle until the second.
+std::string results_of_branches(int results) {
+  std::string lines = "    t0 = (x";
+  for (int i = 1; i < results; ++i) lines += ", x";
+  lines += ")\n";
+  for (int i = 1; i <= 2; ++i)
+    lines += fmt::format("    if c:\n        t{} = t{}\n    else:\n        t{} = t{}\n", i, i - 1, i, i - 1);
+  return "@R.function\ndef main(x: R.Tensor((4,), \"float32\"), c: R.Tensor((), \"bool\")):\n" + lines +
+         "    return t2\n";
+}
+
 TEST_CASE("the cost of nodes with computed sizes is linear", "[growth]") {
   doubles("convolutions, sizes `1 + (h - 1) // 2`", 16, sizes_of_convolutions);
   doubles("slices and concatenations", 8, sizes_of_slices);
+}
+
+TEST_CASE("the cost of results of branches is linear", "[growth]") {
+  doubles("results of two branches", 512, results_of_branches);
 }
 
 TEST_CASE("the cost of open dims is linear", "[growth]") {
