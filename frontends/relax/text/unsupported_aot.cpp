@@ -15,7 +15,6 @@ constexpr std::string_view kBuilds =
 constexpr std::string_view kMachine =
     "is an instruction of a virtual machine; compile the module as it was before it was lowered for one";
 constexpr std::string_view kProcesses = "needs several processes or devices, and an object file runs in one";
-constexpr std::string_view kGradient = "belongs to training; compile the module that the gradient pass made";
 constexpr std::string_view kConvention =
     "belongs to the calling convention of TVM's runtime; compile the module as it was before it was lowered for it";
 constexpr std::string_view kBackend = "names an instruction of one machine; write the T function that means it";
@@ -47,7 +46,6 @@ constexpr Row kRows[] = {
     {"R.ccl.", kProcesses},
     {"R.dist.", kProcesses},
     {"R.distributed.", kProcesses},
-    {"R.grad.", kGradient},
     {"R.call_py_func", kPython},
     {"T.meta_var", kBuilds},
     {"T.macro", kBuilds},

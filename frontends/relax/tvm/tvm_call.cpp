@@ -47,9 +47,9 @@ ast::Expr written_default(std::string_view text, Place place) {
   return {kind, place, std::string(text), {}, {}, 1};
 }
 
-std::array<std::span<const TvmOperator>, 6> all_rows() {
-  return {tvm_tensor_operators(), tvm_part_operators(),  tvm_statistics_operators(),
-          tvm_nn_operators(),     tvm_image_operators(), tvm_vision_operators()};
+std::array<std::span<const TvmOperator>, 7> all_rows() {
+  return {tvm_tensor_operators(), tvm_part_operators(),   tvm_statistics_operators(), tvm_nn_operators(),
+          tvm_image_operators(),  tvm_vision_operators(), tvm_gradient_operators()};
 }
 
 }  // namespace

@@ -113,5 +113,6 @@ std::span<const TvmOperator> tvm_nn_operators();
 std::span<const TvmOperator> tvm_image_operators();
 std::span<const TvmOperator> tvm_vision_operators();
 std::span<const TvmOperator> tvm_statistics_operators();
+std::span<const TvmOperator> tvm_gradient_operators();
 
 }  // namespace relaxc::frontend
