@@ -150,6 +150,7 @@ Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Sui
   if (is_pointer(fn, e) && callee != "T.reinterpret") return read_pointer(fn, e) ? Status(Done{}) : fn.diag().failed();
   if (callee == "T.prefetch") return Done{};  // a hint, which the processor gives itself
   if (stmt.value != &e || (callee.rfind("T.", 0) == 0 && ScalarCalls::is_function(callee.substr(2)))) {
+    Lanes::Store lanes(fn.lanes, lanes_in(fn, e));
     RELAXC_TRY(Scalar ignored, fn.scalars.read(e));
     static_cast<void>(ignored);
     return Done{};

@@ -4,6 +4,7 @@
 #include "compiler/tir/runtime_functions.h"
 #include "frontends/relax/prim/buffers.h"
 #include "frontends/relax/prim/statements.h"
+#include "frontends/relax/text/call_text.h"
 #include "frontends/relax/text/literals.h"
 
 namespace relaxc::frontend {
@@ -60,10 +61,30 @@ Result<arith::Expr> c_argument(PrimParts& fn, const Scalar& scalar, Place place)
   return failure;
 }
 
+/// Reads T.tvm_stack_make_array(data, shape, strides, ndim, a number of the dtype, elem_offset), by which TVM passes
+/// the buffers of te.extern: the buffer, if the array is all of it.
+Result<Pointer> stack_array(PrimParts& fn, const ast::Expr& e) {
+  if (e.items.size() != 7 || callee_of(e.items[2]) != "T.tvm_stack_make_shape")
+    return fn.source.error(e.place, Kind::wrong_arity,
+                           "expected T.tvm_stack_make_array(data, T.tvm_stack_make_shape(…), strides, ndim, a number "
+                           "of its dtype, elem_offset)");
+  RELAXC_TRY(Pointer tensor, read_pointer(fn, *e.items[1]));
+  const std::vector<const ast::Expr*> written(e.items[2]->items.begin() + 1, e.items[2]->items.end());
+  bool whole = tensor.buffer != nullptr && tensor.buffer->shape.size() == written.size();
+  for (size_t i = 0; whole && i < written.size(); ++i) {
+    RELAXC_TRY(arith::Expr dim, fn.scalars.index(*written[i]));
+    whole = arith::prove_equal(dim, tensor.buffer->shape[i]);
+  }
+  RELAXC_TRY(arith::Expr offset, fn.scalars.index(*e.items[6]));
+  if (whole && offset.is_constant(0)) return tensor;
+  return fn.source.error(e.place, Kind::unsupported, "a packed function takes whole buffers in their own shape");
+}
+
 /// Adds an argument of a packed function or a kernel to the call: a whole buffer or a number.
 Status add_argument(PrimParts& fn, const ast::Expr& e, tir::Invoke& call) {
-  if (is_pointer(fn, e)) {
-    RELAXC_TRY(Pointer tensor, read_pointer(fn, e));
+  const bool array = callee_of(&e) == "T.tvm_stack_make_array";
+  if (array || is_pointer(fn, e)) {
+    RELAXC_TRY(Pointer tensor, array ? stack_array(fn, e) : read_pointer(fn, e));
     if (tensor.buffer == nullptr || !tensor.byte_offset.is_constant(0))
       return fn.source.error(e.place, Kind::unsupported, "a packed function takes whole buffers");
     call.args.emplace_back(tensor.buffer);

@@ -18,7 +18,8 @@ void Ranges::note(arith::Var var, arith::Range range) {
 }
 
 void Ranges::note_value(arith::Var var, arith::Expr value) {
-  if (std::optional<arith::Range> range = attained(value)) note(var, *range);
+  values_[var->id] = value;
+  if (std::optional<arith::Range> range = attained(value)) facts_.bound(var, *range);
 }
 
 /// Returns the range of `e` if the expression certainly reaches both of its ends; else nullopt.
@@ -36,6 +37,9 @@ std::optional<arith::Range> Ranges::attained(arith::Expr e) const {
     } else if (auto range = attained_.find(term->id); range != attained_.end()) {
       if (!seen.insert(term->id).second) return std::nullopt;
       a = range->second.lower, b = range->second.upper;
+    } else if (auto value = values_.find(term->id); value != values_.end()) {
+      terms.push_back({value->second, factor});
+      continue;
     } else if (const auto* sum = term.as<arith::Add>()) {
       terms.push_back({sum->a, factor}), terms.push_back({sum->b, factor});
       continue;
@@ -64,7 +68,7 @@ Status Ranges::check(tir::BufferRef buffer, size_t axis, arith::Expr at, bool ce
   if (!range) return Done{};
   bool never = range->upper < 0 || (extent != nullptr && range->lower >= *extent);
   bool sometimes = range->lower < 0 || (extent != nullptr && range->upper >= *extent);
-  if (!never && (!sometimes || !certain)) return Done{};
+  if (unreached_ || (!never && (!sometimes || !certain))) return Done{};
   std::string dim = arith::to_string(buffer->shape[axis]);
   if (range->lower == range->upper)
     return source_.error(place, Kind::invalid_value, "subscript {} is outside of '{}', whose dim {} is {}",

@@ -2,7 +2,8 @@
 //
 // A subscript is certainly wrong if it is out of bounds in every iteration, or if it has one value out of bounds and is
 // executed unconditionally. The second case needs exact ranges: variables of loops with constant bounds have all their
-// values, and so does a sum of constant multiples of different ones.
+// values, and so does a sum of constant multiples of different ones. An axis of a block is what it is bound to, so that
+// axes which move together are not taken for independent ones.
 #pragma once
 
 #include <map>
@@ -12,6 +13,7 @@
 #include "compiler/arith/simplify.h"
 #include "compiler/support/result.h"
 #include "compiler/tir/stmt.h"
+#include "frontends/relax/shared/save_and_restore.h"
 #include "frontends/relax/text/source_text.h"
 
 namespace relaxc::frontend {
@@ -28,6 +30,12 @@ class Ranges {
   /// Reports a subscript that is certainly out of bounds. `certain`: it is executed unconditionally.
   Status check(tir::BufferRef buffer, size_t axis, arith::Expr at, bool certain, Place place) const;
 
+  /// While it lives, subscripts may be anything if `unreached`: TVM's passes leave branches whose condition is false.
+  class Unreached : SaveAndRestore<bool> {
+   public:
+    Unreached(Ranges& ranges, bool unreached) : SaveAndRestore(ranges.unreached_, ranges.unreached_ || unreached) {}
+  };
+
   /// Simplifies an index expression by the ranges of its loop variables.
   arith::Expr simplified(arith::Expr e) const { return arith::simplify(e, facts_); }
 
@@ -36,8 +44,10 @@ class Ranges {
   std::optional<arith::Range> attained(arith::Expr e) const;
 
   SourceText& source_;
-  std::map<uint32_t, arith::Range> attained_;  ///< by the variable's id
-  arith::Facts facts_;                         ///< the same ranges
+  std::map<uint32_t, arith::Range> attained_;  ///< of loop variables, by their ids
+  std::map<uint32_t, arith::Expr> values_;     ///< what axes of blocks are bound to, by their ids
+  arith::Facts facts_;                         ///< the ranges of both
+  bool unreached_ = false;                     ///< whether the statements that are read are never executed
 };
 
 }  // namespace relaxc::frontend

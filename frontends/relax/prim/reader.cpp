@@ -29,14 +29,16 @@ bool is_packed_api(const ast::Stmt& definition) {
   return false;
 }
 
+/// Reads the prim func, or its head alone if that shows further parameters to be extents, which are to be read anew.
 Result<tir::PrimFunc> read_once(PrimParts& fn, const ast::Stmt& definition) {
   fn.function.name = definition.text;
   fn.function.location = fn.source.at(definition.name_place);
   fn.function.origins = {fn.function.location};
   fn.function.is_private = false;
   bool ok = read_prim_signature(fn, definition);
+  if (ok && !fn.index_parameters.used().empty()) return std::move(fn.function);
   Result<tir::Stmt> body = prim_suite(fn, definition.body);
-  ok = ok && body && finish_signature(fn, definition);
+  ok = ok && body && finish_signature(fn, definition, *body);
   if (!ok) return fn.diag().failed();
   fn.function.body = *body;
   tir::collect_symbols(fn.function);

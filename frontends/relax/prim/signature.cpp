@@ -5,6 +5,7 @@
 // declares itself.
 #include "frontends/relax/prim/signature.h"
 
+#include "compiler/tir/visit.h"
 #include "frontends/relax/prim/buffers.h"
 #include "frontends/relax/text/literals.h"
 #include "frontends/relax/text/name_uses.h"
@@ -105,6 +106,16 @@ bool in_some_shape(PrimParts& fn, arith::Expr symbol) {
   return false;
 }
 
+/// Returns the variables that the expressions of a body mention.
+std::set<uint32_t> mentioned(tir::Stmt body) {
+  std::set<uint32_t> ids;
+  tir::for_each_stmt(body, [&](tir::Stmt stmt) {
+    for (arith::Expr e : tir::expressions(stmt))
+      for (arith::Var var : arith::free_vars(e)) ids.insert(var->id);
+  });
+  return ids;
+}
+
 /// Reads the result's type, as in `-> T.int64`.
 Status read_result(PrimParts& fn, const ast::Expr* annotation) {
   if (is_none(annotation)) return Done{};
@@ -140,10 +151,13 @@ bool read_prim_signature(PrimParts& fn, const ast::Stmt& definition) {
   return bool(read_result(fn, definition.annotation)) && ok;
 }
 
-Status finish_signature(PrimParts& fn, const ast::Stmt& definition) {
+Status finish_signature(PrimParts& fn, const ast::Stmt& definition, tir::Stmt body) {
+  const std::set<uint32_t> used = mentioned(body);
   for (const auto& [name, place] : fn.names.symbols()) {
     auto* symbol = fn.names.find(name);
     if (symbol == nullptr || !symbol->value.unbound || in_some_shape(fn, symbol->value.scalar)) continue;
+    // A printed name may only announce the variable of a loop or of a T.Let, which has its value there.
+    if (used.count(symbol->value.scalar->id) == 0) continue;
     return fn.source.error(place, Kind::ill_formed, "no buffer's shape holds the symbol '{}', so it has no value",
                            name);
   }

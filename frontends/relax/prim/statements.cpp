@@ -17,8 +17,12 @@ namespace {
 Status branch_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
   Result<arith::Expr> test = fn.scalars.condition(*stmt.value);
   ScalarReader::Choice choice(fn.scalars);
-  Result<tir::Stmt> then_body = prim_suite(fn, stmt.body);
-  Result<tir::Stmt> else_body = prim_suite(fn, stmt.orelse);
+  auto read_side = [&](const Body& body, int64_t unreached_if) {
+    Ranges::Unreached unreached(fn.ranges, test && fn.ranges.simplified(*test).is_constant(unreached_if));
+    return prim_suite(fn, body);
+  };
+  Result<tir::Stmt> then_body = read_side(stmt.body, 0);
+  Result<tir::Stmt> else_body = read_side(stmt.orelse, 1);
   if (!test || !then_body || !else_body) return fn.diag().failed();
   out.add(fn.builder.branch(*test, *then_body, stmt.orelse.empty() ? tir::Stmt() : *else_body));
   return Done{};
