@@ -31,8 +31,8 @@ constexpr AttrDef kLp[] = {kPoolSize, kStrides, kPadding, kDilations, kCeil, {"p
 /// Returns how much larger the window is than the padded dim, at least 0; also 0 if the dim is not constant.
 int64_t excess(Expr dim, const Windows& w, size_t axis) {
   if (dim.constant() == nullptr) return 0;
-  int64_t span = (w.kernel[axis] - 1) * w.dilations[axis] + 1;
-  return std::max<int64_t>(0, span - *dim.constant() - w.pad_begin[axis] - w.pad_end[axis]);
+  int64_t span = (w.kernel[axis] - 1) * w.dilations[axis] + 1, least = span - w.pad_begin[axis] - w.pad_end[axis];
+  return std::max(least, *dim.constant()) - *dim.constant();  // a dim may be as large as int64 allows
 }
 
 /// Returns how much larger the window may be than a padded dim of at least 1 that is not constant; else 0.

@@ -159,7 +159,7 @@ Status complete_op(Op& op, Diagnostics& diag) {
 namespace {
 
 /// Returns the struct info that the op's rule deduces. A program may contain dims of any value, so a rule that reads
-/// beyond a container is reported as an error, and so is a result with a negative dim.
+/// beyond a container is reported as an error, and so is a result with a negative dim or one that no memory holds.
 InferResult deduced(InferContext& context) {
   std::vector<Info> infos;
   try {
@@ -168,6 +168,8 @@ InferResult deduced(InferContext& context) {
     return context.error(Kind::rank_mismatch, "'{}' takes operands of other ranks or lengths", context.op.def->name);
   }
   for (Info info : infos) {
+    if (std::string wrong = impossible_size(info); !wrong.empty())
+      return context.error(Kind::overflow, "'{}' would give {}", context.op.def->name, wrong);
     const auto* tensor = info->as<TensorInfo>();
     if (tensor == nullptr || !tensor->shape) continue;
     for (Expr dim : *tensor->shape)

@@ -107,6 +107,9 @@ using Expand = Result<std::vector<Value*>> (*)(GraphBuilder&, const Op&);
 /// index, a mask, a shape. The builder appends, and derivatives that no result needs are dead code.
 using Gradient = Result<std::vector<Value*>> (*)(GraphBuilder&, const Op&, const std::vector<Value*>& by_results);
 
+/// The largest size, stride, dilation or padding of a window: products of two and their sums fit int64.
+inline constexpr int64_t kMostOfWindow = (int64_t{1} << 31) - 1;
+
 /// For a data-dependent operator: returns an upper bound of the op's `index`-th bound symbol, in symbols known before
 /// it; null if there is none.
 using UpperBound = Expr (*)(const Op&, size_t index);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/tir/buffer.h"
+
 namespace relaxc::relax {
 namespace {
 
@@ -153,6 +155,16 @@ std::vector<Var> symbols_of(Info info) {
     });
   }
   return found;
+}
+
+std::string impossible_size(Info info) {
+  const auto* tensor = info == nullptr ? nullptr : info->as<TensorInfo>();
+  if (tensor == nullptr) return {};
+  if (tensor->ndim > kMostRank)
+    return "a tensor of " + std::to_string(tensor->ndim) + " dims, of which it has at most " +
+           std::to_string(kMostRank);
+  const bool large = tensor->shape && tir::beyond_memory(*tensor->shape, tensor->dtype ? tensor->dtype->bytes() : 1);
+  return large ? to_string(info) + ", which is larger than any memory" : "";
 }
 
 std::string to_string(Info info) {

@@ -93,6 +93,11 @@ Info join(Context& context, Info a, Info b, const JoinNumber& number = {});
 Info substitute(Context& context, Info info, const arith::Substitution& replacements);
 /// Returns the symbols in `info`, in order of first occurrence, without those that are a callable's own.
 std::vector<Var> symbols_of(Info info);
+/// The largest rank of a tensor: NumPy's. Subscripts grow with it, and with them each proof about one.
+inline constexpr int32_t kMostRank = 64;
+/// Returns words for a tensor of this info if no tensor can be like it: "R.Tensor((4, 9223372036854775807)), which is
+/// larger than any memory" (tir/buffer.h says how much that is). Empty if one can, or if this is no tensor's info.
+std::string impossible_size(Info info);
 /// Returns `R.Tensor((n, 4), dtype="float32")`.
 std::string to_string(Info info);
 

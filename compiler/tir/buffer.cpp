@@ -3,6 +3,17 @@
 
 namespace relaxc::tir {
 
+bool beyond_memory(const std::vector<Expr>& shape, int64_t element_bytes) {
+  constexpr int64_t kMost = int64_t{1} << 56;
+  int64_t bytes = element_bytes;
+  for (Expr dim : shape) {
+    const int64_t* known = dim.constant();
+    if (known == nullptr || *known <= 0) continue;
+    if (__builtin_mul_overflow(bytes, *known, &bytes) || bytes > kMost) return true;
+  }
+  return false;
+}
+
 Expr element_count(Context& context, const Buffer& buffer) {
   Expr count = context.index(1);
   for (Expr dim : buffer.shape) count = count * dim;

@@ -22,6 +22,11 @@ enum class Scope : uint8_t { kGlobal, kLocal, kWeights };
 /// target, and a cache line of most.
 inline constexpr int64_t kMemoryAlignment = 64;
 
+/// Returns whether a tensor or buffer, if it is not empty, takes more than 2^56 bytes: more than any address space has
+/// room for, and so few that sums and products of its sizes with paddings and strides of windows fit int64. Dims that
+/// are not known count as 1, as does an element of an unknown dtype.
+bool beyond_memory(const std::vector<Expr>& shape, int64_t element_bytes);
+
 /// Immutable. Its identity is the pointer; `id` gives a stable order.
 struct Buffer {
   uint32_t id = 0;

@@ -18,12 +18,14 @@ namespace {
 using Step = Lanes::Step;
 
 Step sum(Step a, Step b) {
-  return a && b ? Step(*a + *b) : std::nullopt;
+  int64_t out = 0;
+  return a && b && !__builtin_add_overflow(*a, *b, &out) ? Step(out) : std::nullopt;
 }
 
 Step product(Step a, Step b) {
   if (a == Step(0) || b == Step(0)) return 0;
-  return a && b ? Step(*a * *b) : std::nullopt;
+  int64_t out = 0;
+  return a && b && !__builtin_mul_overflow(*a, *b, &out) ? Step(out) : std::nullopt;
 }
 
 }  // namespace
@@ -130,7 +132,7 @@ Step Lanes::step(BufferRef buffer, const std::vector<Expr>& indices) const {
     total = sum(total, product(step(indices[i]), scale));
     if (buffer->strides.empty()) {
       const int64_t* dim = buffer->shape[i].constant();
-      scale = scale && dim != nullptr ? Step(*scale * *dim) : std::nullopt;
+      scale = dim != nullptr ? product(scale, *dim) : std::nullopt;
     }
   }
   return total;

@@ -21,8 +21,9 @@ relaxc::Status check_list(InferContext& c, std::string_view name, size_t spatial
     return c.error(Kind::invalid_attribute, "attribute '{}' of '{}' has {} numbers for {} spatial dims", name,
                    c.op.def->name, values.size(), spatial);
   for (int64_t value : values)
-    if (value < (pads ? 0 : 1))
-      return c.error(Kind::invalid_attribute, "attribute '{}' of '{}' cannot be {}", name, c.op.def->name, value);
+    if (value < (pads ? 0 : 1) || value > relax::kMostOfWindow)
+      return c.error(Kind::invalid_attribute, "attribute '{}' of '{}' cannot be {}; it is {} to {}", name,
+                     c.op.def->name, value, pads ? 0 : 1, relax::kMostOfWindow);
   return Done{};
 }
 
@@ -49,6 +50,8 @@ Result<Windows> read_windows(InferContext& c, size_t spatial, std::vector<int64_
   RELAXC_DO(check_list(c, "strides", spatial, false));
   RELAXC_DO(check_list(c, "dilation", spatial, false));
   RELAXC_DO(check_list(c, "padding", spatial, true));
+  RELAXC_DO(check_list(c, "output_padding", spatial, true));
+  RELAXC_DO(check_list(c, "pool_size", spatial, false));
   return windows_of(c.op, spatial, std::move(kernel));
 }
 

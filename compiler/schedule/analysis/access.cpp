@@ -75,11 +75,11 @@ std::optional<int64_t> step_of(BufferRef buffer, const std::vector<Expr>& indice
       scale = stride != nullptr ? std::optional(*stride) : std::nullopt;
     }
     if (*step != 0) {
-      if (!scale) return std::nullopt;
-      total = *total + *step * *scale;
+      total = sum(total, product(step, scale));
+      if (!total) return std::nullopt;
     }
     const int64_t* dim = buffer->shape[i].constant();
-    scale = scale && dim != nullptr ? std::optional(*scale * *dim) : std::nullopt;
+    scale = dim != nullptr ? product(scale, *dim) : std::nullopt;
   }
   return total;
 }

@@ -51,7 +51,10 @@ Value* pad_into_window(const Site& s) {
   if (!zeros || !holds_pixels(s, *pad->operand(0))) return nullptr;
   Attrs attrs = s.op.attrs;
   std::vector<int64_t> padding = both_sides(attrs.ints("padding"), zeros->size() / 2);
-  for (size_t i = 0; i < padding.size(); ++i) padding[i] += (*zeros)[i];
+  for (size_t i = 0; i < padding.size(); ++i) {
+    if ((*zeros)[i] > kMostOfWindow - padding[i]) return nullptr;
+    padding[i] += (*zeros)[i];
+  }
   attrs.set("padding", padding);
   std::vector<Value*> operands = s.op.operands();
   operands[0] = pad->operand(0);

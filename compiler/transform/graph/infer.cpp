@@ -29,7 +29,11 @@ class Inference {
   Inference(Function& function, Diagnostics& diag) : function_(function), diag_(diag) {}
 
   Changed run() {
-    for (Value* argument : function_.body().arguments) add_size_facts(function_, argument->info);
+    for (Value* argument : function_.body().arguments) {
+      add_size_facts(function_, argument->info);
+      if (std::string wrong = impossible_size(argument->info); !wrong.empty())
+        diag_.error(function_.location, Kind::overflow, "parameter '{}' is {}", argument->name, wrong);
+    }
     for (Op* op : ops_of(function_.body(), true)) {
       std::vector<Info> before = infos(*op);
       if (!ready(*op)) continue;
@@ -85,6 +89,8 @@ class Inference {
     op.requirements.clear();
     for (Value* result : op.results) {
       const auto* tensor = result->info->as<TensorInfo>();
+      if (std::string wrong = impossible_size(result->info); !wrong.empty())
+        diag_.error(op.location, Kind::overflow, "a result of '{}' is {}", op.callee, wrong);
       if (tensor == nullptr || !tensor->shape) continue;
       for (Expr dim : *tensor->shape) {
         Expr zero = dim.context().index(0), condition = arith::le(zero, dim);

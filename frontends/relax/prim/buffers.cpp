@@ -5,8 +5,10 @@
 // position.
 #include "frontends/relax/prim/buffers.h"
 
-#include "frontends/relax/prim/vector.h"
+#include <algorithm>
+#include <iterator>
 
+#include "frontends/relax/prim/vector.h"
 #include "frontends/relax/text/call_text.h"
 #include "frontends/relax/text/grammar.h"
 #include "frontends/relax/text/literals.h"
@@ -82,6 +84,11 @@ Result<tir::BufferRef> make_buffer(PrimParts& fn, const Description& description
   if (base == nullptr && !is_none(description.scope)) {
     RELAXC_TRY(scope, storage_scope(fn, *description.scope));
   }
+  std::vector<arith::Expr> bounded;  // the functions that relaxc prints write INT64_MAX for a dim that nothing bounds
+  std::copy_if(dims.begin(), dims.end(), std::back_inserter(bounded),
+               [](arith::Expr dim) { return dim.constant() == nullptr || *dim.constant() != INT64_MAX; });
+  if (tir::beyond_memory(bounded, dtype.bytes()))
+    return fn.source.error(description.place, Kind::overflow, "a buffer of this shape is larger than any memory");
   tir::Buffer made = *fn.builder.buffer(name, dtype, std::move(dims), scope, description.alignment);
   std::vector<arith::Expr> compact = compact_strides(fn.context(), made.shape);
   std::vector<arith::Expr> usual = base != nullptr ? base->strides : compact;

@@ -42,6 +42,14 @@ Axis axis_of_phases(int64_t stride, int64_t taps, int64_t begin, int64_t end, in
   return a;
 }
 
+/// Whether the reordered weights have at most 16 times as many elements: as many zeros are added if a filter of one tap
+/// moves by 4 along both axes of an image. Where filters are further apart, most phases are zeros alone.
+bool grows_little(const std::vector<Axis>& axes) {
+  double growth = 1;
+  for (const Axis& a : axes) growth *= static_cast<double>(a.stride) * a.taps_of_phase / std::max<int64_t>(a.taps, 1);
+  return growth <= 16;
+}
+
 /// Calls `visit` with all tuples below `extents` and their numbers; the last element changes fastest.
 template <typename F>
 void for_each_tuple(const Numbers& extents, F visit) {
@@ -131,6 +139,7 @@ Value* subpixel_transposed_conv(const Site& s) {
     padding.push_back(axes[k].pad_begin);
   }
   for (const Axis& a : axes) padding.push_back(a.pad_end);
+  if (!grows_little(axes)) return nullptr;
   Value* filters = s.builder.constant(weights_of_phases(weights, axes, attrs.integer("groups")));
   Value* y =
       s.make("nn.conv", {s.in(), filters},
