@@ -408,11 +408,13 @@ Result<Scalar> ScalarCalls::limit(const ast::Expr& e, std::string_view name) {
   return Scalar{context_.imm(dtype, static_cast<int64_t>(name == "max_value" ? largest : smallest))};
 }
 
-/// Reads T.reinterpret(dtype, x) or T.reinterpret(x, dtype).
+/// Reads T.reinterpret(dtype, x), T.reinterpret(x, dtype) or T.reinterpret(x, dtype=dtype).
 Result<Scalar> ScalarCalls::reinterpret(const ast::Expr& e, std::string_view name) {
-  RELAXC_DO(expect_arguments(e, 2, 2));
-  bool dtype_first = e.items[1]->is(AstKind::kString) || !e.items[2]->is(AstKind::kString);
-  RELAXC_TRY(DType dtype, reader_.element_dtype(*e.items[dtype_first ? 1 : 2]));
+  const ast::Keyword* named = e.keyword("dtype");
+  const size_t count = named != nullptr ? 1 : 2;
+  RELAXC_DO(expect_arguments(e, count, count));
+  bool dtype_first = named == nullptr && (e.items[1]->is(AstKind::kString) || !e.items[2]->is(AstKind::kString));
+  RELAXC_TRY(DType dtype, reader_.element_dtype(named != nullptr ? *named->value : *e.items[dtype_first ? 1 : 2]));
   RELAXC_TRY(Scalar operand, reader_.read(*e.items[dtype_first ? 2 : 1]));
   bool bare = operand.literal == Scalar::kInteger || operand.literal == Scalar::kReal;
   if (bare || operand.expr.dtype().bits != dtype.bits)

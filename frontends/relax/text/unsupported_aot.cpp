@@ -56,6 +56,7 @@ constexpr Row kRows[] = {
     {"T.vectorhigh", kBackend},
     {"T.vectorcombine", kBackend},
     {"T.vscale", kLanes},
+    {"T.device_entry", kThreads},
     {"T.dp4a", kThreads},
     {"T.thread_return", kThreads},
     {"T.create_barriers", kThreads},
