@@ -104,14 +104,14 @@ BufferRef Destinations::produce(const Value& value) {
 }
 
 BufferRef Destinations::view_of(BufferRef target, const std::string& name, const std::vector<Expr>& shape) {
-  for (const Output& output : signature_.outputs())
-    if (output.buffer == target) require_capacity(output, shape);
+  if (!shapes_.symbols().of_entry(shape))
+    for (const Output& output : signature_.outputs())
+      if (output.buffer == target) require_capacity(output, shape);
   return memory_.view_of_output(target, name, shape);
 }
 
 void Destinations::require_capacity(const Output& output, const std::vector<Expr>& shape) {
   const Symbols& symbols = shapes_.symbols();
-  if (symbols.of_entry(shape)) return;
   Expr needed = shapes_.elements_of(shape);
   // The capacity of an output with exact dims follows from them, whatever symbols the value has had before; for other
   // outputs, the caller states it in out_dims.
