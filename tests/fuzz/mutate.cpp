@@ -40,10 +40,20 @@ Pieces lines_of(const std::string& text) {
 }
 
 void change(Pieces& pieces, const Pieces& others, std::mt19937_64& random) {
-  static constexpr const char* kNumbers[] = {"0", "1", "-1", "2", "63", "1000000", "2147483648", "9223372036854775807"};
+  static constexpr const char* kNumbers[] = {"0",
+                                             "1",
+                                             "-1",
+                                             "2",
+                                             "63",
+                                             "1000000",
+                                             "2147483647",
+                                             "2147483648",
+                                             "1000000000000",
+                                             "4611686018427387904",
+                                             "9223372036854775807"};
   if (pieces.empty()) return;
   size_t at = random() % pieces.size(), other = random() % pieces.size();
-  switch (random() % 6) {
+  switch (random() % 8) {  // a number more often than the others: sums and products of sizes overflow
     case 0:
       pieces[at].clear();
       return;
@@ -56,7 +66,9 @@ void change(Pieces& pieces, const Pieces& others, std::mt19937_64& random) {
     case 3:
       if (!others.empty()) pieces[at] = others[random() % others.size()];
       return;
-    case 4: {
+    case 4:
+    case 5:
+    case 6: {
       auto number =
           std::find_if(pieces.begin() + static_cast<std::ptrdiff_t>(at), pieces.end(),
                        [](const std::string& piece) { return !piece.empty() && piece[0] >= '0' && piece[0] <= '9'; });
