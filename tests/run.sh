@@ -19,13 +19,13 @@ case "${1:-}" in
   *) echo "usage: $0 [release|asan-ubsan|all]" >&2; exit 2 ;;
 esac
 
-# What only tests need arrives while the compiler is compiled: packages, and what tests in Python import. That is kept
-# away from the system's packages; the copy of the lists inside shows whether it is current.
+cmake/install_packages.sh "$([[ ${1:-} == all ]] && echo long || echo test)"
+
+# What tests in Python import, kept away from the system's packages; the copy of the lists inside shows whether it is
+# current.
 wanted=(tests/requirements.txt tests/tvm/requirements.txt)
 pip_install() { build/venv/bin/pip install --quiet --disable-pip-version-check -r "$1"; }
-install_for_tests() {
-  cmake/install_packages.sh "$1"
-  ! cat "${wanted[@]}" | cmp -s - build/venv/requirements.txt || return 0
+if ! cat "${wanted[@]}" | cmp -s - build/venv/requirements.txt; then
   python3 -m venv --clear build/venv
   if pip_install "${wanted[0]}"; then
     # A large package that one test compares with; without it that test is skipped.
@@ -34,9 +34,9 @@ install_for_tests() {
   else
     echo "${wanted[0]} cannot be installed: the tests that import NumPy or ONNX are left out" >&2
     rm -r build/venv
-    [[ -z ${CI:-} ]] || return 1
+    [[ -z ${CI:-} ]] || exit 1
   fi
-}
+fi
 
 long=OFF presets=(release asan-ubsan)
 case "${1:-}" in
@@ -45,20 +45,9 @@ case "${1:-}" in
 esac
 failed=0  # a test that fails in one does not hide what the other finds
 [[ -d build/lib ]] || echo "the first build of each preset takes about $((26 / $(nproc) + 1)) minutes with $(nproc) jobs"
-cmake/install_packages.sh build
-packages=$([[ $long == ON ]] && echo long || echo test)
-((EUID == 0)) || cmake/install_packages.sh "$packages"  # who may not install learns now what is missing
-mkdir -p build
-(set -e; install_for_tests "$packages") >build/install.log 2>&1 &
-installation=$!
-first=${presets[0]}
-cmake --preset "$first" -D CMAKE_UNITY_BUILD=ON -D RELAXC_TESTS=OFF
-cmake --build --preset "$first"
-wait $installation || { cat build/install.log >&2; exit 1; }
-cat build/install.log
 for preset in "${presets[@]}"; do
   [[ $preset != clang ]] || long=OFF  # the sweeps have run
-  cmake --preset "$preset" -D CMAKE_UNITY_BUILD=ON -D RELAXC_TESTS=ON -D RELAXC_LONG_TESTS=$long
+  cmake --preset "$preset" -D CMAKE_UNITY_BUILD=ON -D RELAXC_LONG_TESTS=$long
   cmake --build --preset "$preset"
   # One more at once than there are processors: a test waits for its files and for what it starts in a sixth of its time.
   ctest --preset "$preset" -j "$(($(nproc) + 1))" || failed=1
