@@ -106,6 +106,8 @@ class Inference {
   }
 
   void match_cast(Op& op) {
+    if (std::string wrong = impossible_size(op.result()->info); !wrong.empty())
+      diag_.error(op.location, Kind::overflow, "a match_cast gives {}", wrong);
     const auto* from = op.operand(0)->info->as<TensorInfo>();
     const auto* to = op.result()->info->as<TensorInfo>();
     if (from == nullptr || to == nullptr) return;

@@ -22,13 +22,17 @@ void Ranges::note_value(arith::Var var, arith::Expr value) {
   if (std::optional<arith::Range> range = attained(value)) facts_.bound(var, *range);
 }
 
-/// Returns the range of `e` if the expression certainly reaches both of its ends; else nullopt.
+/// Returns the range of `e` if the expression certainly reaches both of its ends; else nullopt. Axes of nested blocks
+/// that are bound to sums of outer axes can double their terms with each block, so there is a limit.
 std::optional<arith::Range> Ranges::attained(arith::Expr e) const {
+  constexpr int kMostTerms = 1000;
+  int visited = 0;
   arith::Expr simple = arith::simplify(e);
   int64_t lower = 0, upper = 0;
   std::vector<std::pair<arith::Expr, int64_t>> terms{{simple, 1}};
   std::set<uint32_t> seen;
   while (!terms.empty()) {
+    if (++visited > kMostTerms) return std::nullopt;
     auto [term, factor] = terms.back();
     terms.pop_back();
     int64_t a = 0, b = 0;
@@ -44,7 +48,9 @@ std::optional<arith::Range> Ranges::attained(arith::Expr e) const {
       terms.push_back({sum->a, factor}), terms.push_back({sum->b, factor});
       continue;
     } else if (const auto* difference = term.as<arith::Sub>()) {
-      terms.push_back({difference->a, factor}), terms.push_back({difference->b, -factor});
+      int64_t negative = 0;
+      if (__builtin_sub_overflow(int64_t{0}, factor, &negative)) return std::nullopt;
+      terms.push_back({difference->a, factor}), terms.push_back({difference->b, negative});
       continue;
     } else if (const auto* product = term.as<arith::Mul>()) {
       const int64_t* by = product->b.constant();
