@@ -153,6 +153,18 @@ class Sample(HostileBytes):
             with self.subTest(name):
                 self.answer(name, "-o", "m.c", codes=(0,), processor=4)
 
+    def test_axes_that_double(self):
+        """Blocks in blocks, whose axes are a sum and a difference of those around them."""
+        lines = ["@T.prim_func", 'def main(A: T.Buffer((8,), "float32")):', '  with T.sblock("b0"):',
+                 "    a0 = T.axis.spatial(1, 0)", "    b0 = T.axis.spatial(1, 0)"]
+        for i in range(1, 60):
+            indent = "  " * (i + 1)
+            lines += [f'{indent}with T.sblock("b{i}"):', f"{indent}  a{i} = T.axis.spatial(8, a{i - 1} + b{i - 1})",
+                      f"{indent}  b{i} = T.axis.spatial(8, a{i - 1} - b{i - 1})"]
+        lines.append("  " * 61 + "A[a59] = T.float32(1)")
+        self.write("axes.relax", "\n".join(lines) + "\n")
+        self.answer("axes.relax", "-o", "m.o", codes=(0,))
+
     def test_arrays_that_were_changed(self):
         head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n"
         arrays = {"x.npy": b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + bytes(24), "x.pb": wire.tensor("x", (2, 3), bytes(24))}
