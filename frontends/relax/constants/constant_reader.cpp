@@ -18,6 +18,8 @@ struct Number {
   bool is_integer = true, is_bool = false;
   int64_t integer = 0;
   double real = 0;
+
+  double as_real() const { return is_integer ? static_cast<double>(integer) : real; }
 };
 
 class ConstantReader {
@@ -56,8 +58,7 @@ class ConstantReader {
       const Number& number = numbers_[i];
       uint64_t bits = 0;
       if (dtype.is_float()) {
-        double value = number.is_integer ? static_cast<double>(number.integer) : number.real;
-        std::vector<std::byte> encoded = relax::encode_scalar(dtype, value);
+        std::vector<std::byte> encoded = relax::encode_scalar(dtype, number.as_real());
         std::memcpy(&bits, encoded.data(), size);
       } else {
         if (!number.is_integer)
@@ -79,27 +80,58 @@ class ConstantReader {
 
  private:
   Status leaf(const ast::Expr& e) {
+    RELAXC_TRY(Number number, number_of(e));
+    numbers_.push_back(number);
+    return Done{};
+  }
+
+  /// Returns the value of a number, or of +, -, * and / of numbers, as Python computes it.
+  Result<Number> number_of(const ast::Expr& e) {
     Number number;
     number.at = &e;
-    bool negative = e.is(AstKind::kUnary) && e.text == "-";
-    const ast::Expr& digits = negative ? *e.items[0] : e;
-    if (digits.is(AstKind::kTrue) || digits.is(AstKind::kFalse)) {
+    if (e.is(AstKind::kTrue) || e.is(AstKind::kFalse)) {
       number.is_bool = true;
-      number.integer = digits.is(AstKind::kTrue);
-    } else if (digits.is(AstKind::kInt)) {
-      RELAXC_TRY(int64_t value, integer_value(source_, digits));
-      number.integer = negative ? -value : value;
-    } else if (digits.is(AstKind::kFloat)) {
+      number.integer = e.is(AstKind::kTrue);
+    } else if (e.is(AstKind::kInt)) {
+      RELAXC_TRY(number.integer, integer_value(source_, e));
+    } else if (e.is(AstKind::kFloat)) {
       number.is_integer = false;
-      number.real = negative ? -float_value(digits) : float_value(digits);
-    } else if (std::optional<double> value = special(digits)) {
+      number.real = float_value(e);
+    } else if (std::optional<double> value = special(e)) {
       number.is_integer = false;
-      number.real = negative ? -*value : *value;
+      number.real = *value;
+    } else if (e.is(AstKind::kUnary) && e.text == "-") {
+      RELAXC_TRY(Number operand, number_of(*e.items[0]));
+      return computed(e, Number{}, operand);
+    } else if (e.is(AstKind::kBinary) && (e.text == "+" || e.text == "-" || e.text == "*" || e.text == "/")) {
+      RELAXC_TRY(Number left, number_of(*e.items[0]));
+      RELAXC_TRY(Number right, number_of(*e.items[1]));
+      return computed(e, left, right);
     } else {
       return source_.error(e.place, Kind::invalid_value, "expected a number, found {}", describe(e));
     }
-    numbers_.push_back(number);
-    return Done{};
+    return number;
+  }
+
+  /// Returns `left` e.text `right`; for a negation, `left` is the integer 0.
+  Result<Number> computed(const ast::Expr& e, const Number& left, const Number& right) {
+    Number out;
+    out.at = &e;
+    out.is_integer = left.is_integer && right.is_integer && e.text != "/";
+    if (out.is_integer) {
+      const int64_t a = left.integer, b = right.integer;
+      bool beyond = e.text == "+"   ? __builtin_add_overflow(a, b, &out.integer)
+                    : e.text == "-" ? __builtin_sub_overflow(a, b, &out.integer)
+                                    : __builtin_mul_overflow(a, b, &out.integer);
+      if (beyond) return source_.error(e.place, Kind::overflow, "the number does not fit 64 bits");
+      return out;
+    }
+    const double a = left.as_real(), b = right.as_real();
+    if (e.text == "/" && b == 0) return source_.error(e.place, Kind::invalid_value, "a division by zero");
+    // 0 - 0.0 would be 0.0, and the negation is -0.0.
+    if (e.is(AstKind::kUnary)) return out.real = -b, out;
+    out.real = e.text == "+" ? a + b : e.text == "-" ? a - b : e.text == "*" ? a * b : a / b;
+    return out;
   }
 
   /// Returns the value of float("inf"), float("nan"), float("-inf") or of the text alone, as TVM prints it; nullopt for

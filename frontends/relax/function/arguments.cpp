@@ -76,6 +76,14 @@ Result<std::vector<relax::Value*>> call_arguments(FunctionParts& fn, const ast::
   return values;
 }
 
+Result<std::vector<relax::Value*>> listed_arguments(FunctionParts& fn, const ast::Expr& list, bool texts) {
+  RELAXC_TRY(std::vector<Value*> values, call_arguments(fn, list, texts));
+  const bool tuple = list.is(AstKind::kCall) && fn.names.path_of(*list.items[0]) == "R.tuple";
+  const bool alone = values.size() == 1 && !list.is_sequence() && !tuple;
+  if (!alone || values[0]->info->as<relax::TupleInfo>() == nullptr) return values;
+  return tuple_fields(fn, values[0], list.place);
+}
+
 Result<std::vector<relax::Value*>> positional_arguments(FunctionParts& fn, const ast::Expr& e, size_t first,
                                                         bool texts) {
   std::vector<Value*> args;

@@ -73,7 +73,7 @@ Result<Term> call_dps(FunctionParts& fn, const ast::Expr& e) {
     return fn.source.error(e.place, Kind::wrong_arity, "R.call_dps takes a shape, a function and its arguments");
   Result<std::vector<arith::Expr>> shape = fn.dims.list(*e.items[1]);
   Result<Term> function = callee(fn, *e.items[2]);
-  Result<std::vector<Value*>> args = call_arguments(fn, *e.items[3]);
+  Result<std::vector<Value*>> args = listed_arguments(fn, *e.items[3]);
   const tir::PrimFunc* called =
       function && function->kind == Term::kGlobal ? fn.scope.prim_func(function->text) : nullptr;
   if (!shape && called != nullptr && args) (void)check_prim_kinds(fn, *called, *args, 1, *e.items[3]);
@@ -107,7 +107,7 @@ Result<Term> call_dps_packed(FunctionParts& fn, const ast::Expr& e) {
   if (named == nullptr || list == nullptr || e.items.size() > 4)
     return fn.source.error(e.place, Kind::wrong_arity, "R.call_dps_packed takes a function, its arguments and out_ty");
   Result<Term> function = callee(fn, *named);
-  Result<std::vector<Value*>> args = call_arguments(fn, *list, true);
+  Result<std::vector<Value*>> args = listed_arguments(fn, *list, true);
   Result<std::vector<Info>> outputs = output_infos(fn, e, 3);
   if (!function || !args || !outputs) return diag.failed();
   if (function->kind == Term::kGlobal)

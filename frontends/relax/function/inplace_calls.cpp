@@ -80,7 +80,7 @@ Result<Term> call_tir_inplace(FunctionParts& fn, const ast::Expr& e) {
     return fn.source.error(e.place, Kind::wrong_arity,
                            "R.call_tir_inplace takes a prim func, its arguments, inplace_indices and out_ty");
   Result<Term> function = callee(fn, *e.items[1]);
-  Result<std::vector<Value*>> args = call_arguments(fn, *e.items[2]);
+  Result<std::vector<Value*>> args = listed_arguments(fn, *e.items[2]);
   Result<std::vector<Info>> outputs = output_infos(fn, e, 4);
   if (!function || !args || !outputs) return diag.failed();
   if (function->kind != Term::kGlobal)

@@ -5,6 +5,7 @@
 #include "frontends/relax/function/calls.h"
 #include "frontends/relax/function/expressions.h"
 #include "frontends/relax/function/values.h"
+#include "frontends/relax/shared/returned_scalar.h"
 #include "frontends/relax/text/literals.h"
 
 namespace relaxc::frontend {
@@ -98,11 +99,8 @@ bool is_of_dims(arith::Expr e) {
 /// Returns the store of what a prim func of scalars returns, if its body is that expression alone; else null. An int64
 /// is a dim where it is called, so it has to be arithmetic of int64.
 const tir::Store* returned(const tir::PrimFunc* prim, size_t scalars) {
-  if (prim == nullptr || prim->params.size() != scalars + 1 || prim->params.back().buffer == nullptr) return nullptr;
-  for (size_t i = 0; i < scalars; ++i)
-    if (prim->params[i].buffer != nullptr) return nullptr;
-  const auto* store = prim->body.as<tir::Store>();
-  if (store == nullptr || store->buffer != prim->params.back().buffer) return nullptr;
+  const tir::Store* store = prim != nullptr ? returned_scalar(*prim, scalars) : nullptr;
+  if (store == nullptr) return nullptr;
   return store->value.dtype() != DType::i(64) || is_of_dims(store->value) ? store : nullptr;
 }
 
@@ -162,7 +160,7 @@ Result<Term> call_tir(FunctionParts& fn, const ast::Expr& e) {
   if (prim == nullptr || list == nullptr || e.items.size() > 5)
     return fn.source.error(e.place, Kind::wrong_arity, "R.call_tir takes a prim func, its arguments and out_ty");
   Result<Term> function = callee(fn, *prim);
-  Result<std::vector<Value*>> args = call_arguments(fn, *list);
+  Result<std::vector<Value*>> args = listed_arguments(fn, *list);
   bool shapes = e.keyword("dtype") != nullptr;
   Result<std::vector<Info>> outputs = shapes ? shaped_outputs(fn, e) : output_infos(fn, e, 3);
   if (!function || !args || !outputs) return fn.diag().failed();

@@ -59,10 +59,9 @@ Result<std::vector<Term>> parts_of(FunctionParts& fn, const Term& term, size_t w
     return fn.source.error(place, Kind::dtype_mismatch, "only a tuple has parts, found {}",
                            term.kind == Term::kValue ? relax::to_string(term.value->info) : "no tuple");
   std::vector<Term> parts(tuple->fields.size());
-  for (size_t i = 0; i < parts.size() && parts.size() == wanted; ++i) {
-    RELAXC_TRY(Value * part, fn.graph.at(place).tuple_get(term.value, static_cast<int64_t>(i)));
-    parts[i] = Term::of(part);
-  }
+  if (parts.size() != wanted) return parts;
+  RELAXC_TRY(std::vector<Value*> fields, tuple_fields(fn, term.value, place));
+  for (size_t i = 0; i < wanted; ++i) parts[i] = Term::of(fields[i]);
   return parts;
 }
 
@@ -196,11 +195,7 @@ Result<std::vector<Value*>> result_values(FunctionParts& fn, const Term& term, P
   const auto* tuple = value->info->as<relax::TupleInfo>();
   if (tuple == nullptr || tuple->fields.size() == 1) return std::vector<Value*>{value};
   if (value->op != nullptr && value->op->kind == relax::OpKind::kTuple) return value->op->operands();
-  for (size_t i = 0; i < tuple->fields.size(); ++i) {
-    RELAXC_TRY(Value * field, fn.graph.at(place).tuple_get(value, static_cast<int64_t>(i)));
-    values.push_back(field);
-  }
-  return values;
+  return tuple_fields(fn, value, place);
 }
 
 Status return_values(FunctionParts& fn, const ast::Stmt& stmt) {

@@ -127,6 +127,14 @@ const std::vector<arith::Expr>* known_dims(FunctionParts& fn, Value& value) {
   return matched->shape ? &*matched->shape : nullptr;
 }
 
+Result<std::vector<Value*>> tuple_fields(FunctionParts& fn, Value* tuple, Place place) {
+  std::vector<Value*> fields(tuple->info->as<relax::TupleInfo>()->fields.size());
+  for (size_t i = 0; i < fields.size(); ++i) {
+    RELAXC_TRY(fields[i], fn.graph.at(place).tuple_get(tuple, static_cast<int64_t>(i)));
+  }
+  return fields;
+}
+
 Term results_of(const relax::Op* op) {
   if (op->results.size() == 1) return Term::of(op->results[0]);
   std::vector<Term> terms;

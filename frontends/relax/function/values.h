@@ -21,6 +21,8 @@ void pin(FunctionParts& fn, relax::Value& value);
 const relax::TensorInfo* matched_info(const FunctionParts& fn, const relax::Value& value);
 /// Returns the dims of a tensor, of a match of it, or new symbols of a parameter; null if they are not known here.
 const std::vector<arith::Expr>* known_dims(FunctionParts& fn, relax::Value& value);
+/// Returns the fields of a value that is a tuple.
+Result<std::vector<relax::Value*>> tuple_fields(FunctionParts& fn, relax::Value* tuple, Place place);
 /// Returns the results of an op: one value, or a sequence.
 Term results_of(const relax::Op* op);
 

@@ -19,13 +19,20 @@ using AstKind = ast::ExprKind;
 
 namespace {
 
+/// How TVM's names of memory of a GPU begin.
+constexpr std::string_view kGpuScopes[] = {"shared", "warp", "wmma.", "m16n8k8.", "metal.", "texture", "tmem"};
+
 Result<tir::Scope> storage_scope(PrimParts& fn, const ast::Expr& e) {
   RELAXC_TRY(std::string text, string_value(fn.source, e, "a scope"));
   if (text == "global" || text.empty()) return tir::Scope::kGlobal;
   if (text == "local") return tir::Scope::kLocal;
   if (text == "weights") return tir::Scope::kWeights;
-  return fn.source.error(e.place, Kind::unsupported, "scope \"{}\" belongs to a GPU; here are \"global\" and \"local\"",
-                         text);
+  // What follows "global." names the pool that the memory is taken from, and all pools are one arena here.
+  if (text.rfind("global.", 0) == 0) return tir::Scope::kGlobal;
+  const bool gpu = std::any_of(std::begin(kGpuScopes), std::end(kGpuScopes),
+                               [&](std::string_view prefix) { return text.rfind(prefix, 0) == 0; });
+  return fn.source.error(e.place, Kind::unsupported, "scope \"{}\" {}; here are \"global\" and \"local\"", text,
+                         gpu ? "belongs to a GPU" : "is not known");
 }
 
 /// Reads a dim of a shape; binds a symbol that is a dim on its own and has no value yet.

@@ -90,8 +90,9 @@ Status check_unsupported(PrimParts& fn, Given& given) {
                      (type->text == "default" || type->text == "auto" || type->text.empty());
   if (!is_none(type) && !known)
     return fn.source.error(type->place, Kind::unsupported, "a buffer's type is \"default\" or \"auto\"");
-  if (!is_none(separators) && !(separators->is_sequence() && separators->items.empty()))
-    return fn.source.error(separators->place, Kind::unsupported, "memory has one axis here; leave axis_separators out");
+  // They divide the dims among the axes of a memory that has several; here it has one, whose order is that of the dims.
+  if (!is_none(separators) && !separators->is_sequence())
+    return fn.source.error(separators->place, Kind::invalid_value, "axis_separators is a list of axes");
   if (!is_none(condition) && !condition->is(AstKind::kTrue) && callee_of(condition) != "T.bool")
     return fn.source.error(condition->place, Kind::unsupported,
                            "an allocation has no condition; write an 'if' around it");

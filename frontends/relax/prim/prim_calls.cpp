@@ -9,6 +9,7 @@
 #include "compiler/tir/visit.h"
 #include "frontends/relax/prim/buffers.h"
 #include "frontends/relax/prim/statements.h"
+#include "frontends/relax/shared/returned_scalar.h"
 #include "frontends/relax/text/call_text.h"
 
 namespace relaxc::frontend {
@@ -132,6 +133,31 @@ Status call_prim_func(PrimParts& fn, const Global& callee, const ast::Expr& call
   prim = fn.scope.prim_func(defined);
   if (prim == nullptr) return fn.diag().failed();  // the callee was refused, which was reported
   return PrimCall(fn, *prim, call, result).run(out);
+}
+
+Result<Scalar> value_of_call(PrimParts& fn, const Global& callee, const ast::Expr& call) {
+  const std::string& defined = callee.definition->text;
+  if (fn.scope.prim_func(defined) == nullptr) (void)fn.scope.read_prim_func(defined);
+  const tir::PrimFunc* prim = fn.scope.prim_func(defined);
+  if (prim == nullptr) return fn.diag().failed();  // the callee was refused, which was reported
+  const size_t count = callee.definition->params.size();
+  const tir::Store* store = returned_scalar(*prim, count);
+  if (store == nullptr) {
+    Failure failure =
+        fn.source.error(call.place, Kind::unsupported,
+                        "'{}' does more than return an expression of scalars, so its call stands alone", defined);
+    fn.source.hint("name its value first, as in value = {}(…)", defined);
+    return failure;
+  }
+  if (call.items.size() != count + 1 || !call.keywords.empty())
+    return fn.source.error(call.place, Kind::wrong_arity, "'{}' takes {} arguments, found {}", defined, count,
+                           call.items.size() - 1);
+  arith::Substitution values;
+  for (size_t i = 0; i < count; ++i) {
+    RELAXC_TRY(arith::Expr value, fn.scalars.value(*call.items[i + 1], prim->params[i].var.dtype()));
+    values.emplace(prim->params[i].var, value);
+  }
+  return Scalar{arith::substitute(store->value, values)};
 }
 
 Result<Scalar> value_or_call(PrimParts& fn, const ast::Expr& e, Suite& out) {

@@ -103,6 +103,7 @@ Result<Scalar> PrimScalars::dim_of(tir::BufferRef buffer, const ast::Expr& e) {
 Result<Scalar> PrimScalars::other_call(const ast::Expr& e, const std::string& given) {
   std::string callee = callee_of(&e);
   const Lanes& lanes = parts_.lanes;
+  if (const Global* prim = called_prim_func(parts_, e)) return value_of_call(parts_, *prim, e);
   if (is_plain(callee)) return external_value(parts_, e);
   if (callee == "T.Broadcast" && lanes.any() && e.items.size() == 3) return read(*e.items[1]);
   if (callee == "T.Ramp" && lanes.any()) {

@@ -27,6 +27,8 @@ const Global* called_prim_func(PrimParts& fn, const ast::Expr& e);
 /// Inlines a call of a prim func. `result` is a buffer of one element for its return value.
 Status call_prim_func(PrimParts& fn, const Global& callee, const ast::Expr& call, Suite& out,
                       tir::BufferRef result = nullptr);
+/// Returns the value of a call within an expression, of a prim func that returns an expression of scalars.
+Result<Scalar> value_of_call(PrimParts& fn, const Global& callee, const ast::Expr& call);
 /// Returns a scalar, or the return value of a prim func that is called here.
 Result<Scalar> value_or_call(PrimParts& fn, const ast::Expr& e, Suite& out);
 
