@@ -20,7 +20,6 @@ sys.path[:0] = [str(Path(__file__).parent)]
 
 try:
     import tvm
-    from tvm import relax
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(SKIPPED)
@@ -28,17 +27,12 @@ except ImportError as error:
 import numpy as np
 from dialect_programs import PROGRAMS
 from operators import CASES, function_name, module
+from reference import machine, numpy_of
 
 # Texts that TVM does not read yet, and why.
 KNOWN = {"reverse_sequence": "a loop variable, int32 in TVM's text, beside an int64 in a select"}
 # Cases whose numbers cannot be compared: TVM's own differ from NumPy's, or order ties otherwise.
 UNCOMPARED = {"multinomial_from_uniform"}
-
-
-def numpy_of(value):
-    if isinstance(value, int):
-        return [np.array(value)]
-    return [value.numpy()] if hasattr(value, "numpy") else [array for item in value for array in numpy_of(item)]
 
 
 def parsed(path):
@@ -50,8 +44,7 @@ def parsed(path):
 
 
 def outputs(mod, name):
-    machine = relax.VirtualMachine(tvm.compile(mod, "llvm"), tvm.cpu())
-    return numpy_of(machine[function_name(name)](*map(tvm.runtime.tensor, CASES[name][1])))
+    return numpy_of(machine(mod)[function_name(name)](*map(tvm.runtime.tensor, CASES[name][1])))
 
 
 def written(folder, name, text):
@@ -69,14 +62,14 @@ def program_findings(folder, name):
     if said:
         return [f"{name}: {said[:300]}"]
     try:
-        machine = relax.VirtualMachine(tvm.compile(parsed(path), "llvm"), tvm.cpu())
+        functions = machine(parsed(path))
     except BaseException as error:
         return [f"{name}: TVM does not read it: {str(error).splitlines()[-1] if str(error) else error!r}"]
     check = subprocess.run([RELAXC, "--check", path], capture_output=True, text=True)
     wrong = [f"{name}: relaxc does not read what it wrote: {check.stderr[:300]}"] if check.returncode else []
     for inputs in runs:
         tensors = [tvm.runtime.tensor(x) if isinstance(x, (np.ndarray, np.generic)) else x for x in inputs]
-        found, expected = numpy_of(machine["main"](*tensors)), reference(*inputs)
+        found, expected = numpy_of(functions["main"](*tensors)), reference(*inputs)
         # float32 sums of less than a hundred terms
         same = len(found) == len(expected) and all(
             np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=1e-5, atol=1e-6) for a, b in zip(found, expected))

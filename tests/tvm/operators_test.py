@@ -1,5 +1,5 @@
-"""operators_test.py RELAXC SOURCE: every operator as TVM prints it, and as TVM lowers it to loops, compiled by relaxc
-and compared with what TVM itself computes.
+"""operators_test.py RELAXC SOURCE [all]: every operator as TVM prints it, and as TVM lowers it to loops, compiled by relaxc
+and compared with what TVM itself computes. LLVM gets its full time with `all`.
 
 Runs where the package apache-tvm is installed (tests/run.sh tries to); elsewhere it says so and is skipped.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 
 SKIPPED = 77
 RELAXC, SOURCE = sys.argv[1:3]
+CODEGEN = "-O1" if "all" in sys.argv[3:] else "--fast-codegen"
 sys.path[:0] = [f"{SOURCE}/bench", str(Path(__file__).parent)]
 
 try:
@@ -24,24 +25,19 @@ except ImportError as error:
 import numpy as np
 import rlx
 from operators import CASES, NOT_LOWERED, function_name, module
-
-
-def numpy_of(value):
-    if hasattr(value, "numpy"):
-        return [value.numpy()]
-    return [array for item in value for array in numpy_of(item)]
+from reference import machine, numpy_of
 
 
 def reference(names):
     """The outputs of each case by TVM's virtual machine."""
-    machine = relax.VirtualMachine(tvm.compile(module(names), "llvm"), tvm.cpu())
-    return {name: numpy_of(machine[function_name(name)](*map(tvm.runtime.tensor, CASES[name][1]))) for name in names}
+    functions = machine(module(names))
+    return {name: numpy_of(functions[function_name(name)](*map(tvm.runtime.tensor, CASES[name][1]))) for name in names}
 
 
 def compiled(mod, folder, stem):
     text, library = Path(folder) / f"{stem}.relax", Path(folder) / f"{stem}.so"
     text.write_text(mod.script())
-    run = subprocess.run([RELAXC, text, "-O1", "-o", library], capture_output=True, text=True)
+    run = subprocess.run([RELAXC, text, CODEGEN, "-o", library], capture_output=True, text=True)
     if run.returncode:
         sys.exit(f"{stem}: relaxc ends with {run.returncode}:\n{run.stderr[:4000]}")
     return rlx.Model(library).functions

@@ -19,12 +19,13 @@ sys.path[:0] = [f"{SOURCE}/bench", str(Path(__file__).parent)]
 
 try:
     import tvm
-    from tvm import relax, tirx
+    from tvm import tirx
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(SKIPPED)
 
 import numpy as np
+import reference
 import rlx
 
 RANDOM = np.random.default_rng(5)
@@ -38,15 +39,10 @@ def array(shape, dtype):
     return np.asarray(RANDOM.uniform(0.5, 2.0, shape)).astype(dtype)
 
 
-def numpy_of(value):
-    return [value.numpy()] if hasattr(value, "numpy") else [array for item in value for array in numpy_of(item)]
-
-
 def relax_outputs(mod, library):
     types = [getattr(param, "ty", None) or param.struct_info for param in mod["main"].params]
     inputs = [array([int(dim) for dim in type_.shape], str(type_.dtype)) for type_ in types]
-    machine = relax.VirtualMachine(tvm.compile(mod, "llvm"), tvm.cpu())
-    expected = numpy_of(machine["main"](*map(tvm.runtime.tensor, inputs)))
+    expected = reference.numpy_of(reference.machine(mod)["main"](*map(tvm.runtime.tensor, inputs)))
     return list(next(iter(rlx.Model(library).functions.values()))(*inputs)), expected
 
 
@@ -67,7 +63,7 @@ def prim_outputs(mod, library, text):
         names = re.findall(r"(\w+): T\.Buffer", head[1])
         value = eval(by_numpy[1], {"np": np}, dict(zip(names, arrays)))  # of a file of this folder
         return found[-1:], [np.asarray(value, arrays[-1].dtype)]
-    compiled = tvm.compile(mod, "llvm")["main"]
+    compiled = reference.compiled(mod)["main"]
     if head[2]:
         return found, [np.array([compiled(*scalars)], head[2])]
     tensors = [tvm.runtime.tensor(one) for one in arrays]
