@@ -10,8 +10,12 @@
 // end where the map does, and the pool's own condition excludes what is outside. Each element is computed as before, so
 // results have the same bits.
 //
+// If the number of rows is open, there are two loops: one over blocks whose windows are all inside of the map, which
+// therefore need no condition, and one over the rows that are left, each a block of its own.
+//
 // Rejected: compute_at, which keeps the map's size and adds a branch before every row that no strategy for reductions
-// understands; and a ring of rows that blocks pass on, which would make them sequential.
+// understands; a ring of rows that blocks pass on, which would make them sequential; and a last block that begins
+// early, for which an image of open height may have too few rows.
 #include "compiler/schedule/primitives/fused_conv_pool_tiling.h"
 
 #include <fmt/format.h>
@@ -51,53 +55,55 @@ Indices subscripts_of(Expr e, BufferRef buffer) {
 
 /// Some rows of the map or of the result, in the loop over blocks.
 struct BlockRows {
-  Expr first;
-  int64_t count = 0;
+  Expr first, count;
 };
+
+/// Blocks of as many rows of the result each.
+struct RowBlocks {
+  Expr number;              ///< for each one of the batch
+  int64_t rows = 1;         ///< of a block
+  Expr before;              ///< rows of the result before the first block
+  Expr covered;             ///< rows of the map that a block needs
+  bool inside_map = false;  ///< whether all of its windows are inside of the map
+};
+
+std::optional<int64_t> known(Expr e) {
+  const int64_t* value = e.constant();
+  return value != nullptr ? std::optional(*value) : std::nullopt;
+}
 
 }  // namespace
 
 class MapWindows {
  public:
-  MapWindows(arith::Context& context, Stmt kernel) : context_(context), build_(context) {
+  MapWindows(const Tree& tree) : context_(tree.context()), facts_(tree.facts()), build_(context_) {
+    Stmt kernel = tree.root();
     for (; kernel.as<tir::Alloc>() != nullptr; kernel = kernel.as<tir::Alloc>()->body)
       temporaries_.push_back(kernel.as<tir::Alloc>()->buffer);
     if (const auto* seq = kernel.as<tir::Seq>()) parts_ = seq->body;
   }
 
-  bool fits() { return collect() && find_pool() && is_known() && keeps_places(); }
+  bool fits() { return collect() && find_pool() && agrees() && keeps_places(); }
   WindowedMap map() const {
-    const int64_t map_rows = dim(map_, row_), bytes = elements(map_) * map_->dtype.bytes();
-    return {dim(result_, row_), map_rows, bytes / map_rows, step_, span_, terms()};
+    const Expr row_bytes = elements(map_, row_) * int64_t{map_->dtype.bytes()};
+    return {known(result_->shape[row_]), known(map_->shape[row_]), known(row_bytes), step_, span_, terms()};
   }
 
-  /// The kernel as a loop over blocks of `count` rows, which must divide the number of rows.
-  Stmt cut(int64_t count, uint32_t& loop) {
-    const WindowedMap map = this->map();
-    const int64_t blocks = map.rows / count, covered = map.rows_read(count), last = map.map_rows - covered;
-    batch_ = context_.var("batch");
-    Var block = context_.var("block"), row_block = context_.var("row_block"), first_row = context_.var("first_row");
-    Expr begin = arith::simplify(row_block * (count * step_) + base_);
-    const bool inside = base_ >= 0 && (blocks - 1) * count * step_ + base_ <= last;
-    const BlockRows of_map{inside ? begin : first_row, covered}, of_result{row_block * count, count};
-    std::vector<BufferRef> scratch;
-    for (BufferRef buffer : temporaries_)
-      scratch.push_back(add_own(buffer, is_of_map(buffer) ? of_map : of_result, false));
-    BufferRef own_result = add_own(result_, of_result, true);
-    std::vector<Stmt> made;
-    for (size_t i = 0; i < nests_.size(); ++i) made.push_back(of_block(nests_[i], i < pool_ ? of_map : of_result));
-    Expr place = batch_ * elements(result_) + of_result.first * strides_of(result_)[row_];
-    Stmt s = build_.view(own_result, result_, arith::simplify(place * int64_t{result_->dtype.bytes()}),
-                         build_.seq(std::move(made)));
-    if (!inside) s = build_.let(first_row, arith::max(context_.index(0), arith::min(begin, context_.index(last))), s);
-    s = build_.let(row_block, arith::simplify(arith::floormod(block, context_.index(blocks))), s);
-    s = build_.let(batch_, arith::simplify(arith::floordiv(block, context_.index(blocks))), s);
-    for (size_t i = scratch.size(); i-- > 0;) s = build_.alloc(scratch[i], s);
-    tir::For over =
-        *build_.loop(block, context_.index(0), arith::simplify(result_->shape[0] * blocks), s).as<tir::For>();
-    over.annotations[kIndependent] = 1;
-    loop = over.id;
-    return make_stmt(context_, std::move(over));
+  /// The kernel as loops over blocks of `count` rows, which must divide the number of rows if that is known.
+  Stmt cut(int64_t count, std::vector<uint32_t>& loops) {
+    const Expr rows = result_->shape[row_], map_rows = map_->shape[row_], zero = context_.index(0);
+    const int64_t covered = (count - 1) * step_ + span_;
+    if (known(rows) && known(map_rows)) {
+      const int64_t blocks = *known(rows) / count, last = *known(map_rows) - map().rows_read(count);
+      const bool inside = base_ >= 0 && (blocks - 1) * count * step_ + base_ <= last;
+      return over({context_.index(blocks), count, zero, context_.index(map().rows_read(count)), inside}, loops);
+    }
+    Expr whole = arith::floordiv(map_rows - (base_ + covered), count * step_) + 1;
+    whole = arith::simplify(arith::max(zero, arith::min(arith::floordiv(rows, count), whole)), facts_);
+    const Expr done = arith::simplify(whole * count, facts_), left = arith::simplify(rows - done, facts_);
+    const Expr few = arith::simplify(arith::min(map_rows, context_.index(span_)), facts_);
+    const Stmt blocks = over({whole, count, zero, context_.index(covered), true}, loops);
+    return build_.seq({blocks, over({left, 1, done, few, false}, loops)});
   }
 
  private:
@@ -105,6 +111,38 @@ class MapWindows {
     BufferRef from, to;
     Expr first;  ///< first row
   };
+
+  Stmt over(const RowBlocks& blocks, std::vector<uint32_t>& loops) {
+    own_.clear();
+    batch_ = context_.var("batch");
+    Var block = context_.var("block"), row_block = context_.var("row_block"), first_row = context_.var("first_row");
+    const Expr first = arith::simplify(row_block * blocks.rows + blocks.before, facts_);
+    const Expr begin = arith::simplify(first * step_ + base_, facts_), last = map_->shape[row_] - blocks.covered;
+    const BlockRows of_map{blocks.inside_map ? begin : first_row, blocks.covered};
+    const BlockRows of_result{first, context_.index(blocks.rows)};
+    arith::Facts facts = facts_;
+    if (blocks.inside_map) facts.assume(arith::le(begin + blocks.covered, map_->shape[row_]));
+    std::vector<BufferRef> scratch;
+    for (BufferRef buffer : temporaries_)
+      scratch.push_back(add_own(buffer, is_of_map(buffer) ? of_map : of_result, false));
+    BufferRef own_result = add_own(result_, of_result, true);
+    std::vector<Stmt> made;
+    for (size_t i = 0; i < nests_.size(); ++i)
+      made.push_back(of_block(nests_[i], i < pool_ ? of_map : of_result, facts));
+    Expr place = batch_ * elements(result_, 0) + first * strides_of(result_)[row_];
+    Stmt s = build_.view(own_result, result_, arith::simplify(place * int64_t{result_->dtype.bytes()}, facts_),
+                         build_.seq(std::move(made)));
+    if (!blocks.inside_map)
+      s = build_.let(first_row, arith::simplify(arith::max(context_.index(0), arith::min(begin, last)), facts_), s);
+    s = build_.let(row_block, arith::simplify(arith::floormod(block, blocks.number), facts_), s);
+    s = build_.let(batch_, arith::simplify(arith::floordiv(block, blocks.number), facts_), s);
+    for (size_t i = scratch.size(); i-- > 0;) s = build_.alloc(scratch[i], s);
+    const Expr all = arith::simplify(result_->shape[0] * blocks.number, facts_);
+    tir::For loop = *build_.loop(block, context_.index(0), all, s).as<tir::For>();
+    loop.annotations[kIndependent] = 1;
+    loops.push_back(loop.id);
+    return make_stmt(context_, std::move(loop));
+  }
 
   bool collect() {
     if (parts_.size() < 2) return false;
@@ -146,11 +184,13 @@ class MapWindows {
       auto by = schedule::step_of(at[row_], iter.var);
       const int64_t* extent = iter.extent.constant();
       none[iter.var] = context_.index(0);
-      if (!by || *by < 0 || (*by > 0 && extent == nullptr)) return false;
-      if (iter.var == axes[row_])
+      if (!by || *by < 0) return false;
+      if (iter.var == axes[row_]) {
         step_ = *by;
-      else if (*by > 0)
+      } else if (*by > 0) {
+        if (extent == nullptr) return false;
         span_ += *by * (*extent - 1);
+      }
     }
     Expr base = arith::simplify(arith::substitute(at[row_], none));
     if (base.constant() == nullptr || step_ == 0) return false;
@@ -158,14 +198,13 @@ class MapWindows {
     return true;
   }
 
-  /// Whether all dims except the batch are constants, and the map has the same batch as the result.
-  bool is_known() const {
-    for (BufferRef buffer : {map_, result_}) {
-      if (buffer->shape.size() != map_->shape.size()) return false;
-      for (size_t d = 1; d < buffer->shape.size(); ++d)
-        if (buffer->shape[d].constant() == nullptr || dim(buffer, d) < 1) return false;
-    }
-    return arith::prove_equal(map_->shape[0], result_->shape[0]);
+  /// Whether the map has as many dims as the result and the same batch, none of them is empty, and windows begin inside
+  /// of the map, if its rows are open.
+  bool agrees() const {
+    for (BufferRef buffer : {map_, result_})
+      if (buffer->shape.size() != map_->shape.size() || known(elements(buffer, 0)).value_or(1) < 1) return false;
+    const bool open = !known(map_->shape[row_]) || !known(result_->shape[row_]);
+    return (base_ >= 0 || !open) && arith::prove_equal(map_->shape[0], result_->shape[0]);
   }
 
   /// Whether nests before the pool compute buffers of the map's shape and the others buffers of the result's, each
@@ -194,16 +233,17 @@ class MapWindows {
                        [&](const Nest& nest) { return nest.store->buffer == buffer; });
   }
 
-  static int64_t dim(BufferRef buffer, size_t axis) { return *buffer->shape[axis].constant(); }
-  /// Elements of one batch entry.
-  static int64_t elements(BufferRef buffer) {
-    int64_t count = 1;
-    for (size_t d = 1; d < buffer->shape.size(); ++d) count *= dim(buffer, d);
-    return count;
+  /// Elements of one batch entry, in all dims but one; `except` 0: in all.
+  Expr elements(BufferRef buffer, size_t except) const {
+    Expr count = context_.index(1);
+    for (size_t d = 1; d < buffer->shape.size(); ++d)
+      if (d != except) count = count * buffer->shape[d];
+    return arith::simplify(count, facts_);
   }
-  static std::vector<int64_t> strides_of(BufferRef buffer) {
-    std::vector<int64_t> strides(buffer->shape.size(), 1);
-    for (size_t d = buffer->shape.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * dim(buffer, d + 1);
+  std::vector<Expr> strides_of(BufferRef buffer) const {
+    std::vector<Expr> strides(buffer->shape.size(), context_.index(1));
+    for (size_t d = buffer->shape.size() - 1; d-- > 0;)
+      strides[d] = arith::simplify(strides[d + 1] * buffer->shape[d + 1], facts_);
     return strides;
   }
 
@@ -223,16 +263,16 @@ class MapWindows {
   /// Replaces `from` in the nests of a block by a buffer for some of its rows, of one batch entry.
   BufferRef add_own(BufferRef from, const BlockRows& rows, bool in_place) {
     std::vector<Expr> shape(from->shape.begin() + 1, from->shape.end());
-    shape[row_ - 1] = context_.index(rows.count);
+    shape[row_ - 1] = rows.count;
     tir::Buffer own = *build_.buffer(from->name + "_rows", from->dtype, std::move(shape));
     if (in_place)
-      for (size_t d = 1; d < from->shape.size(); ++d) own.strides.push_back(context_.index(strides_of(from)[d]));
+      for (size_t d = 1; d < from->shape.size(); ++d) own.strides.push_back(strides_of(from)[d]);
     own_.push_back({from, context_.arena().make<tir::Buffer>(std::move(own)), rows.first});
     return own_.back().to;
   }
 
   /// The nest for the rows of one block.
-  Stmt of_block(const Nest& nest, const BlockRows& rows) {
+  Stmt of_block(const Nest& nest, const BlockRows& rows, arith::Facts facts) {
     const std::vector<Var> axes = own_axes(nest);
     tir::Block block = *nest.block;
     block.id = 0;
@@ -246,7 +286,7 @@ class MapWindows {
       Var axis = context_.var(iter.var.name());
       const bool is_row = iter.var == axes[row_];
       at[iter.var] = is_row ? arith::simplify(rows.first + axis) : Expr(axis);
-      if (is_row) iter.extent = context_.index(rows.count);
+      if (is_row) iter.extent = rows.count;
       tir::For& inner = around.emplace_back(*loop);
       inner.id = context_.next_id() + 1;
       inner.var = context_.var(loop->var.name());
@@ -254,8 +294,10 @@ class MapWindows {
       iter.var = axis, iter.binding = inner.var;
       block.iters.push_back(iter);
     }
-    block.body = moved(block.body, at);
-    if (block.init) block.init = moved(block.init, at);
+    for (const tir::IterVar& iter : block.iters)
+      if (auto extent = known(iter.extent)) facts.bound(iter.var, {0, *extent - 1});
+    block.body = moved(block.body, at, facts);
+    if (block.init) block.init = moved(block.init, at, facts);
     Stmt s = build_.block(std::move(block));
     for (size_t i = around.size(); i-- > 0;) {
       around[i].body = s;
@@ -264,8 +306,8 @@ class MapWindows {
     return s;
   }
 
-  Stmt moved(Stmt s, const arith::Substitution& at) {
-    s = tir::substitute(context_, s, at);
+  Stmt moved(Stmt s, const arith::Substitution& at, const arith::Facts& facts) {
+    s = without_known_conditions(tir::substitute(context_, s, at), facts);
     for (const Own& own : own_)
       s = redirect(context_, s, own.from, own.to, [&](const Indices& from) -> std::optional<Indices> {
         Indices inside(from.begin() + 1, from.end());
@@ -275,7 +317,22 @@ class MapWindows {
     return s;
   }
 
+  /// Removes from selects which conditions hold where the rows of a block are all inside of the map.
+  Stmt without_known_conditions(Stmt s, const arith::Facts& facts) {
+    tir::Rewriter rewriter;
+    rewriter.on_expr = [&](Expr e) {
+      return arith::rewrite(e, [&](Expr node) {
+        const auto* select = node.as<arith::Select>();
+        if (select == nullptr) return node;
+        return context_.select(arith::simplify(select->condition, facts),
+                               without_clamps(select->then_value, select->condition), select->else_value);
+      });
+    };
+    return tir::rewrite(context_, s, rewriter);
+  }
+
   arith::Context& context_;
+  const arith::Facts& facts_;
   tir::Builder build_;
   std::vector<Stmt> parts_;
   std::vector<BufferRef> temporaries_;
@@ -290,24 +347,24 @@ class MapWindows {
 };
 
 std::optional<WindowedMap> windowed_map_of(const Tree& tree) {
-  MapWindows windows(tree.context(), tree.root());
+  MapWindows windows(tree);
   return tree.may_allocate() && windows.fits() ? std::optional(windows.map()) : std::nullopt;
 }
 
 Legal<FusedConvPoolTiling::Facts> FusedConvPoolTiling::legal(const Tree& tree) const {
-  const Facts windows = std::make_shared<MapWindows>(tree.context(), tree.root());
-  RELAXC_REQUIRE(
-      tree.may_allocate() && tree.is_whole() && windows->fits(),
-      "the kernel does not reduce windows of a map of known dims that it computes itself, or has no scratch memory");
-  const int64_t all = windows->map().rows;
-  RELAXC_REQUIRE(rows > 0 && all % rows == 0, fmt::format("{} does not divide the {} rows of the result", rows, all));
+  const Facts windows = std::make_shared<MapWindows>(tree);
+  RELAXC_REQUIRE(tree.may_allocate() && tree.is_whole() && windows->fits(),
+                 "the kernel does not reduce windows of a map that it computes itself, or has no scratch memory");
+  const std::optional<int64_t> all = windows->map().rows;
+  RELAXC_REQUIRE(rows > 0 && (!all || *all % rows == 0),
+                 fmt::format("{} does not divide the {} rows of the result", rows, all.value_or(0)));
   return windows;
 }
 
 FusedConvPoolTiling::Made FusedConvPoolTiling::apply(Tree& tree, const Facts& windows) const {
-  uint32_t loop = 0;
-  tree.set_root(windows->cut(rows, loop));
-  return loop;
+  std::vector<uint32_t> loops;
+  tree.set_root(windows->cut(rows, loops));
+  return loops;
 }
 
 }  // namespace relaxc::schedule

@@ -12,7 +12,8 @@ namespace relaxc::schedule {
 class MapWindows;
 
 /// A reduction of windows of a map that the kernel computes itself becomes a loop over blocks of `rows` rows of the
-/// result, which begin with the rows of the map that they need. Gives the loop.
+/// result, which begin with the rows of the map that they need. Gives the loop, or two if the number of rows is open:
+/// the second is over the rows that are left.
 struct FusedConvPoolTiling {
   static constexpr StepInfo kInfo{
       .name = "fused_conv_pool_tiling",
@@ -23,7 +24,7 @@ struct FusedConvPoolTiling {
   int64_t rows = 1;
   static auto fields(auto& self) { return std::tie(self.rows); }
 
-  using Made = uint32_t;
+  using Made = std::vector<uint32_t>;
   using Facts = std::shared_ptr<MapWindows>;
   Legal<Facts> legal(const Tree& tree) const;
   Made apply(Tree& tree, const Facts& facts) const;
@@ -31,18 +32,17 @@ struct FusedConvPoolTiling {
 
 /// A map that a kernel computes and reduces windows of: what the size of blocks depends on.
 struct WindowedMap {
-  int64_t rows = 0;            ///< of the result
-  int64_t map_rows = 0;        ///< of the map
-  int64_t row_bytes = 0;       ///< of a row of the map, in all channels of one of the batch
-  int64_t step = 0, span = 0;  ///< a row of the result reads `span` rows, `step` further on than the one before
-  double terms = 0;            ///< of what is summed for an element of the map, at most
+  std::optional<int64_t> rows;       ///< of the result; here and below, nothing: open
+  std::optional<int64_t> map_rows;   ///< of the map
+  std::optional<int64_t> row_bytes;  ///< of a row of the map, in all channels of one of the batch
+  int64_t step = 0, span = 0;        ///< a row of the result reads `span` rows, `step` further on than the one before
+  double terms = 0;                  ///< of what is summed for an element of the map, at most
 
-  int64_t map_bytes() const { return map_rows * row_bytes; }
   /// Rows of the map that `count` rows of the result read.
-  int64_t rows_read(int64_t count) const { return std::min((count - 1) * step + span, map_rows); }
+  int64_t rows_read(int64_t count) const { return std::min((count - 1) * step + span, map_rows.value_or(INT64_MAX)); }
 };
 
-/// Nothing: the kernel does not reduce windows of a map of known dims that it computes itself.
+/// Nothing: the kernel does not reduce windows of a map that it computes itself.
 std::optional<WindowedMap> windowed_map_of(const Tree& tree);
 
 }  // namespace relaxc::schedule

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "compiler/schedule/analysis/access.h"
 #include "compiler/schedule/analysis/nest_groups.h"
@@ -18,20 +19,31 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr int64_t kMapShareOfL2 = 2;  ///< heuristic: the rows of a block may take 1 / this of the second level
+// Heuristics: these are not properties of a machine.
+constexpr int64_t kMapShareOfL2 = 2;  ///< the rows of a block may take 1 / this of the second level
+constexpr int64_t kOpenRows = 2;      ///< of a block at most, if the size of the map is open
 
 /// The number of rows such that those of the map fit the second level of cache, in blocks of equal size; 0 if blocks
-/// gain nothing. All tasks together must not need more memory than the map, and recomputing rows of overlapping windows
-/// must not take longer than memory accesses would.
-int64_t rows_of_block(const WindowedMap& map, const Target& target) {
-  if (target.vector_bits == 0 || map.map_bytes() <= target.l2_bytes) return 0;
-  const int64_t most =
-      std::min(target.l2_bytes / kMapShareOfL2, map.map_bytes() / std::max<int64_t>(target.task_slots, 1));
+/// gain nothing. All tasks together must not need more memory than the map.
+int64_t rows_that_fit(const WindowedMap& map, const Target& target) {
+  const int64_t map_bytes = *map.map_rows * *map.row_bytes;
+  if (map_bytes <= target.l2_bytes) return 0;
+  const int64_t most = std::min(target.l2_bytes / kMapShareOfL2, map_bytes / std::max<int64_t>(target.task_slots, 1));
   int64_t found = 0;
-  for (int64_t count = 1; count <= map.rows && map.rows_read(count) * map.row_bytes <= most; ++count)
-    if (map.rows % count == 0) found = count;
+  for (int64_t count = 1; count <= *map.rows && map.rows_read(count) * *map.row_bytes <= most; ++count)
+    if (*map.rows % count == 0) found = count;
+  return found;
+}
+
+/// As many rows as fit or, in a map of open size, `kOpenRows`; 0 if that gains nothing: recomputing rows of overlapping
+/// windows must not take longer than memory accesses would.
+int64_t rows_of_block(const WindowedMap& map, const Target& target) {
+  if (target.vector_bits == 0) return 0;
+  const bool known = map.rows && map.map_rows && map.row_bytes;
+  const int64_t open = map.rows ? std::gcd(*map.rows, kOpenRows) : kOpenRows;
+  const int64_t count = known ? rows_that_fit(map, target) : open;
   const double again = static_cast<double>(std::max<int64_t>(map.span - map.step, 0)) * map.terms;
-  return again <= target.memory_trip_cycles * target.fma_per_cycle * static_cast<double>(found * map.step) ? found : 0;
+  return again <= target.memory_trip_cycles * target.fma_per_cycle * static_cast<double>(count * map.step) ? count : 0;
 }
 
 /// Whether one of the kernel's reductions is a convolution for which Winograd's algorithm would be chosen.
@@ -47,7 +59,7 @@ bool has_winograd(const Draft& draft) {
 
 Legal<int64_t> match_fused_conv_pool_tiling(const Draft& draft) {
   const std::optional<WindowedMap> map = windowed_map_of(draft.tree);
-  RELAXC_FITS(map, "it does not reduce windows of a map of known dims that it computes itself");
+  RELAXC_FITS(map, "it does not reduce windows of a map that it computes itself");
   const int64_t rows = rows_of_block(*map, *draft.target);
   RELAXC_FITS(rows != 0, "the map stays in the cache, or blocks of it gain nothing");
   RELAXC_FITS(!has_winograd(draft), "its convolution uses Winograd, in blocks of its own");
@@ -59,8 +71,9 @@ struct BlocksOfWindows {
 
   std::string text() const { return fmt::format("{} rows of the pool at a time", rows); }
   Legal<> carry_out(Draft& draft) const {
-    RELAXC_STEP(const uint32_t loop, apply(draft.tree, FusedConvPoolTiling{rows}));
-    draft.blocks = {{loop, 0}};
+    RELAXC_STEP(const std::vector<uint32_t> loops, apply(draft.tree, FusedConvPoolTiling{rows}));
+    draft.blocks.clear();
+    for (uint32_t loop : loops) draft.blocks.push_back({loop, 0});
     return Done{};
   }
 };

@@ -3,11 +3,12 @@
 // A map of many channels over a large image leaves the cache before the pool after it reads it, and a pool reads each
 // element about once, so its time is that of memory. In one kernel, a block of rows of the map is computed, and reduced
 // while it is in the cache (schedule/primitives/fused_conv_pool_tiling.h). Nothing is gained if the map stays in the
-// cache anyway, or its size is not known; if sums have so many terms that memory is a small part of their time; or if
-// windows overlap, since a block would recompute rows of the one before it. A kernel of both would then only keep the
-// convolution's operands in memory for longer.
+// cache anyway; if sums have so many terms that memory is a small part of their time; or if windows overlap, since a
+// block would recompute rows of the one before it. A kernel of both would then only keep the convolution's operands in
+// memory for longer. A map of open size is taken to be large: blocks cost little where it is not.
 #include <algorithm>
 
+#include "compiler/plan/storage.h"
 #include "compiler/transform/graph/fusion/grouping.h"
 
 namespace relaxc {
@@ -20,13 +21,15 @@ namespace {
 // Judgement: no property of a machine gives these.
 constexpr double kLeastShareOfMemory = 0.05;  ///< least share of a sum's time at which memory traffic matters
 constexpr double kMostReads = 1.25;           ///< most reads per element of the map, above 1 for windows at borders
+constexpr int64_t kOpenDim = 1024;            ///< assumed for symbols, as far as their bounds allow
 
-/// Returns the elements of one item of the batch; nothing if that is not known.
-std::optional<int64_t> elements_of_one(const Value& value) {
+/// Returns the elements of one item of the batch; nothing if that overflows or depends on data.
+std::optional<int64_t> elements_of_one(const Value& value, const arith::Facts& facts) {
+  const auto assumed = [&](arith::Var var) { return plan::typical(facts, var, kOpenDim); };
   int64_t count = 1;
   for (size_t d = 1; d < value.shape().size(); ++d) {
-    const int64_t* dim = value.shape()[d].constant();
-    if (dim == nullptr || __builtin_mul_overflow(count, *dim, &count)) return std::nullopt;
+    const std::optional<int64_t> dim = arith::evaluate(value.shape()[d], assumed);
+    if (!dim || __builtin_mul_overflow(count, *dim, &count)) return std::nullopt;
   }
   return count;
 }
@@ -55,7 +58,7 @@ void Grouping::try_windows(int32_t pool) {
     return;
   if (std::any_of(nodes_[last].users.begin(), nodes_[last].users.end(), [&](int32_t user) { return user != pool; }))
     return;
-  const int64_t elements = elements_of_one(map).value_or(0);
+  const int64_t elements = elements_of_one(map, facts_).value_or(0);
   const bool leaves_cache = target_.vector_bits != 0 && elements > target_.l2_bytes / map.dtype().bytes();
   if (leaves_cache && reads_once(nodes_[pool], elements) && ends_short_sum(last)) unite(last, pool);
 }
@@ -68,11 +71,11 @@ bool Grouping::is_pool(const Node& node) const {
   const auto other = std::mismatch(from.begin(), from.end(), to.begin(), [](Expr a, Expr b) {
                        return arith::prove_equal(a, b);
                      }).second;
-  return other != to.begin() && other < to.end() - 1 && other->constant() != nullptr && *other->constant() > 1;
+  return other != to.begin() && other < to.end() - 1 && (other->constant() == nullptr || *other->constant() > 1);
 }
 
 bool Grouping::reads_once(const Node& pool, int64_t elements) const {
-  const std::optional<int64_t> taps = terms_of(pool.shape), results = elements_of_one(*pool.op->result());
+  const std::optional<int64_t> taps = terms_of(pool.shape), results = elements_of_one(*pool.op->result(), facts_);
   return taps && results &&
          static_cast<double>(*taps) * static_cast<double>(*results) <= kMostReads * static_cast<double>(elements);
 }
