@@ -14,6 +14,7 @@
 #include <cmath>
 #include <optional>
 
+#include "compiler/schedule/primitives/chunk.h"
 #include "compiler/schedule/primitives/fuse.h"
 #include "compiler/schedule/primitives/reorder.h"
 #include "compiler/schedule/primitives/split.h"
@@ -144,7 +145,7 @@ bool writes_much(const Draft& draft) {
   if (view.terms() > target.memory_store_cycles * target.fma_per_cycle) return false;
   const std::vector<BufferRef> streams = streams_along(draft);
   double bytes = 0;
-  for (BufferRef buffer : streams) bytes += elements_of(buffer) * buffer->dtype.bytes();
+  for (BufferRef buffer : streams) bytes += assumed_elements_of(buffer, draft.tree.facts()) * buffer->dtype.bytes();
   return *rows * static_cast<int64_t>(streams.size()) > kMostTileRows &&
          bytes > kManyCaches * static_cast<double>(target.l2_bytes);
 }
@@ -168,6 +169,28 @@ int64_t length_of_runs(const Draft& draft, uint32_t loop, int64_t unit) {
   return found;
 }
 
+/// The same as `write_in_runs` if the number of columns is open: the last run has fewer.
+Legal<> write_in_open_runs(Draft& draft) {
+  Tree& tree = draft.tree;
+  ReductionForm& form = draft.reduction;
+  const ReductionView view(draft);
+  const auto at = std::find(form.spatial.begin(), form.spatial.end(), form.vector);
+  const int64_t unit = kMostTileVectors * form.lanes, bytes = view.store().buffer->dtype.bytes();
+  const int64_t fit = draft.target->l2_bytes / kRunShare / (static_cast<int64_t>(view.terms()) * bytes);
+  const int64_t length = fit / unit * unit;
+  Loops moved(at, form.spatial.end());
+  if (length < draft.target->memory_run_elements || !can_reorder(tree, moved)) return Done{};
+  RELAXC_STEP(const uint32_t runs, apply(tree, Chunk{form.vector, length}));
+  form.vector = tree.loop(runs).body.as<tir::For>()->id;
+  moved[0] = form.vector;
+  std::rotate(moved.begin(), moved.begin() + 1, moved.end());
+  RELAXC_LEGAL(apply(tree, Reorder{moved}));
+  *at = runs;
+  form.spatial.erase(at + 1, form.spatial.end());
+  form.spatial.insert(form.spatial.end(), moved.begin(), moved.end());
+  return Done{};
+}
+
 /// If sums have so few terms that writing them takes longer than adding, each row of tiles writes a long run of
 /// columns, whose operand stays in the second level of cache.
 Legal<> write_in_runs(Draft& draft) {
@@ -175,7 +198,8 @@ Legal<> write_in_runs(Draft& draft) {
   ReductionForm& form = draft.reduction;
   const ReductionView view(draft);
   auto at = std::find(form.spatial.begin(), form.spatial.end(), form.vector);
-  if (!writes_much(draft) || view.extent(form.vector) == nullptr) return Done{};
+  if (!writes_much(draft)) return Done{};
+  if (view.extent(form.vector) == nullptr) return write_in_open_runs(draft);
   // Short rows that are adjacent in the result make a run together.
   int64_t row = *view.extent(form.vector), inner = 1;
   const bool is_long = row >= draft.target->memory_run_elements;

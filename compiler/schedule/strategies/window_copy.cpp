@@ -45,7 +45,8 @@ constexpr int64_t kShareOfPixels = 8;          ///< a copy with lanes along it m
 constexpr int64_t kShareOfScalars = 2;         ///< likewise, if its scalars are read
 constexpr int64_t kLeastRows = 4;              ///< of a block, approximately
 constexpr int64_t kOpenImageRows = 8;          ///< of a block, if the number of rows is open
-constexpr int64_t kOpenVectors = 4;            ///< of columns, likewise
+constexpr int64_t kOpenVectors = 4;            ///< of columns, likewise,
+constexpr int64_t kMostOpenVectors = 16;       ///< or as many as fit, since vectors at the ends of a row are masked
 constexpr int64_t kOpenRowsOfChannel = 32;     ///< likewise, if each channel has a filter of its own,
 constexpr int64_t kOpenVectorsOfChannel = 16;  ///< so that small maps are one block
 constexpr double kMostOpenTerms = 160;         ///< of a sum: 7x7 of 3 channels, 3x3 of 16
@@ -279,6 +280,10 @@ class WindowQuestions {
     }
     while (rows > 1 && is_large()) rows /= 2;
     while (is_open(vector) && columns > lanes_ && is_large()) columns /= 2;
+    const auto may_be_wider = [&] {
+      return columns < kMostOpenVectors * lanes_ && bytes(cut, rows, vector, columns * 2) <= most;
+    };
+    while (is_open(vector) && !by_channels_ && may_be_wider()) columns *= 2;
     if (cut != 0 && (is_open(cut) || rows < extent(cut))) copy.cut = cut, copy.rows = rows;
     if (is_open(vector)) copy.columns = columns;
     return bytes(cut, rows, vector, columns) <= most;

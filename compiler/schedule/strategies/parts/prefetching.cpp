@@ -10,7 +10,8 @@
 //
 // Maps that do not fit the second level are read side by side, a vector of each channel for a tile. Each vector asks
 // for the line some bytes after it, which must stay in the first level until a later tile reads it: the more channels,
-// the fewer bytes. 1 KiB ahead, as few channels need it, took 1.4 to 1.6 of the time for 32 and 96 channels on a Zen 3.
+// the fewer bytes. Maps of open size are taken to be as large, unless they have so many channels that not a line of
+// each stays. 1 KiB ahead, as few channels need it, took 1.4 to 1.6 of the time for 32 and 96 channels on a Zen 3.
 //
 // Where an image is so small that all that a block of terms reads of it stays in the first level, blocks of terms do
 // more, and nothing is prefetched (sum_blocks.h).
@@ -32,6 +33,13 @@ constexpr double kTileOfL1 = 0.5;     ///< maximum share of the first level for 
 constexpr double kLeastOfAhead = 2;   ///< terms, relative to those ahead of which lines are asked for
 constexpr double kAheadOfL1 = 0.375;  ///< maximum share of the first level for what was asked for and not yet read
 
+/// How far ahead each channel's line may be asked for so that all lines stay in the first level until they are read.
+int64_t bytes_ahead(const Draft& draft) {
+  const Target& target = *draft.target;
+  const double most = kAheadOfL1 * static_cast<double>(target.l1_bytes) / ReductionView(draft).terms();
+  return target.line_bytes == 0 ? 0 : static_cast<int64_t>(most) / target.line_bytes * target.line_bytes;
+}
+
 /// Whether vectors come from channels whose maps do not fit the cache, each read once per row of tiles: there are more
 /// streams than the processor's prefetcher follows.
 bool reads_from_afar(const Draft& draft) {
@@ -40,10 +48,13 @@ bool reads_from_afar(const Draft& draft) {
   if (form.sliding.vector != 0 || form.reduced.size() != 1 || l2 == 0) return false;
   const ReductionView view(draft);
   const Var vector = view.var(form.vector);
+  const bool assumes_large = bytes_ahead(draft) > 0;
   bool found = false;
   for_each_access(view.summed(), [&](const Access& access) {
     if (access.is_store || access.buffer->scope == tir::Scope::kLocal || view.packable_axis(access, vector)) return;
-    const double bytes = elements_of(access.buffer) * access.buffer->dtype.bytes();
+    const double elements =
+        assumes_large ? assumed_elements_of(access.buffer, draft.tree.facts()) : elements_of(access.buffer);
+    const double bytes = elements * access.buffer->dtype.bytes();
     found |= step_of(access.buffer, access.indices, vector) == 1 && bytes >= kFarCaches * static_cast<double>(l2);
   });
   return found;
@@ -104,10 +115,8 @@ Prefetching prefetching_of(const Draft& draft, const TileShape& shape, bool vect
   const Target& target = *draft.target;
   const ReductionForm& form = draft.reduction;
   if (reads_from_afar(draft)) {
-    const double most = kAheadOfL1 * static_cast<double>(target.l1_bytes) / ReductionView(draft).terms();
-    const int64_t lines = static_cast<int64_t>(most) / target.line_bytes;
-    plan.bytes = std::clamp(lines * target.line_bytes, std::min(target.line_bytes, target.prefetch_bytes),
-                            target.prefetch_bytes);
+    plan.bytes =
+        std::clamp(bytes_ahead(draft), std::min(target.line_bytes, target.prefetch_bytes), target.prefetch_bytes);
     return plan;
   }
   if (target.prefetch_terms < 1 || form.reduced.size() != 1 || form.image != 0) return plan;

@@ -301,6 +301,16 @@ double elements_of(BufferRef buffer) {
   return count;
 }
 
+double assumed_elements_of(BufferRef buffer, const arith::Facts& facts) {
+  constexpr int64_t kOpenDim = 256;  // a judgement: an image of this size does not fit a second level of cache
+  const auto assumed = [&](Var var) { return std::min(kOpenDim, facts.range_of(var).upper); };
+  double count = 1;
+  for (size_t d = 0; d < buffer->shape.size(); ++d)
+    if (Expr dim = buffer->shape[d]; d != 0 || dim.constant() != nullptr)
+      count *= static_cast<double>(arith::evaluate(dim, assumed).value_or(kOpenDim));
+  return count;
+}
+
 Legal<> tile_in_registers(Draft& draft) {
   Tree& tree = draft.tree;
   const ReductionForm& form = draft.reduction;
