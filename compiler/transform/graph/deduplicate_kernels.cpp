@@ -9,7 +9,7 @@
 // same except for such numbers become one that takes those that differ as parameters (parameterize_constants.h says
 // which cost nothing there). Operands must be constants in all calls or in none, since constant weights get packed.
 //
-// Long dims that data decides become symbols first (parameterize_constants.h).
+// Computed dims become symbols first (parameterize_constants.h).
 //
 // If only size counts (the option `sizes`), layers that differ in extents share a kernel as well, which takes these as
 // parameters; parameterize_constants.h says what that costs. No tile has such an extent: deduplicate_scheduled_kernels

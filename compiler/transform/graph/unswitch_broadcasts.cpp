@@ -217,17 +217,10 @@ class Unswitching {
 
   /// Returns a condition of the callee's symbols as one of the caller's.
   Expr in_call(const Op& op, Expr condition) const {
-    const tir::PrimFunc& kernel = *module_.find_prim_func(op.callee);
-    std::vector<const Value*> tensors;
-    for (const Value* operand : op.operands())
-      if (operand->info->as<TensorInfo>() != nullptr) tensors.push_back(operand);
-    tensors.push_back(op.result());
-    const std::vector<BufferRef> buffers = analysis::buffer_params(kernel);
+    std::vector<std::vector<Expr>> dims;
+    for (const Value* tensor : tensors_known_before(op)) dims.push_back(tensor->shape());
     arith::Substitution found;
-    for (size_t i = 0; i < tensors.size(); ++i) solve_bare(buffers[i]->shape, tensors[i]->shape(), found);
-    for (size_t i = 0; i < tensors.size(); ++i)
-      for (size_t axis = 0; axis < buffers[i]->shape.size(); ++axis)
-        unify(buffers[i]->shape[axis], tensors[i]->shape()[axis], kernel.symbols, found);
+    solve_symbols(*module_.find_prim_func(op.callee), dims, found);
     return arith::substitute(condition, found);
   }
 

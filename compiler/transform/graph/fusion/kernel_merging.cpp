@@ -1,14 +1,18 @@
 // kernel_merging.cpp: see kernel_merging.h.
 #include "compiler/transform/graph/fusion/kernel_merging.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 
 #include "compiler/arith/visit.h"
 #include "compiler/relax/builder.h"
+#include "compiler/relax/call_symbols.h"
 #include "compiler/tir/builder.h"
 #include "compiler/tir/clone.h"
 #include "compiler/tir/print.h"
@@ -53,16 +57,17 @@ class Merging {
       });
   }
 
-  /// Names long dims, which calls find by their operands. Returns whether a kernel has fewer symbols now.
+  /// Names computed dims, which calls find by their operands. Returns whether a kernel has other symbols now.
   bool name_dims() {
     bool any = false;
     for (tir::PrimFunc* function : module_.prim_funcs()) {
       auto uses = uses_.find(function->name);
       if (!function->is_private || invoked_.count(function->name) != 0 || uses == uses_.end()) continue;
-      if (std::any_of(uses->second.begin(), uses->second.end(),
-                      [](const Op* op) { return op->kind != OpKind::kCallTir; }))
-        continue;
-      std::optional<tir::PrimFunc> named = with_named_dims(module_.context(), *function);
+      const auto may_name = [&](const Op* op) { return op->kind == OpKind::kCallTir && has_symbols(*op, *function); };
+      if (!std::all_of(uses->second.begin(), uses->second.end(), may_name)) continue;
+      std::optional<tir::PrimFunc> named =
+          with_named_dims(module_.context(), *function,
+                          [&](size_t tensor, size_t axis) { return name_of_dim(uses->second, tensor, axis); });
       if (!named) continue;
       *function = std::move(*named);
       any = true;
@@ -94,6 +99,38 @@ class Merging {
   }
 
  private:
+  /// Returns the dims of the tensors that are known before a call; of a tensor of unknown shape, none.
+  static std::vector<std::vector<Expr>> known_dims(const Op& call) {
+    std::vector<std::vector<Expr>> dims;
+    for (const Value* tensor : tensors_known_before(call))
+      dims.push_back(tensor->info->as<TensorInfo>()->shape.value_or(std::vector<Expr>()));
+    return dims;
+  }
+
+  /// Returns whether the dims of the call's tensors decide the symbols of its kernel, so that none of them has to be a
+  /// variable of the caller.
+  static bool has_symbols(const Op& call, const tir::PrimFunc& kernel) {
+    arith::Substitution found;
+    solve_symbols(kernel, known_dims(call), found);
+    return std::all_of(kernel.symbols.begin(), kernel.symbols.end(),
+                       [&](arith::Var symbol) { return found.count(symbol) != 0; });
+  }
+
+  /// The name of a dim has its upper bound and its divisor in all calls, where there are any: schedules depend on them,
+  /// so that kernels which differ in them remain several. Nothing if the dim is not known before a call.
+  static std::optional<std::string> name_of_dim(const std::vector<Op*>& calls, size_t tensor, size_t axis) {
+    int64_t upper = 0, factor = 0;
+    for (const Op* call : calls) {
+      const arith::Facts& facts = call->block->parent->function->facts;
+      const std::vector<std::vector<Expr>> dims = known_dims(*call);
+      if (tensor >= dims.size() || axis >= dims[tensor].size()) return std::nullopt;
+      upper = std::max(upper, arith::bounds(dims[tensor][axis], facts).upper);
+      factor = std::gcd(factor, arith::divisor(dims[tensor][axis], facts));
+    }
+    return "dim" + (upper != INT64_MAX ? fmt::format("_to_{}", upper) : "") +
+           (factor > 1 ? fmt::format("_by_{}", factor) : "");
+  }
+
   static constexpr size_t kMostNumbers = 16;  ///< arguments that one merged kernel may take
 
   struct Similar {

@@ -3,11 +3,13 @@
 // Every occurrence gets a variable of its own, though equal numbers are one node: 131 may be the same bound twice in
 // one layer and two bounds in the next. So expressions are walked as trees, as in their text.
 //
-// Long dims: if a reshape takes its dims from data, a size is a sum of products of selects, of a hundred nodes. Every
-// tensor computed from it has it as a dim, and each kernel computed it again from the symbols that it got: for 91
-// slices of one tensor, which take 20 instructions each, that was a tenth of what LLVM compiled of an SSD. A kernel
-// needs the dim only as one number. If the symbol replaces all uses of the dim's variables, only the range of the
-// number is lost, which is a size.
+// Computed dims: the maps of a network for images of open height are (height + 1) // 2 high, then half of that or 1,
+// and so on. A kernel needs such a dim only as one number. As a symbol, it leaves conditions on borders that simplify:
+// in copies of windows, loads were masked because of bounds that were not proved of max(max((height + 1) // 4, 1) // 2,
+// 1), and a depthwise convolution took twice as long. Layers that differ in nothing else become one kernel. And a dim
+// that comes from data can be a hundred nodes, which each of 91 slices of one tensor computed again, a tenth of what
+// LLVM compiled of an SSD. If the symbol replaces all uses of the dim's variables, only the range of the number is
+// lost, which calls know.
 #include "compiler/transform/graph/fusion/parameterize_constants.h"
 
 #include <fmt/format.h>
@@ -16,6 +18,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/analysis/pattern.h"
 #include "compiler/tir/builder.h"
 #include "compiler/tir/clone.h"
 #include "compiler/tir/visit.h"
@@ -191,12 +194,8 @@ class TakingOutSizes : TakingOut {
   std::set<uint32_t> fixed_;  ///< ids of variables whose numbers were put back; asked for membership only
 };
 
-constexpr size_t kLongDim = 32;  ///< nodes: far more than convolutions and strided slices make of one symbol
-
-bool is_long(Expr dim) {
-  size_t nodes = 0;
-  arith::for_each_node(dim, [&](Expr) { ++nodes; });
-  return nodes >= kLongDim;
+bool is_computed(Expr dim) {
+  return dim.constant() == nullptr && dim.as<arith::VarNode>() == nullptr;
 }
 
 /// Calls `f` with every expression of the kernel, including those in shapes.
@@ -214,13 +213,31 @@ void for_each_expression(const tir::PrimFunc& kernel, const std::function<void(E
   });
 }
 
-/// Returns whether no variable of `dim` is left in the kernel once `symbol` replaces `dim`.
-bool is_all_of_its_variables(const tir::PrimFunc& kernel, Expr dim, arith::Var symbol) {
+/// What replaces expressions of the kernel where `symbol` is `dim`: it replaces n // 2, and half of it n // 4.
+arith::Substitution with_named(const tir::PrimFunc& kernel, Expr dim, arith::Var symbol) {
+  arith::Substitution named{{dim, symbol}};
+  const auto* quotient = dim.as<arith::FloorDiv>();
+  const int64_t* divisor = quotient != nullptr ? quotient->b.constant() : nullptr;
+  if (divisor == nullptr || *divisor <= 0) return named;
+  const auto add = [&](Expr node) {
+    const auto* other = node.as<arith::FloorDiv>();
+    const int64_t* by = other != nullptr && other->a == quotient->a ? other->b.constant() : nullptr;
+    if (by != nullptr && *by > *divisor && *by % *divisor == 0)
+      named.emplace(node, arith::floordiv(symbol, *by / *divisor));
+  };
+  for_each_expression(kernel, [&](Expr e) {
+    if (e) arith::for_each_node(e, add);
+  });
+  return named;
+}
+
+/// Returns whether no variable of `dim` is left in the kernel once it is `named`.
+bool is_all_of_its_variables(const tir::PrimFunc& kernel, Expr dim, const arith::Substitution& named) {
   const std::vector<arith::Var> variables = arith::free_vars(dim);
   bool all = true;
   for_each_expression(kernel, [&](Expr e) {
     if (!e || !all) return;
-    for (arith::Var left : arith::free_vars(arith::substitute(e, {{dim, symbol}})))
+    for (arith::Var left : arith::free_vars(arith::substitute(e, named)))
       all &= std::find(variables.begin(), variables.end(), left) == variables.end();
   });
   return all;
@@ -236,17 +253,23 @@ KernelConstants extract_sizes(arith::Context& context, const tir::PrimFunc& kern
   return TakingOutSizes(context).run(kernel);
 }
 
-std::optional<tir::PrimFunc> with_named_dims(arith::Context& context, const tir::PrimFunc& kernel) {
+std::optional<tir::PrimFunc> with_named_dims(arith::Context& context, const tir::PrimFunc& kernel,
+                                             const NameOfDim& name_of) {
   arith::Substitution named;
-  for (const tir::Param& param : kernel.params) {
-    if (param.buffer == nullptr) continue;
-    for (Expr dim : param.buffer->shape) {
-      if (named.count(dim) != 0 || !is_long(dim)) continue;
-      arith::Var symbol = context.var("dim", DType::index());
-      if (is_all_of_its_variables(kernel, dim, symbol)) named.emplace(dim, symbol);
+  const std::vector<tir::BufferRef> tensors = analysis::buffer_params(kernel);
+  for (size_t i = 0; i < tensors.size(); ++i)
+    for (size_t axis = 0; axis < tensors[i]->shape.size(); ++axis) {
+      const Expr dim = tensors[i]->shape[axis];
+      const auto name = is_computed(dim) && named.count(dim) == 0 ? name_of(i, axis) : std::nullopt;
+      if (!name) continue;
+      const arith::Var symbol = context.var(*name, DType::index());
+      const arith::Substitution replaced = with_named(kernel, dim, symbol);
+      if (is_all_of_its_variables(kernel, dim, replaced)) named.insert(replaced.begin(), replaced.end());
     }
-  }
   if (named.empty()) return std::nullopt;
+  // Other symbols keep their identity: new ones would give sums and products in dims another order than in calls, by
+  // which these find the symbols.
+  for (arith::Var symbol : kernel.symbols) named.emplace(symbol, symbol);
   return tir::clone(context, kernel, named);
 }
 

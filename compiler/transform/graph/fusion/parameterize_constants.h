@@ -1,7 +1,9 @@
 // parameterize_constants.h: numbers in a kernel that may become parameters.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "compiler/tir/prim_func.h"
@@ -26,9 +28,14 @@ KernelConstants extract_constants(arith::Context& context, const tir::PrimFunc& 
 /// and subscripts of buffers in registers. Extracts nothing from a kernel of unusual size.
 KernelConstants extract_sizes(arith::Context& context, const tir::PrimFunc& kernel);
 
-/// Returns a copy of `kernel` with a symbol in place of each long dim of its parameters, whose value a call reads off
-/// the operand. Only for dims whose variables occur nowhere else in the kernel: then no proof gets harder. Nothing if
-/// there is no such dim.
-std::optional<tir::PrimFunc> with_named_dims(arith::Context& context, const tir::PrimFunc& kernel);
+/// The name of the symbol for a dim of one of a kernel's tensors, which are counted from 0; nothing if calls do not
+/// know the dim.
+using NameOfDim = std::function<std::optional<std::string>(size_t tensor, size_t axis)>;
+
+/// Returns a copy of `kernel` with a symbol in place of each dim of its tensors that is computed, whose value a call
+/// reads off the operand. Only for dims whose variables occur nowhere else in the kernel. Nothing if there is no such
+/// dim.
+std::optional<tir::PrimFunc> with_named_dims(arith::Context& context, const tir::PrimFunc& kernel,
+                                             const NameOfDim& name_of);
 
 }  // namespace relaxc

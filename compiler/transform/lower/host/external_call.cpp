@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "compiler/interface/dlpack.h"
+#include "compiler/relax/call_symbols.h"
 #include "compiler/tir/runtime_functions.h"
 #include "compiler/transform/lower/host/op_lowering.h"
 

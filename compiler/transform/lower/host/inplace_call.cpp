@@ -46,24 +46,6 @@ void take_places(HostLowering& host, const Op& op) {
 
 }  // namespace
 
-std::vector<const Value*> placed_operands(const Op& op) {
-  std::vector<const Value*> list(op.operands().begin(), op.operands().end());
-  if (op.kind != OpKind::kCallInplace) return list;
-  const std::vector<int64_t>& indices = op.attrs.ints("inplace_indices");
-  for (size_t i = 0; i < indices.size(); ++i)
-    if (indices[i] >= 0) list[static_cast<size_t>(indices[i])] = op.results[i];
-  return list;
-}
-
-std::vector<Value*> fresh_results(const Op& op) {
-  if (op.kind != OpKind::kCallInplace) return op.results;
-  std::vector<Value*> list;
-  const std::vector<int64_t>& indices = op.attrs.ints("inplace_indices");
-  for (size_t i = 0; i < indices.size(); ++i)
-    if (indices[i] < 0) list.push_back(op.results[i]);
-  return list;
-}
-
 Status call_inplace(HostLowering& host, Op& op) {
   take_places(host, op);
   return op.attrs.flag("external") ? call_external(host, op) : call_tir(host, op);

@@ -76,9 +76,7 @@ class KernelCall {
   void bind_numbers();
   void bind_results();
   /// Returns whether the shape of buffer `i` is known before the call.
-  bool known_before(size_t i) const {
-    return i < tensors_.size() || (i < tensors_.size() + fresh_.size() && op_.binds.empty());
-  }
+  bool known_before(size_t i) const { return i < num_known_; }
 
   HostLowering& host_;
   std::vector<Expr> required_;  ///< conditions on iterations that are guarded before this call
@@ -89,6 +87,7 @@ class KernelCall {
   const tir::PrimFunc* callee_ = nullptr;
   std::vector<const Value*> tensors_;      ///< operands that are tensors
   std::vector<Value*> fresh_;              ///< results with memory of their own
+  size_t num_known_ = 0;                   ///< how many of both have dims that are known before the call
   std::vector<Expr> scalars_;              ///< operands that are scalars, and dims of shapes
   std::vector<std::vector<Expr>> actual_;  ///< dims of operands and results
   arith::Substitution found_;              ///< the callee's scalars and symbols, as expressions of the caller
@@ -106,6 +105,7 @@ void KernelCall::list_operands() {
     else
       for (Expr dim : shapes_.dims(operand->info)) scalars_.push_back(dim);
   }
+  num_known_ = tensors_known_before(op_).size();
   for (const Value* tensor : tensors_) actual_.push_back(shapes_.dims(tensor->info));
   for (const Value* result : fresh_) actual_.push_back(shapes_.dims(result->info));
 }
@@ -127,18 +127,9 @@ Status KernelCall::check_arity() const {
 
 Status KernelCall::solve_symbols() {
   size_t next_scalar = 0;
-  std::vector<BufferRef> formals;
-  for (const tir::Param& param : callee_->params) {
-    if (param.buffer != nullptr)
-      formals.push_back(param.buffer);
-    else
-      found_.emplace(param.var, arith::cast(param.var.dtype(), scalars_[next_scalar++]));
-  }
-  for (size_t i = 0; i < formals.size(); ++i)
-    if (known_before(i)) solve_bare(formals[i]->shape, actual_[i], found_);
-  for (size_t i = 0; i < formals.size(); ++i)
-    for (size_t axis = 0; known_before(i) && axis < formals[i]->shape.size() && axis < actual_[i].size(); ++axis)
-      unify(formals[i]->shape[axis], actual_[i][axis], callee_->symbols, found_);
+  for (const tir::Param& param : callee_->params)
+    if (param.buffer == nullptr) found_.emplace(param.var, arith::cast(param.var.dtype(), scalars_[next_scalar++]));
+  relax::solve_symbols(*callee_, {actual_.begin(), actual_.begin() + static_cast<std::ptrdiff_t>(num_known_)}, found_);
   for (Var symbol : callee_->symbols) {
     if (found_.count(symbol) != 0) continue;
     if (!symbols_.in_scope(symbol))

@@ -44,10 +44,6 @@ Status open_object(HostLowering& host, relax::Op& op);
 
 // inplace_call.cpp: calls that write a result to the memory of an operand.
 Status call_inplace(HostLowering& host, relax::Op& op);
-/// Returns the operands that a call passes; where one is overwritten, the result in its memory.
-std::vector<const relax::Value*> placed_operands(const relax::Op& op);
-/// Returns the results that overwrite no operand.
-std::vector<relax::Value*> fresh_results(const relax::Op& op);
 
 // function_call.cpp
 Status call_function(HostLowering& host, relax::Op& op);
