@@ -4,6 +4,9 @@
 // names that are identifiers come first, so that they never change because of another name; then the others in their
 // order, with a number if a name is taken. A field must differ from the header's macros (`digits_run` is one), and from
 // all global names: C++ would find the field instead.
+//
+// The identifiers are kept in the object. Made anew for each entry that asks for its own, they took the square of the
+// number of entries.
 #include <algorithm>
 #include <functional>
 
@@ -58,25 +61,13 @@ std::set<std::string> own_names(const Object& object) {
   return names;
 }
 
-Candidate field(const std::string& name, const char* role, size_t index, std::string& identifier,
-                std::set<std::string>& taken) {
-  return {name, role, index, [&identifier, &taken](const std::string& chosen) {
-            identifier = chosen;
-            return taken.insert(chosen).second;
-          }};
-}
-
-}  // namespace
-
-GlobalIdentifiers global_identifiers(const Object& object) {
-  GlobalIdentifiers made{std::vector<std::string>(object.entries.size()),
-                         std::vector<std::string>(object.public_prim_funcs.size())};
+void assign_global_identifiers(Object& object) {
   std::set<std::string> taken = own_names(object);
   std::vector<Candidate> candidates;
   for (size_t i = 0; i < object.entries.size(); ++i) {
-    const Entry& entry = object.entries[i];
-    auto take = [&made, &object, &entry, &taken, i](const std::string& name) {
-      made.entries[i] = name;
+    Entry& entry = object.entries[i];
+    auto take = [&object, &entry, &taken](const std::string& name) {
+      entry.identifier = name;
       return take_all(names_of_entry(prefix_of(object, name), entry), taken);
     };
     if (entry.name == "main")
@@ -84,64 +75,78 @@ GlobalIdentifiers global_identifiers(const Object& object) {
     else
       candidates.push_back({entry.name, "function", i, take});
   }
-  for (size_t i = 0; i < object.public_prim_funcs.size(); ++i)
-    candidates.push_back(
-        {object.public_prim_funcs[i].name, "function", i, [&made, &object, &taken, i](const auto& name) {
-           made.public_prim_funcs[i] = name;
-           std::vector<std::string> own{object.name + "_" + name};
-           if (!object.public_prim_funcs[i].arena.empty())
-             for (const char* more : {"_arena", "_arena_bytes"}) own.push_back(own.front() + more);
-           return take_all(own, taken);
-         }});
+  for (size_t i = 0; i < object.public_prim_funcs.size(); ++i) {
+    PublicPrimFunc& function = object.public_prim_funcs[i];
+    candidates.push_back({function.name, "function", i, [&object, &function, &taken](const std::string& name) {
+                            function.identifier = name;
+                            std::vector<std::string> own{object.name + "_" + name};
+                            if (!function.arena.empty())
+                              for (const char* more : {"_arena", "_arena_bytes"}) own.push_back(own.front() + more);
+                            return take_all(own, taken);
+                          }});
+  }
   assign(candidates);
-  return made;
 }
+
+/// The names that the fields of one entry must not have: the global ones, and those of its other fields.
+class FieldNames {
+ public:
+  explicit FieldNames(const std::set<std::string>& globals) : globals_(globals) {}
+
+  bool take(const std::string& name) { return globals_.count(name) == 0 && own_.insert(name).second; }
+
+ private:
+  const std::set<std::string>& globals_;
+  std::set<std::string> own_;
+};
+
+Candidate field(const std::string& name, const char* role, size_t index, std::string& identifier, FieldNames& taken) {
+  return {name, role, index, [&identifier, &taken](const std::string& chosen) {
+            identifier = chosen;
+            return taken.take(chosen);
+          }};
+}
+
+void assign_fields(Entry& entry, const std::set<std::string>& globals) {
+  FieldNames taken(globals);
+  std::vector<Candidate> tensors, sizes, symbols;
+  for (size_t i = 0; i < entry.inputs.size(); ++i)
+    tensors.push_back(field(entry.inputs[i].name, "input", i, entry.inputs[i].identifier, taken));
+  for (size_t i = 0; i < entry.outputs.size(); ++i)
+    tensors.push_back(field(entry.outputs[i].name, "output", i, entry.outputs[i].identifier, taken));
+  assign(tensors);
+  for (size_t i = 0; i < entry.outputs.size(); ++i)
+    if (Tensor& output = entry.outputs[i]; output.data_dependent)
+      sizes.push_back(field(output.identifier + "_dims", "dim", i, output.dims_identifier, taken));
+  assign(sizes);
+  for (size_t i = 0; i < entry.symbols.size(); ++i) {
+    Symbol& symbol = entry.symbols[i];
+    symbols.push_back(field(is_long_dim(symbol.name) ? "" : symbol.name, "dim", i, symbol.identifier, taken));
+  }
+  assign(symbols);
+}
+
+}  // namespace
 
 std::set<std::string> global_names(const Object& object) {
   std::set<std::string> names = own_names(object);
-  GlobalIdentifiers identifiers = global_identifiers(object);
-  for (size_t i = 0; i < object.entries.size(); ++i) {
-    std::vector<std::string> own = names_of_entry(prefix_of(object, identifiers.entries[i]), object.entries[i]);
+  for (const Entry& entry : object.entries) {
+    std::vector<std::string> own = names_of_entry(prefix_of(object, entry.identifier), entry);
     names.insert(own.begin(), own.end());
   }
-  for (const std::string& function : identifiers.public_prim_funcs) names.insert(object.name + "_" + function);
+  for (const PublicPrimFunc& function : object.public_prim_funcs) names.insert(object.name + "_" + function.identifier);
   return names;
 }
 
 void assign_identifiers(Object& object) {
+  assign_global_identifiers(object);
   const std::set<std::string> globals = global_names(object);
-  for (Entry& entry : object.entries) {
-    std::set<std::string> taken = globals;
-    std::vector<Candidate> candidates;
-    for (size_t i = 0; i < entry.inputs.size(); ++i)
-      candidates.push_back(field(entry.inputs[i].name, "input", i, entry.inputs[i].identifier, taken));
-    for (size_t i = 0; i < entry.outputs.size(); ++i)
-      candidates.push_back(field(entry.outputs[i].name, "output", i, entry.outputs[i].identifier, taken));
-    assign(candidates);
-  }
+  for (Entry& entry : object.entries) assign_fields(entry, globals);
 }
 
 bool is_long_dim(std::string_view name) {
   constexpr size_t kSignificant = 63;
   return name.size() > kSignificant;
-}
-
-DimIdentifiers dim_identifiers(const Object& object, const Entry& entry) {
-  DimIdentifiers made{std::vector<std::string>(entry.symbols.size()), std::vector<std::string>(entry.outputs.size())};
-  std::set<std::string> taken = global_names(object);
-  for (const auto* tensors : {&entry.inputs, &entry.outputs})
-    for (const Tensor& tensor : *tensors) taken.insert(tensor.identifier);
-  std::vector<Candidate> sizes, symbols;
-  for (size_t i = 0; i < entry.outputs.size(); ++i)
-    if (entry.outputs[i].data_dependent)
-      sizes.push_back(field(entry.outputs[i].identifier + "_dims", "dim", i, made.outputs[i], taken));
-  for (size_t i = 0; i < entry.symbols.size(); ++i) {
-    const std::string& name = entry.symbols[i].name;
-    symbols.push_back(field(is_long_dim(name) ? "" : name, "dim", i, made.symbols[i], taken));
-  }
-  assign(sizes);
-  assign(symbols);
-  return made;
 }
 
 }  // namespace relaxc::interface

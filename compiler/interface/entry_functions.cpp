@@ -227,7 +227,7 @@ class TypedCall {
 const EntryFunctions::Arguments& EntryFunctions::arguments(const Entry& entry) {
   Arguments& made = arguments_.emplace_back();
   made.name = entry_prefix(object_, entry) + "args";
-  made.fields = call_fields(object_, entry);
+  made.fields = call_fields(entry);
   for (const CallField& field : made.fields)
     made.layout.push_back(
         {field.name, field.kind == CallField::kSymbol ? tir::FieldKind::kI64 : tir::FieldKind::kPointer});
@@ -295,7 +295,7 @@ BufferRef checked_arena(EntrySteps& s, const PublicPrimFunc& function, BufferRef
 tir::PrimFunc EntryFunctions::public_function(const PublicPrimFunc& named) {
   const tir::PrimFunc& called = function_named(object_, named.callee());
   tir::PrimFunc function;
-  function.name = public_symbol(object_, named.name);
+  function.name = public_symbol(object_, named);
   EntrySteps steps(context_, function);
   function.c_function->is_global = function.c_function->ties_runtime = true;
   BufferRef context = steps.records_param("context", described(Record::kContext));
@@ -334,7 +334,7 @@ std::optional<tir::PrimFunc> EntryFunctions::public_arena_bytes(const PublicPrim
   if (named.arena.empty() || named.arena_bytes != UINT64_MAX) return std::nullopt;
   const tir::PrimFunc& called = function_named(object_, named.arena);
   tir::PrimFunc function;
-  function.name = public_symbol(object_, named.name) + "_arena_bytes";
+  function.name = public_symbol(object_, named) + "_arena_bytes";
   EntrySteps steps(context_, function);
   function.c_function->is_global = function.c_function->ties_runtime = true;
   std::vector<Argument> args;

@@ -30,7 +30,7 @@ class Header {
     macros_ = global_names(object);
     for (const External& external : object.externals) macros_.insert(external.name);
     for (const Entry& entry : object.entries)
-      for (const CallField& field : call_fields(object, entry)) macros_.insert(field.name);
+      for (const CallField& field : call_fields(entry)) macros_.insert(field.name);
   }
 
   std::string run() {
@@ -128,9 +128,8 @@ class Header {
 
   void find_long_dims(const Entry& entry) {
     long_dims_.clear();
-    DimIdentifiers dims = dim_identifiers(object_, entry);
-    for (size_t i = 0; i < entry.symbols.size(); ++i)
-      if (is_long_dim(entry.symbols[i].name)) long_dims_.emplace_back(entry.symbols[i].name, dims.symbols[i]);
+    for (const Symbol& symbol : entry.symbols)
+      if (is_long_dim(symbol.name)) long_dims_.emplace_back(symbol.name, symbol.identifier);
     // Longer names are replaced first, since a name may be a part of another.
     std::stable_sort(long_dims_.begin(), long_dims_.end(),
                      [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
@@ -183,11 +182,10 @@ class Header {
     auto indices = [&](const char* role, const std::string& name, size_t i) {
       define(macro + role + capitals(name), std::to_string(i));
     };
-    DimIdentifiers dims = dim_identifiers(object_, entry);
     for (size_t i = 0; i < entry.inputs.size(); ++i) indices("INPUT_", entry.inputs[i].identifier, i);
     for (size_t i = 0; i < entry.outputs.size(); ++i) indices("OUTPUT_", entry.outputs[i].identifier, i);
     for (size_t i = 0; i < entry.pools.size(); ++i) indices("POOL_", entry.pools[i].name, i);
-    for (size_t i = 0; i < entry.symbols.size(); ++i) indices("SYMBOL_", dims.symbols[i], i);
+    for (size_t i = 0; i < entry.symbols.size(); ++i) indices("SYMBOL_", entry.symbols[i].identifier, i);
     line("");
   }
 
@@ -218,7 +216,7 @@ class Header {
       print_open_arena(entry, prefix);
     for (const Pool& pool : entry.pools)
       print_memory("the pool " + pool.name, prefix + "pool_" + pool.name, pool.bytes, entry.arena_align);
-    const std::vector<CallField> fields = call_fields(object_, entry);
+    const std::vector<CallField> fields = call_fields(entry);
     print_args(entry, prefix, fields);
     print_run(entry, prefix);
     const bool values = std::any_of(entry.symbols.begin(), entry.symbols.end(), is_value);
@@ -338,7 +336,7 @@ class Header {
       if (param.var.dtype().is_index()) sizes += "int64_t " + name + ", ";
     }
     for (const arith::Var& symbol : function->symbols) sizes += "int64_t " + add("int64_t ", symbol.name()) + ", ";
-    const std::string symbol = public_symbol(object_, named.name);
+    const std::string symbol = public_symbol(object_, named);
     if (!named.arena.empty()) print_public_arena(named, symbol, sizes);
     line("/* The prim func {}; {}. */", comment_text(named.name),
          named.arena.empty() ? "the context may be NULL unless it calls external functions"

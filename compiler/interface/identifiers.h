@@ -27,24 +27,13 @@ bool is_function_name(std::string_view name);
 /// comment, without trigraphs and backslashes.
 std::string comment_text(std::string_view name);
 
-/// Sets the identifiers of all tensors, which depend on the object's name and on each other. Names that are identifiers
-/// keep them; where others coincide, the later ones get a number.
+/// Sets all identifiers in `object`: of entries and public prim funcs, tensors, their dims and symbols. They depend on
+/// the object's name and on each other. Names that are identifiers keep them; where others coincide, the later ones get
+/// a number.
 void assign_identifiers(Object& object);
 
 /// Returns whether the name of a dim is longer than C distinguishes in a file (63 characters, C99 5.2.4.1). Exporters
 /// make such names from expressions; C names the dim by its position, and a comment of the header describes it.
 bool is_long_dim(std::string_view name);
-/// For each symbol the name of its field or macro, and for each output the name of the field of its dims; by the rules
-/// of `assign_identifiers`, and different from all tensors' identifiers.
-struct DimIdentifiers {
-  std::vector<std::string> symbols, outputs;
-};
-DimIdentifiers dim_identifiers(const Object& object, const Entry& entry);
-
-/// The parts of global names for entries and public prim funcs, in the object's order; "" for the entry "main".
-struct GlobalIdentifiers {
-  std::vector<std::string> entries, public_prim_funcs;
-};
-GlobalIdentifiers global_identifiers(const Object& object);
 
 }  // namespace relaxc::interface

@@ -89,7 +89,8 @@ class Declarations {
     line("}} from \"./relax_rt.mjs\";");
     line("import type {{ InWorker }} from \"./relax_rt_threads.mjs\";");
     line("export {{ RelaxError }} from \"./relax_rt.mjs\";\n");
-    std::vector<std::string> names = global_identifiers(object_).entries;
+    std::vector<std::string> names;
+    for (const Entry& entry : object_.entries) names.push_back(entry.identifier);
     for (size_t i = 0; i < names.size(); ++i) {
       const std::string prefix = names[i].empty() ? "Main" : names[i] + "_";
       RELAXC_DO(record(object_.entries[i].inputs, prefix + "Inputs", &Declarations::input_type));

@@ -23,14 +23,16 @@ struct Symbol {
   std::string name;
   int64_t lower = 0, upper = INT64_MAX, multiple_of = 1;
   int32_t tensor = -1, axis = -1;  ///< the input dim that is its value; -1: Entry::values reads it from data
+  std::string identifier = {};     ///< of its field or macro, different from all other fields
 };
 
 using tir::Quantization;  // an rlx_quant
 
 /// An rlx_tensor_spec.
 struct Tensor {
-  std::string name;        ///< the model's name for it
-  std::string identifier;  ///< the C identifier made of it, unique among the entry's inputs and outputs
+  std::string name;             ///< the model's name for it
+  std::string identifier;       ///< the C identifier made of it, unique among the entry's inputs and outputs
+  std::string dims_identifier;  ///< the field of its dims, if it is a data-dependent output
   enum Kind : uint8_t { kTensor, kShape, kScalar, kString, kSequence, kOptional, kMap, kHandle } kind = kTensor;
   DType dtype;
   std::vector<int64_t> dims;          ///< >= 0: static; -1-k: symbol k; INT64_MIN: derived or data-dependent
@@ -61,6 +63,7 @@ struct Pool {
 ///           the symbols
 struct Entry {
   std::string name;
+  std::string identifier;  ///< its part of global names; "" of "main"
   std::vector<Tensor> inputs, outputs;
   std::vector<Symbol> symbols;
   std::vector<std::string> nodes;  ///< by the numbers that calls and guards have: names of kernels, and of what failed
@@ -82,6 +85,7 @@ struct PublicPrimFunc {
   /// empty.
   std::string with_arena = {}, arena = {};
   uint64_t arena_bytes = UINT64_MAX;  ///< the arena's size, if it is constant
+  std::string identifier = {};        ///< its part of global names
 
   /// The prim func that implements it.
   const std::string& callee() const { return with_arena.empty() ? name : with_arena; }

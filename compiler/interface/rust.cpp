@@ -74,7 +74,7 @@ class Module {
       print_memory(prefix + "pool_" + pool.name, pool.bytes, entry.arena_align);
     }
     line("#[repr(C)]\npub struct {}args {{", prefix);
-    std::vector<CallField> all = call_fields(object_, entry);
+    std::vector<CallField> all = call_fields(entry);
     for (const CallField& field : all)
       line("    pub {}: {},", rust_name(field.name, names_of(all)), type_of(entry, field));
     if (all.empty()) line("    pub unused: u8,");
@@ -108,7 +108,7 @@ class Module {
       else if (&param != arena)
         add(param.buffer->name, "*mut " + rust_type(param.buffer->dtype), false);
     for (const arith::Var& symbol : (*function)->symbols) add(symbol.name(), "i64", true);
-    const std::string symbol = public_symbol(object_, named.name);
+    const std::string symbol = public_symbol(object_, named);
     const bool is_fixed = named.arena_bytes != UINT64_MAX;
     if (arena != nullptr && is_fixed) {
       constant(capitals(symbol) + "_ARENA_BYTES", named.arena_bytes);

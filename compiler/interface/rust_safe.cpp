@@ -26,7 +26,7 @@ class SafeEntry {
       : object_(object), entry_(object.entries[index]), index_(index), unsafe_extern_(unsafe_extern) {
     for (const Tensor& tensor : entry_.inputs) taken_.insert(tensor.identifier);
     for (const Tensor& tensor : entry_.outputs) taken_.insert(tensor.identifier);
-    for (const std::string& name : dim_identifiers(object, entry_).symbols) dims_.push_back(rust_name(name, taken_));
+    for (const Symbol& symbol : entry_.symbols) dims_.push_back(rust_name(symbol.identifier, taken_));
   }
 
   std::string run() {
@@ -238,14 +238,14 @@ std::string rust_safe_module(const Object& object, bool unsafe_extern) {
   std::string out = fmt::format("// Safe calls of the model {}. Written by relaxc; changes are lost.\n", object.name);
   const std::string attributes =
       "#[allow(non_snake_case, non_camel_case_types, dead_code, unused_imports, unused_mut, unused_variables)]\n";
-  const std::vector<std::string> names = global_identifiers(object).entries;
-  std::set<std::string> taken(names.begin(), names.end());
-  taken.insert("main");
+  std::set<std::string> taken{"main"};
+  for (const Entry& entry : object.entries) taken.insert(entry.identifier);
   for (size_t i = 0; i < object.entries.size(); ++i) {
     const std::string text = SafeEntry(object, i, unsafe_extern).run();
-    const std::string name = names[i].empty() ? "main" : module_name(names[i], taken);
+    const std::string& own = object.entries[i].identifier;
+    const std::string name = own.empty() ? "main" : module_name(own, taken);
     out += attributes + "pub mod " + name + " {\n" + text + "}\n";
-    if (names[i].empty()) out += "#[allow(unused_imports)]\npub use self::main::*;\n";
+    if (own.empty()) out += "#[allow(unused_imports)]\npub use self::main::*;\n";
   }
   return out;
 }

@@ -37,27 +37,22 @@ bool has_derived_dims(const Entry& entry) {
   return false;
 }
 
-std::vector<CallField> call_fields(const Object& object, const Entry& entry) {
+std::vector<CallField> call_fields(const Entry& entry) {
   std::vector<CallField> fields;
-  DimIdentifiers dims = dim_identifiers(object, entry);
   auto add = [&](CallField::Kind kind, size_t index, const std::string& name) {
     fields.push_back({kind, static_cast<uint32_t>(index), name});
   };
   for (size_t i = 0; i < entry.inputs.size(); ++i) add(CallField::kInput, i, entry.inputs[i].identifier);
   for (size_t i = 0; i < entry.outputs.size(); ++i) add(CallField::kOutput, i, entry.outputs[i].identifier);
   for (size_t i = 0; i < entry.outputs.size(); ++i)
-    if (entry.outputs[i].data_dependent) add(CallField::kOutputDims, i, dims.outputs[i]);
+    if (entry.outputs[i].data_dependent) add(CallField::kOutputDims, i, entry.outputs[i].dims_identifier);
   for (size_t i = 0; i < entry.symbols.size(); ++i)
-    if (!is_value(entry.symbols[i])) add(CallField::kSymbol, i, dims.symbols[i]);
+    if (!is_value(entry.symbols[i])) add(CallField::kSymbol, i, entry.symbols[i].identifier);
   return fields;
 }
 
 std::string entry_prefix(const Object& object, const Entry& entry) {
-  GlobalIdentifiers names = global_identifiers(object);
-  for (size_t i = 0; i < object.entries.size(); ++i)
-    if (object.entries[i].name == entry.name && !names.entries[i].empty())
-      return object.name + "_" + names.entries[i] + "_";
-  return object.name + "_";
+  return object.name + "_" + entry.identifier + (entry.identifier.empty() ? "" : "_");
 }
 
 std::string run_symbol(const Object& object, const Entry& entry) {
@@ -68,11 +63,8 @@ std::string arena_symbol(const Object& object, const Entry& entry) {
   return entry_prefix(object, entry) + "arena_bytes_" + hex(object.interface_hash);
 }
 
-std::string public_symbol(const Object& object, const std::string& name) {
-  GlobalIdentifiers names = global_identifiers(object);
-  for (size_t i = 0; i < object.public_prim_funcs.size(); ++i)
-    if (object.public_prim_funcs[i].name == name) return object.name + "_" + names.public_prim_funcs[i];
-  RELAXC_UNREACHABLE();
+std::string public_symbol(const Object& object, const PublicPrimFunc& function) {
+  return object.name + "_" + function.identifier;
 }
 
 }  // namespace relaxc::interface

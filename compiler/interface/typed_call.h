@@ -24,7 +24,7 @@ struct CallField {
 };
 
 /// Returns the inputs, outputs, dims of data-dependent outputs, then the symbols that are not read from data.
-std::vector<CallField> call_fields(const Object& object, const Entry& entry);
+std::vector<CallField> call_fields(const Entry& entry);
 
 /// Returns the prefix of the entry's names: "model_", or "model_other_" for an entry that is not called main.
 std::string entry_prefix(const Object& object, const Entry& entry);
@@ -34,7 +34,7 @@ std::string run_symbol(const Object& object, const Entry& entry);
 /// Returns the symbol of the function in a dynamic entry's size macro: `int32_t f(int64_t symbols…, uint64_t* bytes)`.
 std::string arena_symbol(const Object& object, const Entry& entry);
 /// Returns the symbol of a public prim func.
-std::string public_symbol(const Object& object, const std::string& name);
+std::string public_symbol(const Object& object, const PublicPrimFunc& function);
 
 /// Returns the names at file scope, macros included, that the header and the object define; definitions of the program
 /// for the object must have other names.

@@ -293,7 +293,7 @@ class Extremes {
     Result<std::unique_ptr<api::Artifact>> compiled = api::compile_to_files(options, diag);
     std::cerr << render(diag);
     if (!compiled) return nullptr;
-    typed.fields = interface::call_fields((*compiled)->object, (*compiled)->object.entries.at(0));
+    typed.fields = interface::call_fields((*compiled)->object.entries.at(0));
     std::string library = folder_.file(name + ".so");
     if (!options_.c_compiler.empty() && !compile_c(options.output, library)) return nullptr;
     std::unique_ptr<LoadedModel> model = LoadedModel::open(library, name, fault);

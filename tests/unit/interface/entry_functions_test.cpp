@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "compiler/interface/identifiers.h"
 #include "compiler/tir/evaluator.h"
 #include "compiler/tir/print.h"
 #include "compiler/tir/verify.h"
@@ -34,6 +35,7 @@ class Model {
     e.inputs = {tensor("x", {-1})}, e.outputs = {tensor("y", {2})};
     e.symbols = {{"n", 2, 10, 2, 0, 0}};
     e.pools = {{"none", 0}, {"fast", 32}};
+    assign_identifiers(object);
   }
 
   tir::RunStatus run(const tir::PrimFunc& function, std::vector<void*> buffers, std::vector<int64_t> scalars = {}) {

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "compiler/interface/identifiers.h"
 #include "rlx_internal.h"
 
 namespace relaxc::interface {
@@ -32,6 +33,7 @@ struct Described {
     in.quant = Quantization{-1, {0.5F}, {-3}}, in.strided = true;
     out.name = out.identifier = "y", out.dtype = DType::f(32), out.dims = {2}, out.dim_text = {"2"};
     e.inputs = {in}, e.outputs = {out};
+    assign_identifiers(object);
     EntryFunctions made(object);
     CodeFacts facts{"there", [](const std::string& name) { return name == "values"; }};
     tables = object_tables(object, made, facts);

@@ -82,7 +82,7 @@ void write(const std::string& path, Object& object) {
   for (Entry& entry : without_pools.entries) entry.pools.clear();
   std::ofstream(path + "_safe.rs") << rust_safe_module(without_pools);
   std::ofstream fields(path + ".fields");
-  for (const CallField& field : call_fields(object, object.entries[0])) fields << field.name << "\n";
+  for (const CallField& field : call_fields(object.entries[0])) fields << field.name << "\n";
 }
 
 int run(const std::string& folder, size_t share) {

@@ -14,6 +14,7 @@
 
 #include "compiler/codegen/llvm/emit.h"
 #include "compiler/interface/header.h"
+#include "compiler/interface/identifiers.h"
 #include "compiler/interface/typed_call.h"
 #include "compiler/support/temporary_folder.h"
 #include "tests/unit/llvm/programs.h"
@@ -61,6 +62,7 @@ class Model {
     object_.name = "tiny";
     object_.producer = "relaxc test";
     object_.interface_hash = {1, 2, 3, 4, 5, 6, 7, 8};
+    interface::assign_identifiers(object_);
     for (const tir::PrimFunc& function : functions_) object_.functions.push_back(&function);
     object_.weights.bytes = 64;
     object_.weights.stream = [](const auto& sink) {
