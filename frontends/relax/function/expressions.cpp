@@ -37,7 +37,18 @@ constexpr size_t kMostParts = 65536, kDeepestTuple = 200;
 struct TermSize {
   size_t parts = 1, depth = 1;
 };
+TermSize size_of(relax::Info info) {
+  TermSize all;
+  if (const auto* tuple = info == nullptr ? nullptr : info->as<relax::TupleInfo>())
+    for (relax::Info field : tuple->fields) {
+      TermSize inner = size_of(field);
+      all.parts += inner.parts, all.depth = std::max(all.depth, inner.depth + 1);
+    }
+  return all;
+}
+
 TermSize size_of(const Term& term) {
+  if (term.kind == Term::kValue && term.value != nullptr) return size_of(term.value->info);
   TermSize all;
   for (const Term& item : term.items) {
     TermSize inner = size_of(item);
