@@ -163,20 +163,30 @@ void Assumptions::read(const std::vector<Expr>& assumptions) {
 }
 
 /// Narrows each variable that is alone in a term of p <= 0, by the range of the rest: from 0 <= y and y < m, 1 <= m.
+/// The rest is what comes before and after the term, so that long sums take a time that grows with their length.
 void Assumptions::narrow_variables(const Polynomial& p) {
-  for (const auto& [monomial, coefficient] : p.terms) {
-    bool alone = monomial.size() == 1 && monomial[0].as<VarNode>() && (coefficient == 1 || coefficient == -1);
-    if (!alone) continue;
-    Polynomial own;
-    own.add(monomial, coefficient);
-    auto rest = sum(p, own, -1);
-    Range others = rest ? canonical_.ranges().range_by_terms(*rest) : Range();
-    if (!others.has_lower() || others.lower == INT64_MAX) continue;
-    Ranges::Known merged = canonical_.ranges().known(monomial[0]);
-    merged.range =
-        intersect(merged.range, coefficient > 0 ? Range{INT64_MIN, -others.lower} : Range::at_least(others.lower));
-    if (merged.range.lower <= merged.range.upper) canonical_.ranges().set_known(monomial[0], merged);
+  Ranges& ranges = canonical_.ranges();
+  std::vector<Range> after(p.terms.size() + 1, Range::exactly(0));
+  size_t place = p.terms.size();
+  for (auto term = p.terms.end(); term != p.terms.begin(); --place) {
+    --term;
+    after[place - 1] = add(ranges.range_of_term(term->first, term->second), after[place]);
   }
+  Range before = Range::exactly(0);
+  for (const auto& [monomial, coefficient] : p.terms) {
+    narrow_variable(monomial, coefficient, add(before, after[++place]));
+    before = add(before, ranges.range_of_term(monomial, coefficient));
+  }
+}
+
+/// Narrows the variable that is alone in a term of a sum <= 0, if it is one, by the range of the other terms.
+void Assumptions::narrow_variable(const Monomial& monomial, int64_t coefficient, Range others) {
+  bool alone = monomial.size() == 1 && monomial[0].as<VarNode>() && (coefficient == 1 || coefficient == -1);
+  if (!alone || !others.has_lower() || others.lower == INT64_MAX) return;
+  Ranges::Known merged = canonical_.ranges().known(monomial[0]);
+  merged.range =
+      intersect(merged.range, coefficient > 0 ? Range{INT64_MIN, -others.lower} : Range::at_least(others.lower));
+  if (merged.range.lower <= merged.range.upper) canonical_.ranges().set_known(monomial[0], merged);
 }
 
 }  // namespace relaxc::arith

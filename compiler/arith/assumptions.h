@@ -38,6 +38,7 @@ class Assumptions : public CanonicalPart {
   Expr solve(const Polynomial& zero);
   void transfer(Expr var);
   void narrow_variables(const Polynomial& p);
+  void narrow_variable(const Monomial& monomial, int64_t coefficient, Range others);
   void assume_nonpositive(std::optional<Polynomial> p);
 
   const Facts& facts_;

@@ -119,20 +119,22 @@ Congruence Ranges::congruence(const Polynomial& p) {
   return total;
 }
 
+Range Ranges::range_of_term(const Monomial& monomial, int64_t coefficient) {
+  Range term = Range::exactly(coefficient);
+  for (size_t i = 0; i < monomial.size();) {
+    Range base = range_of_atom(monomial[i]), power = base;
+    size_t count = 1;
+    for (; i + count < monomial.size() && monomial[i + count] == monomial[i]; ++count) power = multiply(power, base);
+    if (count % 2 == 0) power = intersect(power, Range::at_least(0));
+    term = multiply(term, power);
+    i += count;
+  }
+  return term;
+}
+
 Range Ranges::range_by_terms(const Polynomial& p) {
   Range total = Range::exactly(0);
-  for (const auto& [monomial, coefficient] : p.terms) {
-    Range term = Range::exactly(coefficient);
-    for (size_t i = 0; i < monomial.size();) {
-      Range base = range_of_atom(monomial[i]), power = base;
-      size_t count = 1;
-      for (; i + count < monomial.size() && monomial[i + count] == monomial[i]; ++count) power = multiply(power, base);
-      if (count % 2 == 0) power = intersect(power, Range::at_least(0));
-      term = multiply(term, power);
-      i += count;
-    }
-    total = add(total, term);
-  }
+  for (const auto& [monomial, coefficient] : p.terms) total = add(total, range_of_term(monomial, coefficient));
   return total;
 }
 

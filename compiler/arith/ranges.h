@@ -21,6 +21,7 @@ class Ranges : public CanonicalPart {
   Range range(const Polynomial& p, int depth = 3);
   /// Returns the range that follows from the ranges of the atoms alone.
   Range range_by_terms(const Polynomial& p);
+  Range range_of_term(const Monomial& monomial, int64_t coefficient);
   Range range_of_atom(Expr atom) { return known(atom).range; }
   Congruence congruence(const Polynomial& p);
   Known known(Expr atom);

@@ -40,8 +40,13 @@ void Op::add_operand(Value* value) {
 }
 
 void Op::drop_operands() {
-  for (size_t i = 0; i < operands_.size(); ++i) set_operand(i, nullptr);
+  // Each value is asked once: one that an op reads n times would go through its uses n times.
+  std::vector<Value*> values = std::move(operands_);
   operands_.clear();
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  for (Value* value : values)
+    if (value != nullptr) std::erase_if(value->uses_, [&](const Use& use) { return use.user == this; });
 }
 
 bool Op::is(OpName name) const {
