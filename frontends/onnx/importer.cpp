@@ -6,6 +6,7 @@
 // classes of their own.
 #include "frontends/onnx/importer.h"
 
+#include "compiler/relax/name_dims.h"
 #include "frontends/onnx/composite.h"
 #include "frontends/onnx/model_interface.h"
 #include "frontends/onnx/parameters.h"
@@ -209,6 +210,14 @@ bool GraphImporter::operands_ready(const NodeProto& node, Location where) {
   return ready;
 }
 
+/// Gives names to large dims and contents of what a node made, so that those of the nodes after it are small.
+static void name_large_dims(relax::GraphBuilder& build, NamedValue& made) {
+  if (made.known) return relax::name_large_numbers(build, made.known->elements);
+  std::vector<Value*> values = {made.value};
+  relax::name_large_dims(build, values);
+  made.value = values.front();
+}
+
 void GraphImporter::convert(const NodeProto& proto, int number) {
   std::string domain = domain_of(proto.domain());
   auto opset = scope_->opsets.find(domain);
@@ -230,6 +239,8 @@ void GraphImporter::convert(const NodeProto& proto, int number) {
     if (ready && diag.error_count() > errors) conversion_.note_inputs(proto);
     fail_outputs(proto);
   }
+  for (const std::string& output : proto.output())
+    if (auto made = scope_->slots.find(output); made != scope_->slots.end()) name_large_dims(*builder_, made->second);
   builder_->location = before;
 }
 

@@ -6,6 +6,7 @@
 
 #include "compiler/relax/callable.h"
 #include "compiler/relax/known.h"
+#include "compiler/relax/name_dims.h"
 #include "frontends/relax/function/reader.h"
 #include "frontends/relax/function/values.h"
 
@@ -57,6 +58,7 @@ Result<Term> call_global(FunctionParts& fn, const std::string& name, const ast::
   if (global.kind == Global::kPrimFunc) return call_prim_value(fn, name, e);
   RELAXC_TRY(std::vector<Value*> args, positional_arguments(fn, e, 1));
   if (global.kind == Global::kPoison) return diag.failed();
+  relax::name_large_dims(fn.graph.at(e.place), args);
   RelaxFunctionReader& reader = *global.reader;
   const std::vector<Value*>& params = reader.function().body().arguments;
   if (params.size() != args.size())

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/relax/callable.h"
+#include "compiler/relax/name_dims.h"
 #include "frontends/relax/function/calls.h"
 #include "frontends/relax/function/casts.h"
 #include "frontends/relax/function/reader.h"
@@ -20,7 +21,8 @@ using relax::Value;
 
 namespace {
 
-Result<Term> call_closure(FunctionParts& fn, Value* callee, const std::vector<Value*>& args, Place place) {
+Result<Term> call_closure(FunctionParts& fn, Value* callee, std::vector<Value*> args, Place place) {
+  relax::name_large_dims(fn.graph.at(place), args);
   const auto* type = callee->info->as<relax::CallableInfo>();
   if (type == nullptr) {
     Failure failure =

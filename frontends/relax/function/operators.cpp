@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "compiler/relax/attr_text.h"
+#include "compiler/relax/name_dims.h"
 #include "compiler/support/suggest.h"
 #include "frontends/relax/function/expressions.h"
 #include "frontends/relax/function/infos.h"
@@ -334,6 +335,7 @@ Result<Term> apply(FunctionParts& fn, const relax::OpDef& def, std::vector<Argum
   RELAXC_TRY(std::vector<Value*> values, operand_values(fn, def, operands));
   RELAXC_DO(unify_compared(fn, def, values, place));
   relax::GraphBuilder& builder = fn.graph.at(place);
+  relax::name_large_dims(builder, values);
   RELAXC_TRY(std::vector<Value*> results, builder.call_many(def.name, std::move(values), std::move(attrs)));
   if (results.size() == 1) return Term::of(results[0]);
   std::vector<Term> terms;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/relax/name_dims.h"
 #include "compiler/support/suggest.h"
 #include "frontends/relax/function/expressions.h"
 #include "frontends/relax/function/values.h"
@@ -179,7 +180,10 @@ std::optional<Scalar> TvmCall::scalar(std::string_view param) const {
 Result<relax::Value*> TvmCall::value(std::string_view param) {
   const Argument* argument = find(param);
   if (argument == nullptr) return error(param, Kind::wrong_arity, "{} needs '{}'", spelled, param);
-  return as_value(fn_, argument->term, argument->place);
+  RELAXC_TRY(Value * given, as_value(fn_, argument->term, argument->place));
+  std::vector<Value*> list = {given};
+  relax::name_large_dims(build(), list);
+  return list.front();
 }
 
 Result<std::vector<relax::Value*>> TvmCall::values(std::string_view param) {
@@ -199,6 +203,7 @@ Result<std::vector<relax::Value*>> TvmCall::values(std::string_view param) {
     if (field == nullptr) return error(param, Kind::invalid_value, "None cannot be in '{}'", param);
     list.push_back(field);
   }
+  relax::name_large_dims(build(), list);
   return list;
 }
 

@@ -1,0 +1,98 @@
+// name_dims.cpp: see name_dims.h.
+#include "compiler/relax/name_dims.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "compiler/arith/walks.h"
+
+namespace relaxc::relax {
+namespace {
+
+/// Returns whether what is in `outer` can be used in `inner`.
+bool encloses(const Region* outer, const Region* inner) {
+  while (inner != outer && inner->parent_op != nullptr && inner->parent_op->block != nullptr)
+    inner = inner->parent_op->block->parent;
+  return inner == outer;
+}
+
+class DimNames {
+ public:
+  explicit DimNames(GraphBuilder& build) : build_(build) {}
+
+  Value* cast(Value* value) {
+    const auto* tensor = value == nullptr ? nullptr : value->info->as<TensorInfo>();
+    if (tensor == nullptr || !tensor->shape || std::none_of(tensor->shape->begin(), tensor->shape->end(), is_large_dim))
+      return value;
+    if (Value* known = known_cast(*value)) return known;
+    std::vector<Expr> dims = *tensor->shape;
+    std::vector<Var> binds = name(dims);
+    for (Var var : binds) build_.function().facts.bound(var, arith::Range::at_least(0));
+    return add(value, tensor_info(build_.context(), std::move(dims), tensor->dtype), std::move(binds));
+  }
+
+  void numbers(std::vector<Expr>& list) {
+    Value* shape = build_.shape(list);
+    std::vector<Var> binds = name(list);
+    add(shape, shape_info(build_.context(), list), std::move(binds));
+  }
+
+ private:
+  /// Replaces the large ones of `list`; returns the symbols that are new.
+  std::vector<Var> name(std::vector<Expr>& list) {
+    std::vector<Var> made;
+    for (Expr& one : list) {
+      if (!is_large_dim(one)) continue;
+      auto [named, fresh] = names_.try_emplace(one);
+      if (fresh) named->second = build_.context().var("d"), made.push_back(named->second);
+      one = named->second;
+    }
+    return made;
+  }
+
+  Value* add(Value* value, Info info, std::vector<Var> binds) {
+    Op* op = build_.append(OpKind::kMatchCast, {value});
+    op->binds = std::move(binds);
+    return build_.function().make_result(op, value->name, info);
+  }
+
+  /// Returns a cast of `value` that names its large dims and can be used here; null if there is none.
+  Value* known_cast(const Value& value) {
+    for (const Use& use : value.uses()) {
+      const Op& op = *use.user;
+      if (op.kind != OpKind::kMatchCast || !encloses(op.block->parent, build_.block()->parent)) continue;
+      const auto* tensor = op.result()->info->as<TensorInfo>();
+      if (tensor == nullptr || !tensor->shape || tensor->shape->size() != value.shape().size()) continue;
+      if (std::any_of(tensor->shape->begin(), tensor->shape->end(), is_large_dim)) continue;
+      for (size_t i = 0; i < tensor->shape->size(); ++i)
+        if (const auto* var = (*tensor->shape)[i].as<arith::VarNode>()) names_.try_emplace(value.shape()[i], var);
+      return op.result();
+    }
+    return nullptr;
+  }
+
+  GraphBuilder& build_;
+  std::unordered_map<Expr, Var> names_;
+};
+
+}  // namespace
+
+bool is_large_dim(Expr dim) {
+  constexpr size_t kLargest = 64;  // distinct operations and operands
+  size_t nodes = 0;
+  if (!dim.dtype().is_index()) return false;
+  arith::for_each_reached(dim,
+                          [&](Expr node) { return ++nodes > kLargest ? std::vector<Expr>{} : arith::operands(node); });
+  return nodes > kLargest;
+}
+
+void name_large_dims(GraphBuilder& build, std::vector<Value*>& values) {
+  DimNames names(build);
+  for (Value*& value : values) value = names.cast(value);
+}
+
+void name_large_numbers(GraphBuilder& build, std::vector<Expr>& numbers) {
+  if (std::any_of(numbers.begin(), numbers.end(), is_large_dim)) DimNames(build).numbers(numbers);
+}
+
+}  // namespace relaxc::relax
