@@ -153,6 +153,32 @@ class Sample(HostileBytes):
             with self.subTest(name):
                 self.answer(name, "-o", "m.c", codes=(0,), processor=4)
 
+    def test_functions_of_one_object(self):
+        """1,200 entries. Each asked for the names of all others, which took 60 s."""
+        self.write("functions.relax", "".join(
+            f'@R.function\ndef f{i}(x: R.Tensor((4,), "float32")):\n    return R.exp(x)\n' for i in range(1200)))
+        self.answer("functions.relax", "-o", "m.c", codes=(0,), processor=5)
+
+    def test_dims_that_grow(self):
+        """Each dim is an expression of the one before it. Where it had no name, 128 slices took 10 s."""
+        body = "".join(f"    x{i + 1} = R.strided_slice(x{i}, axes=[0], begin=[1], end=[-1])\n" for i in range(128))
+        self.write("chain.relax", f'@R.function\ndef main(x0: R.Tensor(("n",), "float32")):\n{body}    return x128\n')
+        self.answer("chain.relax", "--check", codes=(0,), processor=5)
+        nodes = [wire.node("Slice", [f"x{i}", "begin", "end"], [f"x{i + 1}"]) for i in range(128)]
+        bounds = [wire.tensor(name, (1,), struct.pack("<q", value), wire.INT64) for name, value in (("begin", 1), ("end", -1))]
+        self.write("chain.onnx", wire.model(nodes, [wire.value_info("x0", ("n",))], [wire.value_info("x128", ("m",))], bounds))
+        self.answer("chain.onnx", "--check", codes=(0,), processor=5)
+
+    def test_calls_that_double(self):
+        """Each function calls the one before it twice, with another size each time: the checks of sizes double."""
+        functions = "".join(f'@R.function(private=True)\ndef f{i}(x: R.Tensor(("n",), "float32")):\n    return f{i - 1}(f{i - 1}(x))\n'
+                            for i in range(1, 16))
+        for call, name in (("R.concat([x, x])", "double"), ("R.concat([x, R.zeros([1], \"float32\")])", "more")):
+            self.write(f"{name}.relax", f'@R.function(private=True)\ndef f0(x: R.Tensor(("n",), "float32")):\n    return {call}\n{functions}'
+                                        '@R.function\ndef main(x: R.Tensor(("n",), "float32")):\n    return f15(x)\n')
+            with self.subTest(name):
+                self.answer(f"{name}.relax", "--check", codes=(1,), processor=5)
+
     def test_axes_that_double(self):
         """Blocks in blocks, whose axes are a sum and a difference of those around them."""
         lines = ["@T.prim_func", 'def main(A: T.Buffer((8,), "float32")):', '  with T.sblock("b0"):',
