@@ -49,7 +49,32 @@ Status check_symbols(FunctionParts& fn, const RelaxFunctionReader& callee, const
   return Done{};
 }
 
+/// Returns whether the constant factors of the dims make a number of bytes that does not fit int64.
+bool overflows(const relax::TensorInfo& tensor) {
+  constexpr int kMost = 64;  // factors of a dim
+  int64_t bytes = tensor.dtype ? tensor.dtype->bytes() : 1;
+  for (arith::Expr dim : *tensor.shape)
+    for (int taken = 0; dim && taken < kMost; ++taken) {
+      const auto* both = dim.as<arith::Mul>();
+      arith::Expr last = both == nullptr ? dim : both->b;
+      const int64_t* factor = last.constant();
+      if (factor != nullptr && __builtin_mul_overflow(bytes, *factor, &bytes)) return true;
+      dim = both == nullptr ? arith::Expr() : both->a;
+    }
+  return false;
+}
+
 }  // namespace
+
+Status check_result_sizes(FunctionParts& fn, const relax::Op& call, const std::string& callee, Place place) {
+  for (const Value* result : call.results) {
+    const auto* tensor = result->info->as<relax::TensorInfo>();
+    if (tensor != nullptr && tensor->shape && overflows(*tensor))
+      return fn.source.error(place, Kind::overflow, "the size of what '{}' gives does not fit 64 bits: {}", callee,
+                             relax::to_string(tensor));
+  }
+  return Done{};
+}
 
 Result<Term> call_global(FunctionParts& fn, const std::string& name, const ast::Expr& e) {
   Diagnostics& diag = fn.source.diag();
@@ -77,6 +102,7 @@ Result<Term> call_global(FunctionParts& fn, const std::string& name, const ast::
   op->callee = name;
   for (Info result : relax::results_of_call(fn.context(), std::move(results), symbols, op->binds))
     fn.function.make_result(op, {}, result);
+  RELAXC_DO(check_result_sizes(fn, *op, name, e.place));
   return results_of(op);
 }
 

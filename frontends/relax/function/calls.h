@@ -22,6 +22,9 @@ Result<std::vector<relax::Value*>> positional_arguments(FunctionParts& fn, const
                                                         bool texts = false);
 /// Returns the result types of a call: its result_types or the argument at `position`.
 Result<std::vector<relax::Info>> output_infos(FunctionParts& fn, const ast::Expr& e, size_t position);
+/// Reports a result of a call of `callee` whose bytes do not fit 64 bits whatever its symbols are, unless one is 0.
+/// Calls of calls double a size until the checks of it are as many as the calls.
+Status check_result_sizes(FunctionParts& fn, const relax::Op& call, const std::string& callee, Place place);
 /// Returns the function that the expression names: one of the module or an external one.
 Result<Term> callee(FunctionParts& fn, const ast::Expr& e);
 /// Adds to `symbols` the values that an argument determines for the callee's symbols; reports one that cannot fit.

@@ -44,6 +44,7 @@ Result<Term> call_closure(FunctionParts& fn, Value* callee, std::vector<Value*> 
   relax::Op* op = fn.graph.at(place).append(relax::OpKind::kCallClosure, operands);
   for (Info result : relax::results_of_call(fn.context(), relax::split_results(type->result), symbols, op->binds))
     fn.function.make_result(op, {}, result);
+  RELAXC_DO(check_result_sizes(fn, *op, callee->name, place));
   return results_of(op);
 }
 
