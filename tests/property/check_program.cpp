@@ -13,6 +13,7 @@
 #include "compiler/codegen/llvm/target.h"
 #include "compiler/equivalence/entry_call.h"
 #include "compiler/equivalence/random_inputs.h"
+#include "compiler/interface/identifiers.h"
 #include "compiler/pipeline/pipelines.h"
 #include "compiler/pipeline/runner.h"
 #include "compiler/relax/print.h"
@@ -110,6 +111,7 @@ class Check {
       throw Found{{Finding::kRefused, step, render(diag)}};
     }
     object.name = "random";
+    interface::assign_identifiers(object);
     return module;
   }
 
