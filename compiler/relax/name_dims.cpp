@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "compiler/arith/walks.h"
 
@@ -38,8 +39,10 @@ class DimNames {
   }
 
  private:
-  /// Replaces the large ones of `list`; returns the symbols that are new.
+  /// Replaces the large ones of `list`; returns the symbols that are new. Equal dims get one symbol, since operators
+  /// have to know of them that they are equal.
   std::vector<Var> name(std::vector<Expr>& list) {
+    find_names();
     std::vector<Var> made;
     for (Expr& one : list) {
       if (!is_large_dim(one)) continue;
@@ -48,6 +51,33 @@ class DimNames {
       one = named->second;
     }
     return made;
+  }
+
+  /// Adds to `names_` the symbols that casts bind before, in this region and those around it.
+  void find_names() {
+    if (std::exchange(found_, true)) return;
+    const Region* region = build_.block()->parent;
+    while (region != nullptr) {
+      for (const Block* block : region->blocks)
+        for (const Op* op : block->ops)
+          if (op->kind == OpKind::kMatchCast && !op->binds.empty()) note_names(*op);
+      const Op* around = region->parent_op;
+      region = around != nullptr && around->block != nullptr ? around->block->parent : nullptr;
+    }
+  }
+
+  void note_names(const Op& cast) {
+    const std::vector<Expr> given = dims_of(*cast.operand(0)), named = dims_of(*cast.result());
+    for (size_t i = 0; i < given.size() && i < named.size(); ++i)
+      if (const auto* var = named[i].as<arith::VarNode>(); var != nullptr && is_large_dim(given[i]))
+        names_.try_emplace(given[i], var);
+  }
+
+  /// Returns the dims of a tensor or the numbers of a shape; of what has none, an empty list.
+  static std::vector<Expr> dims_of(const Value& value) {
+    if (const auto* tensor = value.info->as<TensorInfo>()) return tensor->shape.value_or(std::vector<Expr>());
+    const auto* shape = value.info->as<ShapeInfo>();
+    return shape != nullptr && shape->dims ? *shape->dims : std::vector<Expr>();
   }
 
   Value* add(Value* value, Info info, std::vector<Var> binds) {
@@ -64,8 +94,6 @@ class DimNames {
       const auto* tensor = op.result()->info->as<TensorInfo>();
       if (tensor == nullptr || !tensor->shape || tensor->shape->size() != value.shape().size()) continue;
       if (std::any_of(tensor->shape->begin(), tensor->shape->end(), is_large_dim)) continue;
-      for (size_t i = 0; i < tensor->shape->size(); ++i)
-        if (const auto* var = (*tensor->shape)[i].as<arith::VarNode>()) names_.try_emplace(value.shape()[i], var);
       return op.result();
     }
     return nullptr;
@@ -73,6 +101,7 @@ class DimNames {
 
   GraphBuilder& build_;
   std::unordered_map<Expr, Var> names_;
+  bool found_ = false;
 };
 
 }  // namespace

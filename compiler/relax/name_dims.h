@@ -5,7 +5,8 @@
 // takes as long as it is large. So a frontend casts a value with such a dim to a new symbol: what follows is computed
 // from that. Lowering replaces the symbol by the expression where the entry computes sizes, so no size is lost.
 //
-// A symbol hides that two sizes are equal, so small expressions stay as they are.
+// Equal dims get one symbol wherever its cast can be seen. A symbol still hides what two different sizes have to do
+// with each other, so small expressions stay as they are.
 #pragma once
 
 #include "compiler/relax/builder.h"

@@ -169,6 +169,16 @@ class Sample(HostileBytes):
         self.write("chain.onnx", wire.model(nodes, [wire.value_info("x0", ("n",))], [wire.value_info("x128", ("m",))], bounds))
         self.answer("chain.onnx", "--check", codes=(0,), processor=5)
 
+    def test_equal_dims_that_grow(self):
+        """Dims of two chains are equal, and stay so where they have names: their sum needs no broadcast."""
+        body = "".join(f"    {x}{i + 1} = R.strided_slice({x}{i}, axes=[0], begin=[1], end=[-1])\n" for x in "ab" for i in range(30))
+        self.write("two.relax", '@R.function\ndef main(a0: R.Tensor(("n",), "float32")):\n    b0 = R.exp(a0)\n'
+                                f"{body}    return R.add(a30, b30)\n")
+        self.answer("two.relax", "--emit=relax", "-o", "printed.relax", codes=(0,), processor=5)
+        printed = (self.path / "printed.relax").read_text()
+        self.assertIn("R.match_cast", printed)
+        self.assertNotIn("T.Select", printed)
+
     def test_calls_that_double(self):
         """Each function calls the one before it twice, and so squares by how much a length grows."""
         functions = "".join(f'@R.function(private=True)\ndef f{i}(x: R.Tensor(("n",), "float32")):\n    return f{i - 1}(f{i - 1}(x))\n'
