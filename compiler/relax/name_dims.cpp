@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <utility>
 
 #include "compiler/arith/walks.h"
 
@@ -42,42 +41,45 @@ class DimNames {
   /// Replaces the large ones of `list`; returns the symbols that are new. Equal dims get one symbol, since operators
   /// have to know of them that they are equal.
   std::vector<Var> name(std::vector<Expr>& list) {
-    find_names();
     std::vector<Var> made;
     for (Expr& one : list) {
       if (!is_large_dim(one)) continue;
       auto [named, fresh] = names_.try_emplace(one);
-      if (fresh) named->second = build_.context().var("d"), made.push_back(named->second);
+      if (fresh) named->second = symbol_of(one);
+      if (!named->second) named->second = build_.context().var("d"), made.push_back(named->second);
       one = named->second;
     }
     return made;
   }
 
-  /// Adds to `names_` the symbols that casts bind before, in this region and those around it.
-  void find_names() {
-    if (std::exchange(found_, true)) return;
+  /// Returns the symbol that a cast before gives to `dim`, in this region or one around it; null if none does.
+  Var symbol_of(Expr dim) const {
     const Region* region = build_.block()->parent;
     while (region != nullptr) {
       for (const Block* block : region->blocks)
         for (const Op* op : block->ops)
-          if (op->kind == OpKind::kMatchCast && !op->binds.empty()) note_names(*op);
+          if (op->kind == OpKind::kMatchCast && !op->binds.empty())
+            if (Var symbol = symbol_of(dim, *op)) return symbol;
       const Op* around = region->parent_op;
       region = around != nullptr && around->block != nullptr ? around->block->parent : nullptr;
     }
+    return {};
   }
 
-  void note_names(const Op& cast) {
-    const std::vector<Expr> given = dims_of(*cast.operand(0)), named = dims_of(*cast.result());
-    for (size_t i = 0; i < given.size() && i < named.size(); ++i)
-      if (const auto* var = named[i].as<arith::VarNode>(); var != nullptr && is_large_dim(given[i]))
-        names_.try_emplace(given[i], var);
+  static Var symbol_of(Expr dim, const Op& cast) {
+    const std::vector<Expr>*given = dims_of(*cast.operand(0)), *named = dims_of(*cast.result());
+    if (given == nullptr || named == nullptr) return {};
+    for (size_t i = 0; i < given->size() && i < named->size(); ++i)
+      if ((*given)[i] == dim)
+        if (const auto* var = (*named)[i].as<arith::VarNode>()) return Var(var);
+    return {};
   }
 
-  /// Returns the dims of a tensor or the numbers of a shape; of what has none, an empty list.
-  static std::vector<Expr> dims_of(const Value& value) {
-    if (const auto* tensor = value.info->as<TensorInfo>()) return tensor->shape.value_or(std::vector<Expr>());
+  /// Returns the dims of a tensor or the numbers of a shape; null for what has none.
+  static const std::vector<Expr>* dims_of(const Value& value) {
+    if (const auto* tensor = value.info->as<TensorInfo>()) return tensor->shape ? &*tensor->shape : nullptr;
     const auto* shape = value.info->as<ShapeInfo>();
-    return shape != nullptr && shape->dims ? *shape->dims : std::vector<Expr>();
+    return shape != nullptr && shape->dims ? &*shape->dims : nullptr;
   }
 
   Value* add(Value* value, Info info, std::vector<Var> binds) {
@@ -101,7 +103,6 @@ class DimNames {
 
   GraphBuilder& build_;
   std::unordered_map<Expr, Var> names_;
-  bool found_ = false;
 };
 
 }  // namespace
