@@ -10,8 +10,8 @@
 //
 // Maps that do not fit the second level are read side by side, a vector of each channel for a tile. Each vector asks
 // for the line some bytes after it, which must stay in the first level until a later tile reads it: the more channels,
-// the fewer bytes. Maps of open size are taken to be as large, unless they have so many channels that not a line of
-// each stays. 1 KiB ahead, as few channels need it, took 1.4 to 1.6 of the time for 32 and 96 channels on a Zen 3.
+// the fewer bytes. A map of open size is taken to be as large, if the first level has room for a line of each channel.
+// 1 KiB ahead, as few channels need it, took 1.4 to 1.6 of the time for 32 and 96 channels on a Zen 3.
 //
 // Where an image is so small that all that a block of terms reads of it stays in the first level, blocks of terms do
 // more, and nothing is prefetched (sum_blocks.h).
