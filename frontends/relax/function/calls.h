@@ -15,8 +15,8 @@ const ast::Keyword* result_types(const ast::Expr& call);
 Status check_keywords(FunctionParts& fn, const ast::Expr& e, const std::vector<std::string>& known);
 /// Returns the values of `(a, b)`, of R.tuple(a, b), of one value, or of the positional arguments of R.carry.
 Result<std::vector<relax::Value*>> call_arguments(FunctionParts& fn, const ast::Expr& list, bool texts = false);
-/// Returns the arguments of R.call_tir, R.call_tir_inplace, R.call_dps_packed or R.call_dps: the values of a list, or the
-/// fields of one tuple in its place.
+/// Returns the arguments of a call of a prim func or of an external function that fills its outputs: the values of a
+/// list, or the fields of one tuple in its place.
 Result<std::vector<relax::Value*>> listed_arguments(FunctionParts& fn, const ast::Expr& list, bool texts = false);
 /// Returns the values of a call's positional arguments from `first` on; reports arguments that are no values.
 Result<std::vector<relax::Value*>> positional_arguments(FunctionParts& fn, const ast::Expr& e, size_t first,
