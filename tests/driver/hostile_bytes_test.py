@@ -187,6 +187,15 @@ class Sample(HostileBytes):
                                   '@R.function\ndef main(x: R.Tensor(("n",), "float32")):\n    return f15(x)\n')
         self.answer("calls.relax", "--check", codes=(1,), processor=5)
 
+    def test_expressions_that_double(self):
+        """Each prim func of a scalar calls the one before it twice, with other arguments."""
+        functions = "".join(f"@T.prim_func(private=True)\ndef f{i}(x: T.float32) -> T.float32:\n"
+                            f"    return f{i - 1}(x + T.float32({i})) * f{i - 1}(x * T.float32({i + 1})) + x\n" for i in range(1, 26))
+        self.write("expressions.relax", f"@T.prim_func(private=True)\ndef f0(x: T.float32) -> T.float32:\n    return x * x\n{functions}"
+                                        '@T.prim_func\ndef main(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):\n'
+                                        "    for i in range(4):\n        B[i] = f25(A[i]) + A[i]\n")
+        self.answer("expressions.relax", "--check", codes=(1,), processor=5)
+
     def test_axes_that_double(self):
         """Blocks in blocks, whose axes are a sum and a difference of those around them."""
         lines = ["@T.prim_func", 'def main(A: T.Buffer((8,), "float32")):', '  with T.sblock("b0"):',

@@ -3,7 +3,8 @@
 // The callee's body replaces the call: its buffers are views of the arguments, its scalars have their values. So
 // schedules, bounds and the memory plan see one function, and the callee's allocations are the caller's. Rejected: a
 // call in the object, which needs hidden parameters for the callee's scratch memory and hides its accesses from every
-// analysis. A module whose calls double the statements repeatedly is refused by a limit on their number.
+// analysis. A module whose calls double statements or expressions repeatedly is refused by a limit on their number.
+#include "compiler/arith/visit.h"
 #include "compiler/relax/call_symbols.h"
 #include "compiler/tir/clone.h"
 #include "compiler/tir/visit.h"
@@ -18,7 +19,30 @@ using AstKind = ast::ExprKind;
 
 namespace {
 
-constexpr size_t kMostInlined = 100'000;
+constexpr size_t kMostInlined = 100'000;  ///< statements and operations
+
+/// Counts what calls inline; reports more than a module may have.
+Status count_inlined(PrimParts& fn, size_t more, Place place) {
+  fn.scope.inlined += more;
+  if (fn.scope.inlined <= kMostInlined) return Done{};
+  return fn.source.error(place, Kind::unsupported,
+                         "calls of prim funcs make more than {} statements and operations of this module",
+                         kMostInlined);
+}
+
+/// Returns the prim func that is called; reports one that calls itself.
+Result<const tir::PrimFunc*> read_callee(PrimParts& fn, const Global& callee, Place place) {
+  const std::string& defined = callee.definition->text;
+  const tir::PrimFunc* prim = fn.scope.prim_func(defined);
+  if (prim == nullptr && !fn.scope.read_prim_func(defined)) {
+    if (callee.kind == Global::kPoison) return fn.diag().failed();
+    return fn.source.error(place, Kind::unsupported,
+                           "'{}' calls itself; a prim func is inlined where it is called, so it cannot", defined);
+  }
+  prim = fn.scope.prim_func(defined);
+  if (prim == nullptr) return fn.diag().failed();  // the callee was refused, which was reported
+  return prim;
+}
 
 /// Reads one call of a prim func, and inlines the callee's body.
 class PrimCall {
@@ -38,10 +62,9 @@ class PrimCall {
                                 "a pointer does not say what '{}' of '{}' is; pass the whole buffer", symbol.name(),
                                 callee_.name);
     RELAXC_DO(check_dims());
-    tir::for_each_stmt(callee_.body, [&](tir::Stmt) { ++fn_.scope.inlined; });
-    if (fn_.scope.inlined > kMostInlined)
-      return fn_.source.error(call_.place, Kind::unsupported,
-                              "calls of prim funcs make more than {} statements of this module", kMostInlined);
+    size_t statements = 0;
+    tir::for_each_stmt(callee_.body, [&](tir::Stmt) { ++statements; });
+    RELAXC_DO(count_inlined(fn_, statements, call_.place));
     tir::PrimFunc copy = tir::clone(fn_.context(), callee_, values_);
     tir::Stmt body = copy.body;
     for (size_t i = pointers_.size(); i-- > 0;)
@@ -123,23 +146,13 @@ const Global* called_prim_func(PrimParts& fn, const ast::Expr& e) {
 }
 
 Status call_prim_func(PrimParts& fn, const Global& callee, const ast::Expr& call, Suite& out, tir::BufferRef result) {
-  const std::string& defined = callee.definition->text;
-  const tir::PrimFunc* prim = fn.scope.prim_func(defined);
-  if (prim == nullptr && !fn.scope.read_prim_func(defined)) {
-    if (callee.kind == Global::kPoison) return fn.diag().failed();
-    return fn.source.error(call.place, Kind::unsupported,
-                           "'{}' calls itself; a prim func is inlined where it is called, so it cannot", defined);
-  }
-  prim = fn.scope.prim_func(defined);
-  if (prim == nullptr) return fn.diag().failed();  // the callee was refused, which was reported
+  RELAXC_TRY(const tir::PrimFunc* prim, read_callee(fn, callee, call.place));
   return PrimCall(fn, *prim, call, result).run(out);
 }
 
 Result<Scalar> value_of_call(PrimParts& fn, const Global& callee, const ast::Expr& call) {
   const std::string& defined = callee.definition->text;
-  if (fn.scope.prim_func(defined) == nullptr) (void)fn.scope.read_prim_func(defined);
-  const tir::PrimFunc* prim = fn.scope.prim_func(defined);
-  if (prim == nullptr) return fn.diag().failed();  // the callee was refused, which was reported
+  RELAXC_TRY(const tir::PrimFunc* prim, read_callee(fn, callee, call.place));
   const size_t count = callee.definition->params.size();
   const tir::Store* store = returned_scalar(*prim, count);
   if (store == nullptr) {
@@ -152,6 +165,9 @@ Result<Scalar> value_of_call(PrimParts& fn, const Global& callee, const ast::Exp
   if (call.items.size() != count + 1 || !call.keywords.empty())
     return fn.source.error(call.place, Kind::wrong_arity, "'{}' takes {} arguments, found {}", defined, count,
                            call.items.size() - 1);
+  size_t operations = 0;
+  arith::for_each_node(store->value, [&](arith::Expr) { ++operations; });
+  RELAXC_DO(count_inlined(fn, operations, call.place));
   arith::Substitution values;
   for (size_t i = 0; i < count; ++i) {
     RELAXC_TRY(arith::Expr value, fn.scalars.value(*call.items[i + 1], prim->params[i].var.dtype()));
@@ -164,12 +180,11 @@ Result<Scalar> value_or_call(PrimParts& fn, const ast::Expr& e, Suite& out) {
   const Global* callee = called_prim_func(fn, e);
   if (callee == nullptr) return fn.scalars.read(e);
   const std::string& defined = callee->definition->text;
-  if (fn.scope.prim_func(defined) == nullptr) (void)fn.scope.read_prim_func(defined);
-  const tir::PrimFunc* prim = fn.scope.prim_func(defined);
-  if (prim != nullptr && (prim->params.empty() || prim->params.back().buffer == nullptr ||
-                          prim->params.size() != callee->definition->params.size() + 1))
+  RELAXC_TRY(const tir::PrimFunc* prim, read_callee(fn, *callee, e.place));
+  if (prim->params.empty() || prim->params.back().buffer == nullptr ||
+      prim->params.size() != callee->definition->params.size() + 1)
     return fn.source.error(e.place, Kind::ill_formed, "'{}' returns nothing", defined);
-  DType dtype = prim != nullptr ? prim->params.back().buffer->dtype : DType::i(32);
+  DType dtype = prim->params.back().buffer->dtype;
   tir::BufferRef result = fn.builder.buffer(defined + "_result", dtype, {fn.context().index(1)}, tir::Scope::kLocal);
   RELAXC_DO(out.check_room(fn.source, e.place));
   out.open([&fn, result](tir::Stmt body) { return fn.builder.alloc(result, body); });

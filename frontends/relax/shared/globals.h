@@ -56,7 +56,7 @@ struct ModuleScope {
   std::map<std::string, std::string> dotted;     ///< external functions with dots in their names, by their C names
   /// Reads a prim func that another one calls, unless it was read before; false if it failed, or calls itself.
   std::function<bool(const std::string& defined)> read_prim_func = {};
-  size_t inlined = 0;                  ///< statements of inlined prim funcs
+  size_t inlined = 0;                  ///< statements and operations of inlined prim funcs
   size_t open_bodies = 0;              ///< functions whose bodies are being read, each needed by the one before
   std::set<std::string> module_names;  ///< names of classes, for `cls = Module`
   const Dialect* dialect = nullptr;    ///< null for Relax
