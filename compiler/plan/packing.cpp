@@ -21,6 +21,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace relaxc::plan {
@@ -28,63 +29,66 @@ namespace {
 
 using Order = std::vector<size_t>;
 
-/// The rectangles placed so far, in buckets of time: most live so briefly that few of them meet.
-class ByTime {
+/// Which rectangles meet in time, found once for all attempts to place them.
+class Meetings {
  public:
-  explicit ByTime(const std::vector<Rectangle>& all) : all_(all) {
-    constexpr size_t kInOne = 16;  // rectangles in a bucket if all were short
-    uint32_t latest = 0;
-    for (const Rectangle& r : all) latest = std::max(latest, r.last);
-    width_ = latest / static_cast<uint32_t>(all.size() / kInOne + 1) + 1;
-    buckets_.resize(latest / width_ + 1);
+  /// `pairs`: how many pairs of `all` meet.
+  Meetings(const std::vector<Rectangle>& all, size_t pairs) {
+    Order begins(all.size());
+    std::iota(begins.begin(), begins.end(), size_t{0});
+    std::sort(begins.begin(), begins.end(), [&](size_t a, size_t b) { return all[a].first < all[b].first; });
+    std::vector<std::pair<uint32_t, uint32_t>> found;
+    found.reserve(pairs);
+    Order live;
+    for (size_t id : begins) {
+      std::erase_if(live, [&](size_t other) { return all[other].last < all[id].first; });
+      for (size_t other : live) found.emplace_back(static_cast<uint32_t>(id), static_cast<uint32_t>(other));
+      live.push_back(id);
+    }
+    begin_.assign(all.size() + 1, 0);
+    for (auto [a, b] : found) ++begin_[a + 1], ++begin_[b + 1];
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    ids_.resize(2 * found.size());
+    std::vector<size_t> next(begin_.begin(), begin_.end() - 1);
+    for (auto [a, b] : found) ids_[next[a]++] = b, ids_[next[b]++] = a;
   }
 
-  void add(size_t id) {
-    for (uint32_t b = all_[id].first / width_; b <= all_[id].last / width_; ++b) buckets_[b].push_back(id);
-  }
-
-  /// Returns the placed rectangles that meet `piece` in time, each from the bucket where the later of the two begins.
-  Order meeting(const Rectangle& piece) const {
-    Order found;
-    for (uint32_t b = piece.first / width_; b <= piece.last / width_; ++b)
-      for (size_t id : buckets_[b]) {
-        const Rectangle& other = all_[id];
-        bool meets = other.last >= piece.first && piece.last >= other.first;
-        if (meets && std::max(other.first, piece.first) / width_ == b) found.push_back(id);
-      }
-    return found;
+  std::span<const uint32_t> of(size_t id) const {
+    return std::span(ids_).subspan(begin_[id], begin_[id + 1] - begin_[id]);
   }
 
  private:
-  const std::vector<Rectangle>& all_;
-  uint32_t width_ = 1;
-  std::vector<Order> buckets_;
+  std::vector<size_t> begin_;  ///< of each rectangle, where in `ids_` its own are
+  std::vector<uint32_t> ids_;
 };
 
 /// Which of the gaps that have room a rectangle takes.
 enum class Fit : uint8_t { kFirst, kClosest };
 
 /// Puts each rectangle, in this order, into a gap beside those placed before.
-Packing place(const std::vector<Rectangle>& all, const Order& order, Fit fit) {
+Packing place(const std::vector<Rectangle>& all, const Meetings& meetings, const Order& order, Fit fit) {
+  constexpr int64_t kNotYet = -1;
   Packing result;
-  result.offsets.assign(all.size(), 0);
-  ByTime placed(all);
+  result.offsets.assign(all.size(), kNotYet);
+  std::vector<std::pair<int64_t, int64_t>> others;  // where the placed ones that it meets begin and end
   for (size_t id : order) {
-    const Rectangle& piece = all[id];
-    Order others = placed.meeting(piece);
-    std::sort(others.begin(), others.end(), [&](size_t a, size_t b) { return result.offsets[a] < result.offsets[b]; });
+    const int64_t size = all[id].size;
+    others.clear();
+    for (uint32_t other : meetings.of(id))
+      if (const int64_t begin = result.offsets[other]; begin != kNotYet)
+        others.emplace_back(begin, begin + all[other].size);
+    std::sort(others.begin(), others.end());
     int64_t end = 0, closest = INT64_MAX;  // where the next gap begins, length of the gap that is taken
     int64_t at = 0;
-    for (size_t other : others) {
-      const int64_t gap = result.offsets[other] - end;
-      if (gap >= piece.size && gap < closest) closest = gap, at = end;
+    for (auto [other_begin, other_end] : others) {
+      const int64_t gap = other_begin - end;
+      if (gap >= size && gap < closest) closest = gap, at = end;
       if (closest != INT64_MAX && fit == Fit::kFirst) break;
-      end = std::max(end, result.offsets[other] + all[other].size);
+      end = std::max(end, other_end);
     }
     if (closest == INT64_MAX) at = end;
     result.offsets[id] = at;
-    result.height = std::max(result.height, at + piece.size);
-    placed.add(id);
+    result.height = std::max(result.height, at + size);
   }
   return result;
 }
@@ -193,7 +197,8 @@ int64_t bound(const std::vector<Rectangle>& all) {
 }
 
 /// Repeats `place` while that may gain: a rectangle that reaches the top is placed first in the next attempt.
-void improve(const std::vector<Rectangle>& all, Packing now, Fit fit, size_t attempts, int64_t low, Packing& best) {
+void improve(const std::vector<Rectangle>& all, const Meetings& meetings, Packing now, Fit fit, size_t attempts,
+             int64_t low, Packing& best) {
   Order order(all.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return now.offsets[a] < now.offsets[b]; });
@@ -202,7 +207,7 @@ void improve(const std::vector<Rectangle>& all, Packing now, Fit fit, size_t att
                             [&](size_t id) { return now.offsets[id] + all[id].size == now.height; });
     if (top == order.begin() || top == order.end()) return;
     std::rotate(order.begin(), top, top + 1);
-    now = place(all, order, fit);
+    now = place(all, meetings, order, fit);
     if (now.height < best.height) best = now;
   }
 }
@@ -240,22 +245,23 @@ Packing pack(const std::vector<Rectangle>& all) {
   constexpr size_t kMostWorkOfOrder = 1'000'000;  // the same for each of ten others
   constexpr size_t kMostAttempts = 100;
   constexpr int64_t kLossWorthMore = 50;  // one part in this many
-  const size_t meetings = count_meetings(all);
-  if (meetings > kMostMeetings) return pack_in_time(all);
+  const size_t pairs = count_meetings(all);
+  if (pairs > kMostMeetings) return pack_in_time(all);
+  const Meetings meetings(all, pairs);
   const int64_t low = bound(all);
   const std::vector<Order> orders = orders_of(all);
   Packing best;
   for (const Order& order : orders) {
-    Packing next = place(all, order, Fit::kFirst);
+    Packing next = place(all, meetings, order, Fit::kFirst);
     if (best.offsets.empty() || next.height < best.height) best = std::move(next);
     if (best.height <= low) return best;
   }
-  const auto attempts = [&](size_t work) { return std::min(kMostAttempts, work / (all.size() + meetings + 1)); };
-  improve(all, best, Fit::kFirst, attempts(kMostWork), low, best);
+  const auto attempts = [&](size_t work) { return std::min(kMostAttempts, work / (all.size() + pairs + 1)); };
+  improve(all, meetings, best, Fit::kFirst, attempts(kMostWork), low, best);
   for (Fit fit : {Fit::kFirst, Fit::kClosest})
     for (const Order& order : orders)
       if (best.height - low > low / kLossWorthMore)
-        improve(all, place(all, order, fit), fit, attempts(kMostWorkOfOrder), low, best);
+        improve(all, meetings, place(all, meetings, order, fit), fit, attempts(kMostWorkOfOrder), low, best);
   return best;
 }
 
