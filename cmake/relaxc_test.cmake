@@ -1,4 +1,5 @@
-# relaxc_test(NAME SOURCES a.cpp … LIBS relaxc_arith …): one Catch2 program; each TEST_CASE is a CTest entry "NAME:case".
+# relaxc_test(NAME SOURCES a.cpp … LIBS relaxc_arith … DEFINITIONS A=1 …): one Catch2 program; each TEST_CASE is a CTest
+# entry "NAME:case".
 #
 # Cases are separate entries so that a failure is named in CTest's own list and two cores share the work evenly. Where a
 # program spends most of its time in a setup that all cases share, WHOLE makes it one entry instead.
@@ -6,19 +7,29 @@
 # A program finds its data by RELAXC_TEST_DIR (its folder) and RELAXC_SOURCE_DIR (the repository's root), both compiled
 # in, so that it also runs without CTest. `--warn NoTests` turns a filter that matches nothing into a failure: Catch2
 # would otherwise report success for a case whose name it could not find.
+#
+# SANITIZED marks a program of which a build with sanitizers runs every case in full. Where such a build follows, as in
+# `tests/run.sh` (RELAXC_SANITIZERS_FOLLOW), this one leaves the program out, which saves compiling it a second time.
 find_package(Catch2 2.13 REQUIRED)
 include(Catch)
 
+option(RELAXC_SANITIZERS_FOLLOW "leave out the tests that a build with sanitizers runs in full" OFF)
+set(RELAXC_FOLLOWS "" CACHE PATH "the folder of the build that leaves tests to this one")
+
 function(relaxc_test name)
-  cmake_parse_arguments(ARG "WHOLE" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE;SANITIZED" "" "SOURCES;LIBS;DEFINITIONS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_SOURCES)
-    message(FATAL_ERROR "relaxc_test(${name}): expected SOURCES, LIBS or WHOLE, found '${ARG_UNPARSED_ARGUMENTS}'")
+    message(FATAL_ERROR
+      "relaxc_test(${name}): expected SOURCES, LIBS, DEFINITIONS, WHOLE or SANITIZED, found '${ARG_UNPARSED_ARGUMENTS}'")
+  endif()
+  if(ARG_SANITIZED AND RELAXC_SANITIZERS_FOLLOW)
+    return()
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE relaxc_catch_main ${ARG_LIBS})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE
-    RELAXC_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}" RELAXC_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    RELAXC_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}" RELAXC_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ${ARG_DEFINITIONS})
   if(ARG_WHOLE)
     add_test(NAME ${name} COMMAND ${name} --warn NoTests)
   else()

@@ -2,10 +2,10 @@
 # Installs what is missing, builds, and runs the tests. Sources are compiled several in one unit, which takes half the
 # time; a second run builds only what changed.
 #
-#   run.sh              all tests in a release, then those that sanitizers can see under the address and
-#                       undefined-behaviour sanitizers
-#   run.sh release      one of the two
-#   run.sh asan-ubsan   the other
+#   run.sh              the tests in a release, then those that sanitizers can see under the address and
+#                       undefined-behaviour sanitizers; programs of unit tests that these run in full are not built twice
+#   run.sh release      all tests in a release
+#   run.sh asan-ubsan   what sanitizers can see, under them
 #   run.sh all          both, and the long run: whole sweeps, from which the ordinary run takes a sample by seed, and the
 #                       tests of a relaxc whose C++ Clang compiles
 #
@@ -38,8 +38,9 @@ if ! cat "${wanted[@]}" | cmp -s - build/venv/requirements.txt; then
   fi
 fi
 
-long=OFF presets=(release asan-ubsan)
+long=OFF presets=(release asan-ubsan) follow=OFF follows=""
 case "${1:-}" in
+  "") follow=ON follows=$PWD/build ;;  # the second build has the tests that the first leaves out
   all) long=ON presets+=(clang) ;;
   ?*) presets=("$1") ;;
 esac
@@ -47,7 +48,9 @@ failed=0  # a test that fails in one does not hide what the other finds
 [[ -d build/lib ]] || echo "the first build of each preset takes about $((26 / $(nproc) + 1)) minutes with $(nproc) jobs"
 for preset in "${presets[@]}"; do
   [[ $preset != clang ]] || long=OFF  # the sweeps have run
-  cmake --preset "$preset" -D CMAKE_UNITY_BUILD=ON -D RELAXC_LONG_TESTS=$long
+  shared=RELAXC_SANITIZERS_FOLLOW=$follow
+  [[ $preset != asan-ubsan ]] || shared=RELAXC_FOLLOWS=$follows
+  cmake --preset "$preset" -D CMAKE_UNITY_BUILD=ON -D RELAXC_LONG_TESTS=$long -D "$shared"
   cmake --build --preset "$preset"
   # One more at once than there are processors: a test waits for its files and for what it starts in a sixth of its time.
   ctest --preset "$preset" -j "$(($(nproc) + 1))" || failed=1

@@ -81,7 +81,7 @@ def run(page=PAGE, rows=ROWS, tests=None, update=True):
         ctest.chmod(0o755)
         out = io.StringIO()
         with contextlib.redirect_stdout(out), mock.patch.dict(os.environ, {"PATH": f"{root}:{os.environ['PATH']}"}):
-            code = check_promises.main(root, None if tests is None else root, update)
+            code = check_promises.main(root, *(() if tests is None else (root,)), update=update)
         generated = root / check_promises.GENERATED
         return code, out.getvalue(), generated.read_text() if generated.exists() else ""
 
