@@ -33,6 +33,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   add_compile_options("SHELL:$<$<COMPILE_LANGUAGE:CXX>:--param ggc-min-heapsize=1048576>")
 endif()
 
+find_program(RELAXC_LLD ld.lld)
+
 option(RELAXC_WERROR "treat warnings as errors" ON)
 option(RELAXC_SANITIZE "build with address and undefined-behaviour sanitizers" OFF)
 option(RELAXC_FUZZ "build tests/fuzz for libFuzzer; needs clang" OFF)
@@ -70,6 +72,10 @@ if(RELAXC_SANITIZE)
   # address sanitizer knows: without these two GCC compiles a unit of passes with -Og in 9.1 s in place of 15.3.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=vptr,object-size>)
   add_link_options(-fsanitize=address,undefined)
+  # The program and the library as tests are linked (tests/CMakeLists.txt): 120 MB each.
+  if(RELAXC_LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
 endif()
 if(RELAXC_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)

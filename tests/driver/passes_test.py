@@ -171,10 +171,12 @@ class Large(ProgramTest):
         return self.compiles(name, "--stop-after=plan_memory", preexec=room_for_sanitizers).out.count("@T.prim_func")
 
     def test_a_chain_of_ten_thousand_operators_is_a_few_kernels(self):
-        self.assertLessEqual(self.kernels("long.relax", chain(10000)), 12)  # the 2,500 calls are of few different ones
+        count = 1000 if program.SAMPLED else 10000
+        self.assertLessEqual(self.kernels("long.relax", chain(count)), 12)  # a quarter of them calls, of few different ones
 
     def test_a_thousand_branches_compile(self):
-        self.assertLessEqual(self.kernels("wide.relax", fan(1000)), 1010)
+        count = 100 if program.SAMPLED else 1000
+        self.assertLessEqual(self.kernels("wide.relax", fan(count)), count + 10)
 
 
 if __name__ == "__main__":

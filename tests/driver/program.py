@@ -96,11 +96,15 @@ class ProgramTest(unittest.TestCase):
         return sorted(str(path.relative_to(self.path)) for path in self.path.rglob("*"))
 
 
+PART = tuple(map(int, os.environ.get("RELAXC_TEST_PART", "0/1").split("/")))
+SAMPLED = PART[1] > 1  # under sanitizers; what is long in a test is a sample there, too
+
+
 class Part(unittest.TestLoader):
     """Loads every N-th test of a class, beginning with the K-th; K/N is in RELAXC_TEST_PART."""
 
     def getTestCaseNames(self, test_case):
-        k, n = map(int, os.environ.get("RELAXC_TEST_PART", "0/1").split("/"))
+        k, n = PART
         return super().getTestCaseNames(test_case)[k::n]
 
 
