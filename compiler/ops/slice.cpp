@@ -37,13 +37,34 @@ Expr position(Expr at, Expr dim, Expr low, Expr high) {
   return arith::max(low, arith::min(at, high));
 }
 
+/// Returns `dim + more`, added to both sides of a maximum: the dim of a slice of a slice is no larger then than that of
+/// a slice.
+Expr plus(Expr dim, int64_t more) {
+  const auto* both = dim.as<arith::Max>();
+  return both != nullptr ? arith::max(both->a + more, both->b + more) : dim + more;
+}
+
+/// Returns the number of elements between two positions, which are clamped to 0..dim unless they are numbers: where
+/// `begin` is behind the axis or `end` before it, the difference is negative without a clamp as well.
+Expr forward_extent(Expr dim, Expr begin, Expr end, std::pair<Expr, Expr> clamped, Expr stride) {
+  auto [from, to] = clamped;
+  const int64_t *first = begin.constant(), *last = end.constant();
+  const bool counts_from_end = last != nullptr && (*last >= kFar || (*last < 0 && *last > -kFar));
+  const bool counts_from_start = first != nullptr && *first >= 0 && *first < kFar;
+  if (counts_from_start && counts_from_end)
+    to = plus(dim, (*last < 0 ? *last : 0) - *first), from = dim.context().index(0);
+  else if (counts_from_start)
+    from = begin;
+  return arith::max(dim.context().index(0), arith::ceildiv(to - from, stride));
+}
+
 Cut slice_axis(size_t axis, Expr dim, Expr begin, Expr end, Expr stride, const arith::Facts& facts) {
   Context& context = dim.context();
   Expr zero = context.index(0), minus_one = context.index(-1), last = dim - 1;
   if (const int64_t* value = stride.constant()) stride = context.index(std::clamp(*value, -kLongest, kLongest));
   auto forward = [&] {
     Expr from = position(begin, dim, zero, dim), to = position(end, dim, zero, dim);
-    return std::pair(from, arith::max(zero, arith::ceildiv(to - from, stride)));
+    return std::pair(from, forward_extent(dim, begin, end, {from, to}, stride));
   };
   auto backward = [&] {
     Expr from = position(begin, dim, minus_one, last), to = position(end, dim, minus_one, last);
