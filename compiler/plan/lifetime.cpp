@@ -11,9 +11,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
-#include "compiler/arith/simplify.h"
+#include "compiler/arith/prover.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::plan {
@@ -141,12 +142,14 @@ class Walk {
     }
   }
 
-  bool same_size(const tir::Buffer& a, const tir::Buffer& b) const {
+  bool same_size(const tir::Buffer& a, const tir::Buffer& b) {
     if (a.dtype.bytes() != b.dtype.bytes()) return false;
     Expr x = a.shape.empty() ? Expr() : a.shape[0], y = b.shape.empty() ? Expr() : b.shape[0];
     for (size_t i = 1; i < a.shape.size(); ++i) x = x * a.shape[i];
     for (size_t i = 1; i < b.shape.size(); ++i) y = y * b.shape[i];
-    return x && y ? arith::prove_equal(x, y, facts_) : !x && !y;
+    if (!x || !y || x == y) return x == y;
+    if (!prover_) prover_.emplace(x.context(), facts_);
+    return prover_->proves_equal(x, y);
   }
 
   void touch(tir::BufferRef buffer) {
@@ -172,6 +175,7 @@ class Walk {
   };
   const Calls& calls_;
   const arith::Facts& facts_;
+  std::optional<arith::Prover> prover_;  ///< of same_size, made when it first asks
   std::vector<Offer> offers_;
   std::set<tir::BufferRef> allocated_, wholes_;  // looked up only
   std::vector<Lifetime> found_;

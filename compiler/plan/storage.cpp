@@ -259,6 +259,8 @@ class Assigner {
   /// Limits on the terms of an offset and of all offsets. An offset is computed wherever its piece is used, so it must
   /// not grow with the program; the sum of all is computed once a run.
   static constexpr size_t kMostTerms = 48, kMostTermsOfAll = 400;
+  /// The same before all pieces are seen: a later one may be above many. Each sum is compared with all others.
+  static constexpr size_t kMostTermsOnTheWay = 1600;
   static size_t terms_of(const Tops& tops) {
     size_t count = 0;
     for (const Sum& sum : tops) count += sum.size();
@@ -285,6 +287,7 @@ class Assigner {
         for (size_t i = 0; i < covered.size(); ++i) covered[i] = covered[i] || below[other][i];
         covered[other] = true;
         stack_on(offsets[id], other);
+        if (terms_of(offsets[id]) > kMostTermsOnTheWay) return std::nullopt;
       }
       if (terms_of(offsets[id]) > kMostTerms) return std::nullopt;
       result.offsets[id] = peaks_.to_expr(offsets[id]);
@@ -292,8 +295,10 @@ class Assigner {
       below[id] = std::move(covered);
     }
     Tops all;
-    for (size_t id : order)
+    for (size_t id : order) {
       if (!covered_at_all[id]) stack_on(all, id);
+      if (terms_of(all) > kMostTermsOnTheWay) return std::nullopt;
+    }
     if (terms_of(all) > kMostTermsOfAll) return std::nullopt;
     result.bytes = peaks_.to_expr(all);
     return result;

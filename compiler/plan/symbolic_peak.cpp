@@ -8,6 +8,13 @@
 #include <map>
 
 namespace relaxc::plan {
+namespace {
+
+uint64_t pair_of(uint32_t a, uint32_t b) {
+  return uint64_t{a} << 32 | b;
+}
+
+}  // namespace
 
 bool Comparisons::at_most(Expr a, Expr b) {
   constexpr int64_t kMostSteps = 1 << 21;  // budget of proofs for a function: unproved sizes count as larger
@@ -72,6 +79,12 @@ int64_t SymbolicPeaks::value(const Tops& tops, size_t sample) const {
 
 bool SymbolicPeaks::kind_at_most(uint32_t a, uint32_t b) {
   if (a == b) return true;
+  auto [known, fresh] = kinds_at_most_.try_emplace(pair_of(a, b));
+  if (fresh) known->second = compare_kinds(a, b);
+  return known->second;
+}
+
+bool SymbolicPeaks::compare_kinds(uint32_t a, uint32_t b) {
   for (size_t i = 0; i < values_[a].size(); ++i)
     if (values_[a][i] > values_[b][i]) return false;
   if (sizes_[a].factors == sizes_[b].factors) return sizes_[a].coefficient <= sizes_[b].coefficient;
@@ -81,6 +94,12 @@ bool SymbolicPeaks::kind_at_most(uint32_t a, uint32_t b) {
 }
 
 bool SymbolicPeaks::unit_at_most(uint32_t a, uint32_t b) {
+  auto [known, fresh] = units_at_most_.try_emplace(pair_of(a, b));
+  if (fresh) known->second = compare_units(a, b);
+  return known->second;
+}
+
+bool SymbolicPeaks::compare_units(uint32_t a, uint32_t b) {
   auto at = [&](uint32_t unit, size_t sample) {
     int64_t value = values_[unit][sample];
     return value == INT64_MAX ? value : value / std::max<int64_t>(multiples_[unit], 1);

@@ -7,6 +7,7 @@
 // than 128 n.
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/plan/storage.h"
@@ -40,6 +41,8 @@ class SymbolicPeaks {
   bool units_at_most(const Sum& a, const Sum& b);
   bool kind_at_most(uint32_t a, uint32_t b);
   bool unit_at_most(uint32_t a, uint32_t b);
+  bool compare_kinds(uint32_t a, uint32_t b);
+  bool compare_units(uint32_t a, uint32_t b);
   Expr aligned(Expr bytes) const;
 
   Context& context_;
@@ -51,6 +54,7 @@ class SymbolicPeaks {
   std::vector<uint32_t> units_;               ///< of each kind: the first kind that is a multiple of the same product
   std::vector<int64_t> multiples_;
   Comparisons& known_;
+  std::unordered_map<uint64_t, bool> kinds_at_most_, units_at_most_;  ///< answers, by both indices
 };
 
 }  // namespace relaxc::plan

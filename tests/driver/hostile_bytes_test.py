@@ -170,6 +170,19 @@ class Sample(HostileBytes):
         self.write("chain.onnx", wire.model(nodes, [wire.value_info("x0", ("n",))], [wire.value_info(f"x{count}", ("m",))], bounds))
         self.answer("chain.onnx", "--check", codes=(0,), processor=5)
 
+    def test_branches_that_grow(self):
+        """Each bound is the larger one of two that contain the bound before. Where it was written as a maximum, 300 branches
+        took 20 s, and 100 whose lengths cannot be compared 10 s."""
+        parameters = "".join(f', {name}: R.Tensor(("{name}_",), "float32")' for name in "yz") + ', c: R.Tensor((), "bool")'
+        for count, then, otherwise, code in ((300, "R.concat([x{0}, x{0}])", "R.exp(x{0})", 1),
+                                             (300, "R.strided_slice(x{0}, axes=[0], begin=[1], end=[-1])", "R.exp(x{0})", 0),
+                                             (100, "R.concat([x{0}, y])", "R.concat([x{0}, z])", 0)):
+            body = "".join(f"    if c:\n        x{i + 1} = {then.format(i)}\n    else:\n        x{i + 1} = {otherwise.format(i)}\n"
+                           for i in range(count))
+            self.write("branches.relax", f'@R.function\ndef main(x0: R.Tensor(("n",), "float32"){parameters}):\n{body}    return x{count}\n')
+            with self.subTest(then):
+                self.answer("branches.relax", "--check", codes=(code,), processor=5)
+
     def test_equal_dims_that_grow(self):
         """Dims of two chains are equal, and stay so where they have names: their sum needs no broadcast."""
         body = "".join(f"    {x}{i + 1} = R.strided_slice({x}{i}, axes=[0], begin=[-900], end=[-1])\n" for x in "ab" for i in range(30))

@@ -60,6 +60,9 @@ class Symbols {
   const arith::Facts& facts() const { return facts_; }
   /// Whether the facts, or those of the entry alone (`at_entry`), prove `condition`.
   bool proves(Expr condition, bool at_entry) const;
+  /// Returns the canonical form of `e`, whatever values its symbols have. Parts that were asked for before cost
+  /// nothing.
+  Expr simplified(Expr e) const { return plain_->simplifier.simplify(e); }
   /// Returns `e` in entry symbols and data-dependent symbols.
   Expr known(Expr e) const { return e ? arith::substitute(e, known_) : e; }
   std::vector<Expr> known(std::vector<Expr> list) const;
@@ -80,6 +83,11 @@ class Symbols {
 
   arith::Facts facts_, entry_facts_;
   mutable std::shared_ptr<arith::Prover> entry_prover_;  ///< null: the entry's facts changed since it was made
+  struct Plain {
+    arith::Facts none;
+    arith::Simplifier simplifier{none};
+  };
+  std::shared_ptr<Plain> plain_ = std::make_shared<Plain>();
   std::vector<Var> entry_;
   std::unordered_set<Expr> is_entry_;
   arith::Substitution known_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/relax/name_dims.h"
 #include "compiler/tir/visit.h"
 #include "compiler/transform/lower/host/cells.h"
 #include "compiler/transform/lower/host/op_lowering.h"
@@ -24,12 +25,6 @@ bool is_extent(const Op& op, Var symbol) {
   return false;
 }
 
-/// Replaces each element by the maximum of both lists; by null if either element is null.
-void widen(std::vector<Expr>& list, std::vector<Expr> more) {
-  for (size_t i = 0; i < list.size(); ++i) more[i] = list[i] && more[i] ? arith::max(list[i], more[i]) : Expr();
-  list = std::move(more);
-}
-
 class IfLowering {
  public:
   IfLowering(HostLowering& host, const Op& op)
@@ -46,6 +41,8 @@ class IfLowering {
   void make_targets();
   Status lower_branch(const Region& region, Expr holds, tir::Stmt& body);
   void add_bounds(const Region& region);
+  void widen(std::vector<Expr>& list, std::vector<Expr> more) const;
+  Expr larger(Expr a, Expr b) const;
   Expr joined_number(const Region& region, Var symbol);
   void reserve_targets(tir::Stmt (&bodies)[2]);
   void bind_results();
@@ -127,6 +124,23 @@ void IfLowering::add_bounds(const Region& region) {
     if (op_.binds[k].dtype().is_index()) values[k] = symbols_.bounded(joined_number(region, op_.binds[k]));
   widen(sizes_, std::move(sizes));
   widen(numbers_, std::move(values));
+}
+
+/// Replaces each element by the larger one of both lists; by null if either element is null.
+void IfLowering::widen(std::vector<Expr>& list, std::vector<Expr> more) const {
+  for (size_t i = 0; i < list.size(); ++i) more[i] = list[i] && more[i] ? larger(list[i], more[i]) : Expr();
+  list = std::move(more);
+}
+
+/// Returns the larger one of two bounds. A maximum of maxima would grow with each If, so it is one of the two if the
+/// entry's facts prove that, and a large one has what both have in common outside of it.
+Expr IfLowering::larger(Expr a, Expr b) const {
+  if (symbols_.proves(arith::le(a, b), true)) return b;
+  if (symbols_.proves(arith::le(b, a), true)) return a;
+  const Expr most = arith::max(a, b);
+  if (!is_large_dim(most)) return most;
+  const Expr more = symbols_.simplified(b - a);
+  return is_large_dim(more) ? most : symbols_.simplified(a + arith::max(more, at_.build().index(0)));
 }
 
 /// Returns the value at the end of `region` of `symbol`, which the If binds.
