@@ -27,7 +27,9 @@ CacheRead::Made CacheRead::apply(Tree& tree, const Facts& facts) const {
   tree.edit_loop(loop, [&](const For& from) {
     return build.alloc(cache, build.seq({copy, through(tree, cache, Stmt(&from), buffer, facts)}));
   });
-  return Done{};
+  uint32_t innermost = 0;
+  for (const auto* copied = copy.as<For>(); copied != nullptr; copied = copied->body.as<For>()) innermost = copied->id;
+  return innermost;
 }
 
 }  // namespace relaxc::schedule

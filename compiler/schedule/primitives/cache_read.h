@@ -17,7 +17,7 @@ struct CacheRead {
   LoopId loop;
   static auto fields(auto& self) { return std::tie(self.buffer, self.loop); }
 
-  using Made = Done;
+  using Made = uint32_t;  ///< the innermost loop of the copy
   using Facts = Region;
   Legal<Facts> legal(const Tree& tree) const;
   Made apply(Tree& tree, const Facts& facts) const;

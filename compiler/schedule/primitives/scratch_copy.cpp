@@ -76,12 +76,21 @@ Stmt through(Tree& tree, BufferRef cache, Stmt s, BufferRef buffer, const Region
 Stmt copy_between(Tree& tree, BufferRef buffer, BufferRef cache, const Region& region, bool to_cache) {
   tir::Builder build(tree.context());
   arith::Facts facts = facts_of_loops(tree.root());
+  const Expr zero = tree.context().index(0);
   std::vector<Var> own;
-  Indices there;
+  Indices there, size;
   for (size_t dim = 0; dim < region.begin.size(); ++dim) {
     own.push_back(tree.context().var("c" + std::to_string(dim)));
     facts.bound(own[dim], {0, region.extent[dim] - 1});
     there.push_back(arith::simplify(region.begin[dim] + own[dim]));
+    size.push_back(tree.context().index(region.extent[dim]));
+    // A loop that ends with a dim of open size runs in vectors without masks.
+    if (buffer->shape[dim].constant() != nullptr) continue;
+    const Expr left = arith::simplify(buffer->shape[dim] - region.begin[dim]);
+    if (arith::prove(arith::le(size[dim], left), facts) || !arith::prove(arith::le(zero, region.begin[dim]), facts))
+      continue;
+    size[dim] = arith::simplify(arith::min(size[dim], left));
+    facts.assume(arith::lt(own[dim], left));
   }
   const Indices at(own.begin(), own.end());
   tir::Block block;
@@ -91,7 +100,7 @@ Stmt copy_between(Tree& tree, BufferRef buffer, BufferRef cache, const Region& r
   Stmt s = build.block(std::move(block));
   if (Expr exists = inside(buffer, there, facts)) s = build.branch(exists, s);
   for (size_t dim = own.size(); dim-- > 0;)
-    s = make_stmt(tree.context(), new_loop(tree.context(), own[dim], tree.context().index(region.extent[dim]), s));
+    s = make_stmt(tree.context(), new_loop(tree.context(), own[dim], size[dim], s));
   return s;
 }
 

@@ -18,6 +18,7 @@
 #include "compiler/schedule/primitives/fuse.h"
 #include "compiler/schedule/primitives/reorder.h"
 #include "compiler/schedule/primitives/split.h"
+#include "compiler/schedule/strategies/parts/operand_panels.h"
 #include "compiler/schedule/strategies/parts/reduction_view.h"
 #include "compiler/schedule/strategies/parts/register_tile.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
@@ -240,7 +241,11 @@ struct GemmTile {
     if (const Loops moved = moved_of(order, form.spatial); !moved.empty())
       RELAXC_LEGAL(apply(draft.tree, Reorder{moved}));
     form.spatial = order;
-    if (runs) RELAXC_LEGAL(write_in_runs(draft));
+    if (!runs) return tile_in_registers(draft);
+    if (const OperandPanels panels = operand_panels_of(draft); panels.operand != nullptr)
+      RELAXC_LEGAL(copy_panels(draft, panels));
+    else
+      RELAXC_LEGAL(write_in_runs(draft));
     return tile_in_registers(draft);
   }
 };

@@ -64,7 +64,7 @@ TEST_CASE("the weight of a 1x1 convolution over an image of open size is read ag
     REQUIRE(schedule::schedule_kernel(context, f, testing::wide_target(), {f.params[1].buffer}, packed));
     return f.schedule.steps.find("scalar_replace sum i1 drop") != std::string::npos;  // channels are inside
   };
-  CHECK(reads_again(64));
+  CHECK(reads_again(300));  // of few channels panels are copied
   CHECK_FALSE(reads_again(640));
 }
 

@@ -1,14 +1,8 @@
 // sum_blocks_test.cpp: where the terms of sums are added in blocks, and that this changes no number.
 #include <catch2/catch.hpp>
-#include <cstring>
-#include <random>
-#include <span>
 
-#include "compiler/schedule/kernel.h"
-#include "compiler/tir/evaluator.h"
 #include "compiler/tir/print.h"
-#include "compiler/tir/verify.h"
-#include "tests/unit/schedule/kernels.h"
+#include "tests/unit/schedule/scheduled_conv.h"
 
 namespace relaxc {
 namespace {
@@ -21,20 +15,7 @@ Target with_blocks_of(int64_t bytes) {
   return target;
 }
 
-struct Scheduled {
-  tir::PrimFunc before, after;
-  std::vector<schedule::PackedParam> packed = {};
-};
-
-/// A convolution with constant weights and its consumer.
-Scheduled scheduled(arith::Context& context, const Target& target, const testing::ConvShape& shape) {
-  Scheduled made{testing::conv(context, shape, true), {}};
-  made.before.is_private = true;
-  made.after = made.before;
-  REQUIRE(schedule::schedule_kernel(context, made.after, target, {made.before.params[1].buffer}, made.packed));
-  REQUIRE(tir::first_fault(made.after) == "");
-  return made;
-}
+using testing::scheduled;
 
 /// The arguments of the step `block_sum`; empty if there is none.
 std::string blocks_of(const Target& target, const testing::ConvShape& shape) {
@@ -69,28 +50,10 @@ TEST_CASE("sums in blocks keep their numbers, with a smaller last block as well"
   const auto shape = GENERATE(testing::ConvShape{.c = 160, .h = 5, .w = 5, .out = 32, .kernel = 1, .pad = 0},
                               testing::ConvShape{.c = 199, .h = 5, .w = 5, .out = 32, .kernel = 1, .pad = 0},
                               testing::ConvShape{.c = 23, .h = 9, .w = 9, .out = 96, .stride = 2});
-  const Scheduled made = scheduled(context, with_blocks_of(12000), shape);
+  const testing::Scheduled made = scheduled(context, with_blocks_of(12000), shape);
   INFO(tir::to_string(made.after));
   REQUIRE(made.after.schedule.steps.find("block_sum") != std::string::npos);
-  std::mt19937 random(5);
-  std::vector<std::vector<float>> memory;
-  for (const tir::Param& param : made.before.params) {
-    int64_t count = 1;
-    for (arith::Expr dim : param.buffer->shape) count *= *dim.constant();
-    for (float& x : memory.emplace_back(static_cast<size_t>(count))) x = static_cast<float>(random() % 9) - 4;
-  }
-  auto after = memory;  // small integers: sums are exact in any order
-  REQUIRE(made.packed.size() == 1);
-  const auto bytes = made.packed[0].packing.apply(std::as_bytes(std::span<const float>(after[1])), sizeof(float));
-  after[1].resize(bytes.size() / sizeof(float));
-  std::memcpy(after[1].data(), bytes.data(), bytes.size());
-  const auto run = [](const tir::PrimFunc& f, std::vector<std::vector<float>>& on) {
-    std::vector<void*> buffers;
-    for (auto& one : on) buffers.push_back(one.data());
-    REQUIRE(tir::make_interpreter()->run(f, buffers, {}));
-  };
-  run(made.before, memory), run(made.after, after);
-  CHECK(memory.back() == after.back());
+  testing::check_same_numbers(made, {});
 }
 
 }  // namespace

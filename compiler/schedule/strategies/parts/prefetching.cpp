@@ -28,7 +28,6 @@ namespace relaxc::schedule {
 namespace {
 
 // Heuristics: these are not properties of a machine.
-constexpr double kFarCaches = 2;      ///< operands of this many times the second level come from beyond it
 constexpr double kTileOfL1 = 0.5;     ///< maximum share of the first level for what a tile reads, to stay there
 constexpr double kLeastOfAhead = 2;   ///< terms, relative to those ahead of which lines are asked for
 constexpr double kAheadOfL1 = 0.375;  ///< maximum share of the first level for what was asked for and not yet read

@@ -8,6 +8,9 @@
 
 namespace relaxc::schedule {
 
+/// Operands of this many times the second level of cache come from beyond it; a heuristic.
+inline constexpr double kFarCaches = 2;
+
 /// What is prefetched; nothing if both are 0.
 struct Prefetching {
   int64_t bytes = 0;  ///< distance of what tiles that come later read, where it comes from beyond the second level

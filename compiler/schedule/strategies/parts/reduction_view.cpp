@@ -15,6 +15,10 @@ constexpr double kLanesOfTerms = 1.5;   ///< relative to the time of a tile: sum
 
 }  // namespace
 
+std::vector<uint32_t> loops_from(const ReductionForm& form, uint32_t first) {
+  return {std::find(form.spatial.begin(), form.spatial.end(), first), form.spatial.end()};
+}
+
 double ReductionView::terms() const {
   double count = 1;
   for (uint32_t loop : form_.reduced)

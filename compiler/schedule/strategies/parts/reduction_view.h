@@ -9,6 +9,9 @@
 
 namespace relaxc::schedule {
 
+/// The loops of the result from `first` on, outermost first; empty if it is none of them.
+std::vector<uint32_t> loops_from(const ReductionForm& form, uint32_t first);
+
 /// Refers to the draft; valid after reorder_axes().
 class ReductionView {
  public:

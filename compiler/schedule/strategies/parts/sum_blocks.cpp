@@ -26,11 +26,6 @@ constexpr double kLeastTermsOfBlock = 64;  ///< fewer do not pay for loading and
 constexpr double kLeastOfBlocks = 2;       ///< least size of a sum, relative to a block; prefetches suit others
 constexpr double kEvenBlocks = 0.75;       ///< least size of blocks without remainder, relative to the largest
 
-/// The loops of the result from `first` on; empty if there is none of that.
-std::vector<uint32_t> loops_from(const ReductionForm& form, uint32_t first) {
-  return {std::find(form.spatial.begin(), form.spatial.end(), first), form.spatial.end()};
-}
-
 class BlockQuestions {
  public:
   BlockQuestions(const Draft& draft, int64_t panel)
