@@ -259,8 +259,9 @@ class Assigner {
   /// Limits on the terms of an offset and of all offsets. An offset is computed wherever its piece is used, so it must
   /// not grow with the program; the sum of all is computed once a run.
   static constexpr size_t kMostTerms = 48, kMostTermsOfAll = 400;
-  /// The same before all pieces are seen: a later one may be above many. Each sum is compared with all others.
-  static constexpr size_t kMostTermsOnTheWay = 1600;
+  /// A limit on the terms of a list of sums that is not complete: sums that are added later can replace others, but
+  /// each of them is compared with all, so that a long list takes quadratic time. A heuristic, not measured.
+  static constexpr size_t kMostTermsOfUnfinished = 1600;
   static size_t terms_of(const Tops& tops) {
     size_t count = 0;
     for (const Sum& sum : tops) count += sum.size();
@@ -287,7 +288,7 @@ class Assigner {
         for (size_t i = 0; i < covered.size(); ++i) covered[i] = covered[i] || below[other][i];
         covered[other] = true;
         stack_on(offsets[id], other);
-        if (terms_of(offsets[id]) > kMostTermsOnTheWay) return std::nullopt;
+        if (terms_of(offsets[id]) > kMostTermsOfUnfinished) return std::nullopt;
       }
       if (terms_of(offsets[id]) > kMostTerms) return std::nullopt;
       result.offsets[id] = peaks_.to_expr(offsets[id]);
@@ -297,7 +298,7 @@ class Assigner {
     Tops all;
     for (size_t id : order) {
       if (!covered_at_all[id]) stack_on(all, id);
-      if (terms_of(all) > kMostTermsOnTheWay) return std::nullopt;
+      if (terms_of(all) > kMostTermsOfUnfinished) return std::nullopt;
     }
     if (terms_of(all) > kMostTermsOfAll) return std::nullopt;
     result.bytes = peaks_.to_expr(all);

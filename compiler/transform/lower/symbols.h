@@ -83,6 +83,7 @@ class Symbols {
 
   arith::Facts facts_, entry_facts_;
   mutable std::shared_ptr<arith::Prover> entry_prover_;  ///< null: the entry's facts changed since it was made
+  /// What simplified() uses: a simplifier that knows nothing of the symbols.
   struct Plain {
     arith::Facts none;
     arith::Simplifier simplifier{none};

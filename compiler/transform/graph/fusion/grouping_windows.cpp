@@ -2,10 +2,11 @@
 //
 // A map of many channels over a large image leaves the cache before the pool after it reads it, and a pool reads each
 // element about once, so its time is that of memory. In one kernel, a block of rows of the map is computed, and reduced
-// while it is in the cache (schedule/primitives/fused_conv_pool_tiling.h). Nothing is gained if the map stays in the
-// cache anyway; if a sum has so many terms that memory traffic takes a small part of its time; or if windows overlap,
-// since a block would recompute rows of the one before it. A kernel of both would then only keep the convolution's
-// operands in memory for longer. A map of open size is taken to be large: blocks cost little where it is not.
+// while it is in the cache (schedule/primitives/fused_conv_pool_tiling.h). The two stay separate kernels in three
+// cases. The map fits the cache. The convolution does so much arithmetic for each element that the speed of memory does
+// not limit it. The pool's windows overlap, so that each block would compute rows of the previous block again. One
+// kernel would then only keep the convolution's operands in memory for longer. A map of open size counts as large:
+// blocks cost little where it is small.
 #include <algorithm>
 
 #include "compiler/plan/storage.h"
