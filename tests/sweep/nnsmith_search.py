@@ -68,7 +68,8 @@ def usable_operators(dtypes):
             continue
         taken = NODES[operator.__name__].dtypes & dtypes
         operator.in_dtypes = [c for c in operator.in_dtypes if taken.issuperset(c)]
-        operator.out_dtypes = [c for c in operator.out_dtypes if dtypes.issuperset(c)]
+        given = taken | {DType.bool, DType.int64} & dtypes  # of comparisons and of ArgMax
+        operator.out_dtypes = [c for c in operator.out_dtypes if given.issuperset(c)]
         if not operator.in_dtypes or not operator.out_dtypes:
             continue
         usable += [operator] * (4 if operator.__name__ in WEIGHTED else 1)
