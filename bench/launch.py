@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def compile_c(name, folder):
-    """bench/NAME.c as a program in `folder`, compiled once."""
+    """bench/`name`.c as a program in `folder`, compiled once."""
     program = folder / name
     if not program.exists():
         subprocess.run([os.environ.get("CC", "cc"), "-O2", "-o", program, HERE / f"{name}.c", "-ldl"], check=True)

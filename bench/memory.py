@@ -16,7 +16,7 @@ For every FOLDER/*/model.onnx:
 - with outputs: the same and all outputs, next to the most that ONNX Runtime takes where it makes its outputs itself.
   That is two contracts: here the caller has memory for all outputs before the run begins, there each is allocated when
   it is written. A model whose outputs are large next to its activations takes more here, unless they are lent as
-  scratch in the meantime (compiler/plan/lend.cpp).
+  scratch in the meantime (compiler/plan/donors.cpp).
 
 All but ONNX Runtime's numbers are properties of the compiler, the same on every machine. The exit code is 1 if
 activations take more than those of ONNX Runtime anywhere.

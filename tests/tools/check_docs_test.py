@@ -67,6 +67,11 @@ class CheckDocs(unittest.TestCase):
         self.refuses("// See lifetimes.cpp.\n", "lifetimes.cpp", "targets/a.h")
         self.refuses("# as compiler/loop does\n", "compiler/loop", "bench/a.py")
 
+    def test_files_that_a_docstring_names_must_exist(self):
+        self.takes('"""As compiler/plan does."""\npath = """compiler/loop"""\n', "bench/a.py")
+        self.refuses('"""a.py: what\n\nas compiler/loop does\n"""\n', "compiler/loop", "bench/a.py")
+        self.refuses('def f():\n    """As lifetimes.cpp."""\n', "lifetimes.cpp", "bench/a.py")
+
     def test_the_changelog_may_name_what_is_gone(self):
         self.takes("`--dims` is gone, as `order_calls` and `lifetimes.cpp` are\n", "CHANGELOG.md")
 

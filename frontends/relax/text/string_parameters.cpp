@@ -69,7 +69,7 @@ bool gives_value(const Stmt& stmt, const std::string& name) {
   return false;
 }
 
-/// Whether an expression may be a function of a module: `Module.f`, `cls.f`. R.f and its kin are operators.
+/// Whether an expression may be a function of a module: `Module.f`, `cls.f`. R.f and the like are operators.
 bool is_of_module(const Expr& e) {
   if (!e.is(AstKind::kAttribute) || !e.items[0]->is(AstKind::kName)) return false;
   const std::string& space = e.items[0]->text;
