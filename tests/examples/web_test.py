@@ -1,15 +1,23 @@
-"""The page of examples/web in a browser: digits drawn with a pointer are recognized, and the page clears.
+"""The pages of examples/web in a browser: digits drawn with a pointer are recognized, and the page clears; a voice is
+heard in a recording that the browser takes for its microphone.
 
 Usage: web_test.py REPOSITORY BUILD"""
 
 import functools
 import http.server
-import re
+import json
+import math
+import os
+import queue
 import shutil
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
+import wave
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT, BUILD = (Path(argument).resolve() for argument in sys.argv[1:3])
@@ -19,10 +27,14 @@ STROKES = {  # of each digit as points from 0 to 1
     "4": [[(0.5, 0.1), (0.2, 0.6), (0.85, 0.6)], [(0.6, 0.35), (0.6, 0.9)]],
     "7": [[(0.2, 0.12), (0.8, 0.12), (0.4, 0.9)], [(0.3, 0.5), (0.75, 0.5)]],
 }
-DRIVER = """
+READY = """
 const wait = () => new Promise((done) => setTimeout(done, 10));
+const tell = (found) => fetch("/found", {method: "POST", body: JSON.stringify(found)});
 while (!document.body.dataset.ready) await wait();
-const paper = document.querySelector("#paper"), answer = document.querySelector("#answer");
+const answer = document.querySelector("#answer");
+"""
+DRAW = """
+const paper = document.querySelector("#paper");
 const at = (kind, [x, y]) => {
   const box = paper.getBoundingClientRect();
   paper.dispatchEvent(new PointerEvent(kind, {clientX: box.left + 1 + x * paper.clientWidth,
@@ -39,15 +51,81 @@ for (const [digit, strokes] of Object.entries(STROKES)) {
   document.querySelector("#clear").click();
 }
 found.cleared = answer.textContent;
-document.body.insertAdjacentHTML("beforeend", `<pre id="found">${JSON.stringify(found)}</pre>`);
+await tell(found);
 """
+# Listens until the page has changed its answer often enough.
+LISTEN = """
+const words = [answer.textContent], start = document.querySelector("#start");
+new MutationObserver(() => {
+  if (words.at(-1) !== answer.textContent) words.push(answer.textContent);
+}).observe(answer, {childList: true});
+start.click();
+while (words.length < 4 && start.disabled) await wait();
+await tell(words);
+"""
+HEARD = ["The microphone is off.", "silence", "speech", "silence"]
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """Serves a folder, and keeps what a page posts."""
+
     extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript"}
+    posted = queue.Queue()
+
+    def do_POST(self):
+        self.posted.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(204)
+        self.end_headers()
 
     def log_message(self, *_):
         pass
+
+
+@contextmanager
+def served(folder):
+    """The address of a server of this folder."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+
+
+def posted_by(page, script, flags=()):
+    """What this page posts in a browser if this script is a part of it."""
+    test = page.with_name(f"test_{page.name}")
+    test.write_text(page.read_text().replace("</html>", f'<script type="module">{READY}{script}</script></html>'))
+    # A process of the browser may still write to the folder when that is removed.
+    with served(page.parent) as address, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+        with open(Path(home) / "log", "w+") as log:
+            command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", *flags, f"{address}/{test.name}"]
+            browser = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True,
+                                       env={"HOME": home, "PATH": "/usr/bin:/bin"})
+            try:
+                return Handler.posted.get(timeout=240)
+            except queue.Empty:
+                log.seek(0)
+                sys.exit(f"{page.name} posts nothing; the browser says: {log.read()}")
+            finally:
+                os.killpg(browser.pid, signal.SIGKILL)
+                browser.wait()
+
+
+def record(path):
+    """Writes two seconds of sound, 48,000 samples a second: a hiss, with something like a vowel in its second quarter."""
+    def sample(i):
+        hiss = 0.001 * ((i * 7919 + i // 7) % 17 - 8) / 8
+        return hiss + (0.3 * math.sin(0.016 * i) * math.sin(0.13 * i) if 24000 <= i < 48000 else 0)
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, 48000, 0, "NONE", ""))
+        file.writeframes(b"".join(struct.pack("<h", round(32767 * sample(i))) for i in range(96000)))
+
+
+def compare(page, found, wanted):
+    if found != wanted:
+        sys.exit(f"{page} shows {found}, not {wanted}")
+    print(page, found)
 
 
 def main():
@@ -56,26 +134,22 @@ def main():
         print(f"skipped: there is no {', '.join(missing)}")
         return 77
     with tempfile.TemporaryDirectory() as scratch:
-        example = Path(scratch) / "examples/web"
-        shutil.copytree(ROOT / "examples/web", example, ignore=shutil.ignore_patterns("build"))
-        shutil.copytree(ROOT / "examples/digits", example.parent / "digits", ignore=shutil.ignore_patterns("build"))
-        subprocess.run(["make", "-s", f"RELAXC={BUILD}/bin/relaxc"], cwd=example, check=True)
-        page = example / "build/test.html"
-        strokes = str({digit: [[list(point) for point in stroke] for stroke in drawn] for digit, drawn in STROKES.items()})
-        page.write_text((example / "index.html").read_text().replace(
-            "</html>", f'<script type="module">const STROKES = {strokes};{DRIVER}</script></html>'))
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=example / "build"))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        done = subprocess.run(
-            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom",
-             f"http://127.0.0.1:{server.server_port}/test.html"], capture_output=True, text=True, timeout=300, check=True,
-            env={"HOME": scratch, "PATH": "/usr/bin:/bin"})
-        server.shutdown()
-    found = re.search(r'<pre id="found">({".*?)</pre>', done.stdout)
-    wanted = "{" + ",".join(f'"{digit}":"{digit}/10"' for digit in STROKES) + ',"cleared":"nothing yet"}'
-    if not found or found.group(1) != wanted:
-        sys.exit(f"the page shows {found.group(1) if found else done.stdout + done.stderr}, not {wanted}")
-    print(found.group(1))
+        examples = Path(scratch) / "examples"
+        for name in ("web", "digits", "streaming"):
+            shutil.copytree(ROOT / "examples" / name, examples / name, ignore=shutil.ignore_patterns("build"))
+        subprocess.run(["make", "-s", f"RELAXC={BUILD}/bin/relaxc"], cwd=examples / "web", check=True)
+        pages = examples / "web/build"
+        found = posted_by(pages / "index.html", f"const STROKES = {json.dumps(STROKES)};{DRAW}")
+        compare("index.html", found, {**{digit: f"{digit}/10" for digit in STROKES}, "cleared": "nothing yet"})
+        recording = Path(scratch) / "voice.wav"
+        record(recording)
+        microphone = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream",
+                      f"--use-file-for-fake-audio-capture={recording}", "--autoplay-policy=no-user-gesture-required"]
+        found = posted_by(pages / "voice.html", LISTEN, microphone)
+        compare("voice.html", found, HEARD)
+        found = posted_by(pages / "voice.html", LISTEN, ["--deny-permission-prompts"])
+        compare("voice.html without a microphone", [word.partition(":")[0] for word in found],
+                [HEARD[0], "There is no microphone"])
     return 0
 
 
