@@ -57,6 +57,21 @@ TEST_CASE("lists of one number for each channel or batch that have no dim are re
   CHECK_THAT(refused(attention), Contains("nonpad_kv_seqlen"));
 }
 
+TEST_CASE("a constant without a value is refused, and so is a sparse one") {
+  ModelWriter model;
+  model.output("y", {2});
+  model.node("Constant", {}, {"y"});
+  CHECK_THAT(refused(model), Contains("a Constant needs an attribute with its value"));
+
+  ModelWriter sparse;
+  sparse.output("y", {2});
+  onnx::AttributeProto& value = *sparse.node("Constant", {}, {"y"}).add_attribute();
+  value.set_name("sparse_value");
+  value.set_type(onnx::AttributeProto::SPARSE_TENSOR);
+  value.mutable_sparse_tensor();
+  CHECK_THAT(refused(sparse), Contains("sparse constants are not supported"));
+}
+
 TEST_CASE("SplitToSequence is read where its output is not used") {
   ModelWriter model = relu_model();
   onnx::NodeProto& split = model.node("SplitToSequence", {"x"}, {""});

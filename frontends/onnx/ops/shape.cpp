@@ -77,7 +77,9 @@ Status constant(Node& node) {
   if (const auto* value = node.attribute("value_string")) return set_strings(node, {}, {value->s()});
   if (const auto* value = node.attribute("value_strings"))
     return set_strings(node, {value->strings_size()}, {value->strings().begin(), value->strings().end()});
-  return node.error(Kind::unsupported, "sparse constants are not supported");
+  if (node.has_attr("sparse_value")) return node.error(Kind::unsupported, "sparse constants are not supported");
+  return node.error(Kind::invalid_attribute,
+                    "a Constant needs an attribute with its value: value, value_float, value_ints, …");
 }
 
 Status constant_of_shape(Node& node) {
