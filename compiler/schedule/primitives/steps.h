@@ -33,6 +33,7 @@
 #include "compiler/schedule/primitives/pad_to.h"
 #include "compiler/schedule/primitives/pair_terms.h"
 #include "compiler/schedule/primitives/parallel.h"
+#include "compiler/schedule/primitives/peel_ends.h"
 #include "compiler/schedule/primitives/pool_rows.h"
 #include "compiler/schedule/primitives/prefetch.h"
 #include "compiler/schedule/primitives/prefetch_iterations.h"
@@ -66,9 +67,9 @@ using Step =
     std::variant<BindAxes, BlockSum, CacheRead, CacheWindow, CacheWrite, Chunk, Collapse, ComputeAt, DecomposeReduction,
                  Distribute, DropUnitLoop, FactorOut, FocusNests, FocusStatements, Fuse, FusedConvPoolTiling, Inline,
                  InterleaveWords, Jam, JamInner, LiftAllocs, MergeRows, OnlineSoftmax, Pack, PadTo, PairTerms, Parallel,
-                 PoolRows, Prefetch, PrefetchIterations, Reassociate, ReduceInLanes, Reorder, ReverseComputeAt,
-                 ScalarReplace, SimplifySubscripts, Split, SplitOverlapped, StageLoads, StripMineNests, StripMineRows,
-                 TensorizeBFloatDot, TensorizeDot4, TensorizeDot8, Tile, TileMatrixDots, TileSums, Unfocus, Unroll,
-                 UseFma, Vectorize, WidenBytes, Winograd>;
+                 PeelEnds, PoolRows, Prefetch, PrefetchIterations, Reassociate, ReduceInLanes, Reorder,
+                 ReverseComputeAt, ScalarReplace, SimplifySubscripts, Split, SplitOverlapped, StageLoads,
+                 StripMineNests, StripMineRows, TensorizeBFloatDot, TensorizeDot4, TensorizeDot8, Tile, TileMatrixDots,
+                 TileSums, Unfocus, Unroll, UseFma, Vectorize, WidenBytes, Winograd>;
 
 }  // namespace relaxc::schedule

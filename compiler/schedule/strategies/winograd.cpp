@@ -19,6 +19,7 @@
 
 #include "compiler/schedule/primitives/drop_unit_loop.h"
 #include "compiler/schedule/primitives/focus_nests.h"
+#include "compiler/schedule/primitives/peel_ends.h"
 #include "compiler/schedule/primitives/reassociate.h"
 #include "compiler/schedule/primitives/split.h"
 #include "compiler/schedule/primitives/vectorize.h"
@@ -33,6 +34,7 @@ namespace {
 Legal<> vectorize_columns(Tree& s, uint32_t loop, const Target& target) {
   RELAXC_STEP(const SplitLoops made, apply(s, Split{loop, target.lanes(32), tail_of(target)}));
   if (made.inner != 0) RELAXC_LEGAL(apply(s, Vectorize{made.inner}));
+  if (PeelEnds{made.outer}.legal(s)) RELAXC_LEGAL(apply(s, PeelEnds{made.outer}));
   return Done{};
 }
 

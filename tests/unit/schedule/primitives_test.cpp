@@ -115,6 +115,55 @@ TEST_CASE("a split whose last tile begins early keeps every iteration") {
           });
 }
 
+/// y[i, j] = x[i, j + 1] + x[i, j - 1], where those are, with j by LANES at a time.
+PrimFunc with_neighbours(arith::Context& context, Expr n, Expr m, int64_t lanes) {
+  testing::KernelWriter w(context);
+  tir::BufferRef x = w.param("x", {n, m}), y = w.param("y", {n, m});
+  const Expr zero = context.index(0);
+  w.add(w.b.nest({n, arith::ceildiv(m, lanes), context.index(lanes)}, [&](const tir::Indices& i) {
+    const Expr j = i[1] * lanes + i[2];
+    tir::Stmt parts = w.b.store(y, {i[0], j}, w.zero());
+    for (int64_t by : {1, -1}) {
+      const Expr at = j + by;
+      const tir::Stmt sum = w.b.store(y, {i[0], j}, w.b.load(y, {i[0], j}) + w.b.load(x, {i[0], at}));
+      parts = w.b.seq({parts, w.b.branch(arith::logical_and(arith::le(zero, at), arith::lt(at, m)), sum)});
+    }
+    return w.b.branch(arith::lt(j, m), parts);
+  }));
+  return w.finish("with_neighbours");
+}
+
+/// The branches in a statement.
+size_t branches_of(tir::Stmt s) {
+  size_t count = 0;
+  tir::for_each_stmt(s, [&](tir::Stmt inner) { count += inner.as<tir::If>() != nullptr ? 1 : 0; });
+  return count;
+}
+
+TEST_CASE("a loop whose ends are peeled asks for its conditions there alone") {
+  arith::Context context;
+  Expr n = context.var("n");
+  for (int64_t lanes : {1, 4, 8})
+    for (Expr m : {n, context.index(9), context.index(32), context.index(33)}) {
+      if (m.is_constant(9) && lanes == 8) continue;
+      keeps(context, with_neighbours(context, n, m, lanes), [&](Tree& s) {
+        const uint32_t loop = loops_of(s)[1];
+        done(s, schedule::PeelEnds{loop});
+        CHECK(branches_of(tir::Stmt(&s.loop(loop))) == 0);
+        CHECK(branches_of(s.root()) == 3);
+      });
+    }
+  const auto refused = [&](int64_t columns, int64_t lanes) {
+    Tree s(context, with_neighbours(context, n, context.index(columns), lanes).body);
+    return !schedule::PeelEnds{loops_of(s)[1]}.legal(s);
+  };
+  CHECK(refused(9, 8));  // both vectors have an end
+  CHECK_FALSE(refused(25, 8));
+  Tree maps(context, sum(context, n, n).body);
+  done(maps, schedule::BindAxes{});
+  CHECK_FALSE(schedule::PeelEnds{loops_of(maps)[1]}.legal(maps));  // there is no condition
+}
+
 TEST_CASE("iterations that read what they may have written are not repeated") {
   arith::Context context;
   Expr n = context.var("n");
