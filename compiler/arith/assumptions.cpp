@@ -24,7 +24,8 @@ const Binary* comparison_of_indices(Expr e) {
 
 /// The assumptions that mention `first`, or a variable of another one of them: no others can say anything of it.
 /// Variables in `met_` are not looked for again. Where guards about data connect all sizes of a program, those nearest
-/// to the variable are taken, the latest first, so that a question costs no more in a long program.
+/// to the variable are taken, the latest first, so that a question costs no more in a long program. One about more
+/// variables than a polynomial has terms says hardly anything of any of them.
 std::vector<Expr> Assumptions::connected(Expr first) {
   constexpr size_t kMost = 32;
   const std::vector<Expr>& all = facts_.assumptions();
@@ -33,6 +34,7 @@ std::vector<Expr> Assumptions::connected(Expr first) {
   for (size_t i = 0; i < variables.size() && seen.size() < kMost; ++i)
     for (size_t place : facts_.assumptions_of(variables[i])) {
       if (seen.size() >= kMost) break;
+      if (facts_.variables_of(place).size() > Polynomial::kMostTerms) continue;
       if (!seen.insert(all[place]).second) continue;
       for (Var var : facts_.variables_of(place))
         if (met_.insert(var).second) variables.push_back(var);

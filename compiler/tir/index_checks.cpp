@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "compiler/arith/walks.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::tir {
@@ -213,16 +214,20 @@ bool IndexRanges::all_fit() {
   return all;
 }
 
-int64_t most_that_fits(Expr size, Expr var, std::unordered_map<Expr, Range> ranges) {
+int64_t most_that_fits(Expr size, Expr var, const std::unordered_map<Expr, Range>& known) {
   constexpr size_t kBudget = 2'000'000, kFewest = 8, kEnough = 80;  // nodes visited in all, fewest and most steps
-  const Range all = ranges[var];
+  const Range all = known.at(var);
+  const size_t most_nodes = kBudget / known.size();
   size_t nodes = 1;
-  arith::for_each_node(size, [&](Expr) { ++nodes; });
+  arith::for_each_reached(
+      size, [&](Expr node) { return ++nodes > most_nodes ? std::vector<Expr>{} : arith::operands(node); });
+  if (nodes > most_nodes || all.lower < 0) return all.upper;
+  std::unordered_map<Expr, Range> ranges = known;
   auto never_from = [&](int64_t value) {
     ranges[var] = {value, all.upper};
     return IndexRanges(ranges).never_fits(size);
   };
-  if (nodes * ranges.size() > kBudget || all.lower < 0 || !never_from(all.upper)) return all.upper;
+  if (!never_from(all.upper)) return all.upper;
   int64_t fits = all.lower, never = all.upper;
   size_t steps = std::clamp(kBudget / (nodes * ranges.size()), kFewest, kEnough);
   for (; steps > 0 && never - fits > 1; --steps) {

@@ -54,7 +54,7 @@ class IndexRanges {
 
 /// Returns an upper bound of the values of `var` for which `size` does not overflow, when all variables have `ranges`;
 /// for large expressions of many variables up to twice the least bound, and for very large ones that of its range.
-int64_t most_that_fits(Expr size, Expr var, std::unordered_map<Expr, arith::Range> ranges);
+int64_t most_that_fits(Expr size, Expr var, const std::unordered_map<Expr, arith::Range>& known);
 
 /// Returns the guard that fails on overflow. Its record is that of the guard whose condition is computed; its code is
 /// the function's overflow code, except in a guard of a function whose sizes only data decides. With `computed_by`

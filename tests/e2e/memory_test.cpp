@@ -75,5 +75,15 @@ TEST_CASE("the stacked results of a loop and the results of branches need no mem
   for (double flag : {0.0, 1.0}) program.run({signs({64}, 1), tensor(DType::boolean(), {}, {flag})});
 }
 
+TEST_CASE("each of many parts with open dims is at its place in the whole") {
+  constexpr int64_t kParts = 30;
+  CompiledProgram program("tests/e2e/programs/many_parts.relax");
+  for (int64_t step : {0, 1, 7}) {
+    std::vector<HostTensor> parts;
+    for (int64_t k = 0; k < kParts; ++k) parts.push_back(signs({(k * step) % 5}, k));
+    program.run(parts);
+  }
+}
+
 }  // namespace
 }  // namespace relaxc::e2e

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/analysis/traffic.h"
 #include "compiler/arith/prover.h"
@@ -215,16 +216,17 @@ class MemoryPlan {
   tir::Stmt with_named_offsets(const tir::PrimFunc& host) {
     std::vector<std::pair<Expr, arith::Var>> named;
     arith::Substitution names;
+    std::unordered_set<Expr> params;
+    for (const tir::Param& param : host.params) params.insert(param.var);
     tir::for_each_stmt(host.body, [&](tir::Stmt s) {
       const auto* view = s.as<tir::View>();
       if (view == nullptr || view->base == nullptr || names.count(view->byte_offset) != 0) return;
+      if (!is_long(view->byte_offset)) return;
       bool of_entry = true;
-      arith::for_each_node(view->byte_offset, [&](Expr node) { of_entry &= node.as<arith::Load>() == nullptr; });
-      std::vector<arith::Var> vars = arith::free_vars(view->byte_offset);
-      of_entry &= std::all_of(vars.begin(), vars.end(), [&](arith::Var var) {
-        return std::any_of(host.params.begin(), host.params.end(), [&](const tir::Param& p) { return p.var == var; });
+      arith::for_each_node(view->byte_offset, [&](Expr node) {
+        of_entry &= node.as<arith::Load>() == nullptr && (node.as<arith::VarNode>() == nullptr || params.count(node));
       });
-      if (!is_long(view->byte_offset) || !of_entry) return;
+      if (!of_entry) return;
       named.emplace_back(view->byte_offset, module_.context().var("offset"));
       names[view->byte_offset] = named.back().second;
     });
