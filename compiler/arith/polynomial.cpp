@@ -30,6 +30,13 @@ Polynomial Polynomial::atom(Expr e) {
   return p;
 }
 
+size_t Polynomial::steps() const {
+  constexpr size_t kUsual = 4, kFacts = 4;  // factors, as the elements of an image have; bounds of one that proofs try
+  size_t steps = terms.size();
+  for (const auto& [monomial, _] : terms) steps += monomial.size() > kUsual ? kFacts * (monomial.size() - kUsual) : 0;
+  return steps;
+}
+
 int64_t Polynomial::constant_term() const {
   auto found = terms.find({});
   return found == terms.end() ? 0 : found->second;

@@ -104,6 +104,8 @@ struct Polynomial {
   static Polynomial atom(Expr e);
 
   bool is_zero() const { return terms.empty(); }
+  /// Returns how many steps (step_budget.h) a visit takes: one for each term and each of its factors beyond the fourth.
+  size_t steps() const;
   int64_t constant_term() const;
   /// Returns the value if the polynomial has no atoms.
   std::optional<int64_t> as_constant() const;

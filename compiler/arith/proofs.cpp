@@ -63,7 +63,7 @@ bool Proofs::proves_order(Expr a, Expr b, int64_t gap) {
 }
 
 bool Proofs::nonpositive(const Polynomial& p, Search& search, int depth) {
-  if (!canonical_.budget().afford(1 + p.terms.size())) return canonical_.ranges().range_by_terms(p).upper <= 0;
+  if (!canonical_.budget().afford(1 + p.steps())) return canonical_.ranges().range_by_terms(p).upper <= 0;
   // The cases are tried below, so range() need not try them first.
   bool has_cases = Choice(p).monomial != nullptr && search.cases > 0;
   if ((has_cases ? canonical_.ranges().range(p, 0) : canonical_.ranges().range(p)).upper <= 0) return true;

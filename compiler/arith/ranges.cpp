@@ -178,7 +178,7 @@ Range Ranges::range(const Polynomial& polynomial, int depth) {
   Polynomial p = canonical_.division().recombine(polynomial);
   Range values = range_by_terms(p);
   constexpr size_t kWorthCases = 24;  // terms
-  if (depth > 0 && !values.is_exact() && p.terms.size() <= kWorthCases && canonical_.budget().afford(p.terms.size())) {
+  if (depth > 0 && !values.is_exact() && p.terms.size() <= kWorthCases && canonical_.budget().afford(p.steps())) {
     Range cases = intersect(values, range_by_cases(p, depth));
     if (cases.lower <= cases.upper) values = cases;
   }

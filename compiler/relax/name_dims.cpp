@@ -9,11 +9,16 @@
 namespace relaxc::relax {
 namespace {
 
-/// Returns whether what is in `outer` can be used in `inner`.
-bool encloses(const Region* outer, const Region* inner) {
-  while (inner != outer && inner->parent_op != nullptr && inner->parent_op->block != nullptr)
-    inner = inner->parent_op->block->parent;
-  return inner == outer;
+/// Calls `f` with `inner` and the regions around it, whose values can be used in it, until `f` returns true; returns
+/// whether it did.
+template <typename F>
+bool any_around(const Region* inner, F f) {
+  while (inner != nullptr) {
+    if (f(*inner)) return true;
+    const Op* around = inner->parent_op;
+    inner = around != nullptr && around->block != nullptr ? around->block->parent : nullptr;
+  }
+  return false;
 }
 
 class DimNames {
@@ -54,20 +59,20 @@ class DimNames {
 
   /// Returns the symbol that a cast before gives to `dim`, in this region or one around it; null if none does.
   Var symbol_of(Expr dim) const {
-    const Region* region = build_.block()->parent;
-    while (region != nullptr) {
-      for (const Block* block : region->blocks)
+    Var symbol;
+    any_around(build_.block()->parent, [&](const Region& region) {
+      for (const Block* block : region.blocks)
         for (const Op* op : block->ops)
-          if (op->kind == OpKind::kMatchCast && !op->binds.empty())
-            if (Var symbol = symbol_of(dim, *op)) return symbol;
-      const Op* around = region->parent_op;
-      region = around != nullptr && around->block != nullptr ? around->block->parent : nullptr;
-    }
-    return {};
+          if (op->kind == OpKind::kMatchCast && !op->binds.empty() && (symbol = symbol_of(dim, *op))) return true;
+      return false;
+    });
+    return symbol;
   }
 
   static Var symbol_of(Expr dim, const Op& cast) {
-    const std::vector<Expr>*given = dims_of(*cast.operand(0)), *named = dims_of(*cast.result());
+    const Value* from = cast.operand(0);
+    if (from == nullptr) return {};
+    const std::vector<Expr>*given = dims_of(*from), *named = dims_of(*cast.result());
     if (given == nullptr || named == nullptr) return {};
     for (size_t i = 0; i < given->size() && i < named->size(); ++i)
       if ((*given)[i] == dim)
@@ -92,7 +97,9 @@ class DimNames {
   Value* known_cast(const Value& value) {
     for (const Use& use : value.uses()) {
       const Op& op = *use.user;
-      if (op.kind != OpKind::kMatchCast || !encloses(op.block->parent, build_.block()->parent)) continue;
+      if (op.kind != OpKind::kMatchCast) continue;
+      if (!any_around(build_.block()->parent, [&](const Region& region) { return &region == op.block->parent; }))
+        continue;
       const auto* tensor = op.result()->info->as<TensorInfo>();
       if (tensor == nullptr || !tensor->shape || tensor->shape->size() != value.shape().size()) continue;
       if (std::any_of(tensor->shape->begin(), tensor->shape->end(), is_large_dim)) continue;
@@ -109,10 +116,14 @@ class DimNames {
 
 bool is_large_dim(Expr dim) {
   constexpr size_t kLargest = 64;  // distinct operations and operands
+  constexpr size_t kOfChoice = 6;  // a choice counts as so many: every form that is made of it asks for two proofs
   size_t nodes = 0;
   if (!dim.dtype().is_index()) return false;
-  arith::for_each_reached(dim,
-                          [&](Expr node) { return ++nodes > kLargest ? std::vector<Expr>{} : arith::operands(node); });
+  arith::for_each_reached(dim, [&](Expr node) {
+    const bool chooses = node->kind == arith::ExprKind::kMin || node->kind == arith::ExprKind::kMax;
+    nodes += chooses || node->kind == arith::ExprKind::kSelect ? kOfChoice : 1;
+    return nodes > kLargest ? std::vector<Expr>{} : arith::operands(node);
+  });
   return nodes > kLargest;
 }
 

@@ -100,8 +100,8 @@ class Trial {
     return made;
   }
 
-  /// Sorts the dims by how much they change the arena, the largest change first. Many keep their order: the arena's size
-  /// is evaluated for each one.
+  /// Sorts the dims by how much they change the arena, the largest change first. Many keep their order: the arena's
+  /// size is evaluated for each one.
   void sort_by_weight(SuggestedBounds& made) const {
     constexpr size_t kMostSorted = 128;
     if (open_.size() > kMostSorted) return;
