@@ -38,11 +38,11 @@ struct Winograd {
       .doc =
           "A convolution by filters of three rows by Winograd's F(ROWS, 3), and F(COLUMNS, "
           "3) along rows unless COLUMNS is 1, in blocks of TILES vertically adjacent tiles. Where the size of the "
-          "image is open, WIDTH is the most columns of a block (tiles, if COLUMNS is not 1); else it is 0. Needs "
-          "reassociate; fma: sums of data round once a step. Strides of scratch memory are not multiples of PERIOD "
-          "bytes, which map to the same cache set; 0 allows that. Rows of scratch memory that vectors of LANES write "
-          "are "
-          "whole vectors.",
+          "image is open, WIDTH is the most columns of a block (tiles, if COLUMNS is not 1), and a block of a narrower "
+          "image has more tiles, as many as its memory holds; else it is 0. Needs reassociate; fma: sums of data round "
+          "once a step. Strides of scratch memory are not multiples of PERIOD bytes, which map to the same cache set; "
+          "0 "
+          "allows that. Rows of scratch memory that vectors of LANES write are whole vectors.",
       .changes_bits = true};
   BlockId block;
   int64_t rows = 2;

@@ -39,7 +39,27 @@ Expr pitch_of(const RowFilter& filter, const FilterTiles& tiles) {
   return tiles.in_both_dims() ? places : places + (filter.column_taps - 1);
 }
 
+/// Blocks of narrow images of open size have as many times the tiles of one of wide images, at most: a judgement, which
+/// bounds the memory of lines along rows. Other values were not tried.
+constexpr int64_t kMostNarrower = 8;
+
+int64_t most_tiles_of(const RowFilter& filter, const FilterTiles& tiles) {
+  if (tiles.width == 0) return tiles.count;
+  const int64_t* rows = filter.rows.constant();
+  const int64_t most = tiles.count * std::min(tiles.width, kMostNarrower);
+  return rows == nullptr ? most : std::max(tiles.count, std::min(most, (*rows + tiles.rows - 1) / tiles.rows));
+}
+
 }  // namespace
+
+Expr tiles_of_block(const RowFilter& filter, const FilterTiles& tiles) {
+  Context& context = filter.columns.context();
+  const int64_t most = most_tiles_of(filter, tiles);
+  if (most == tiles.count) return context.index(most);
+  const Expr places = context.index(tiles.count * most_pitch_of(filter, tiles));
+  const Expr pitch = arith::max(context.index(1), pitch_of(filter, tiles));
+  return arith::simplify(arith::min(context.index(most), arith::floordiv(places, pitch)));
+}
 
 WinogradNests::WinogradNests(const Tree& tree, const RowFilter& filter, const FilterTiles& tiles,
                              const Machine& machine)
@@ -50,9 +70,11 @@ WinogradNests::WinogradNests(const Tree& tree, const RowFilter& filter, const Fi
       by_(winograd_transform(tiles.rows)),
       along_(tiles.in_both_dims() ? std::optional(winograd_transform(tiles.columns)) : std::nullopt),
       tiles_(tiles.count),
+      most_tiles_(most_tiles_of(filter, tiles)),
       width_(tiles.width),
       most_pitch_(most_pitch_of(filter, tiles)),
       pitch_(pitch_of(filter, tiles)),
+      tiles_of_block_(tiles_of_block(filter, tiles)),
       machine_(machine),
       block_(tree.context().var("rows")),
       column_block_(tree.context().var("columns")) {
@@ -82,9 +104,8 @@ Expr WinogradNests::in_whole(Expr elements) const {
 }
 
 Expr WinogradNests::tiles_here() const {
-  const Expr most = context_.index(tiles_);
-  if (!is_open()) return most;
-  return arith::min(most, ceildiv(filter_.rows, by_.results) - block_ * tiles_);
+  if (!is_open()) return tiles_of_block_;
+  return arith::min(tiles_of_block_, ceildiv(filter_.rows, by_.results) - block_ * tiles_of_block_);
 }
 
 Expr WinogradNests::columns_here() const {
@@ -105,7 +126,7 @@ Expr WinogradNests::in_image(Expr column) const {
 
 bool WinogradNests::is_ragged() const {
   const int64_t* rows = filter_.rows.constant();
-  return rows == nullptr || *rows % (is_open() ? by_.results : rows_of_block()) != 0;
+  return rows == nullptr || *rows % (is_open() ? by_.results : tiles_ * by_.results) != 0;
 }
 
 BufferRef WinogradNests::scratch(const char* name, std::vector<int64_t> outer, int64_t width) const {
@@ -208,7 +229,7 @@ Stmt WinogradNests::data_along_columns(Expr channel, Expr tile, Var column, Buff
   std::vector<Stmt> parts;
   std::vector<Expr> loaded;
   for (size_t j = 0; j < points; ++j) {
-    Expr row = (block_ * tiles_ + tile) * by_.results + static_cast<int64_t>(j);
+    Expr row = (block_ * tiles_of_block_ + tile) * by_.results + static_cast<int64_t>(j);
     std::vector<Expr> positions(3);
     positions[filter_.row_dim] = row, positions[filter_.column_dim] = in_image(column);
     positions[filter_.channel_dim] = channel;
@@ -268,7 +289,7 @@ uint32_t loop_of(Stmt nest, Var var) {
 
 Stmt WinogradNests::data_nest(FilterNests& made) const {
   Var column = context_.var("column"), across = context_.var("across");
-  BufferRef lines = along_ ? scratch("data_lines", {tiles_, by_.points()}, most_data_columns()) : nullptr;
+  BufferRef lines = along_ ? scratch("data_lines", {most_tiles_, by_.points()}, most_data_columns()) : nullptr;
   Stmt nest = build_.loop("channel", context_.index(filter_.channels), [&](Var channel) {
     Stmt rows = build_.loop("tile", tiles_here(), [&](Var tile) {
       const Stmt body = data_along_columns(channel, tile, column, lines);
@@ -317,7 +338,7 @@ Stmt WinogradNests::sum_nest() const {
 
 Stmt WinogradNests::row_of_result(const ReductionGroup& group, const std::vector<Expr>& sums, Expr output, Expr tile,
                                   Expr column, size_t row) const {
-  Expr at_row = (block_ * tiles_ + tile) * by_.results + static_cast<int64_t>(row);
+  Expr at_row = (block_ * tiles_of_block_ + tile) * by_.results + static_cast<int64_t>(row);
   Expr value = result_at(by_, row, sums);
   Stmt s = element_of(context_, group, filter_.result, {filter_.batch, output, at_row, in_image(column)}, value);
   return is_ragged() ? build_.branch(arith::lt(at_row, filter_.rows), s) : s;
@@ -355,7 +376,7 @@ Stmt WinogradNests::results_along_columns(const ReductionGroup& group, Expr outp
 Stmt WinogradNests::result_nest(const ReductionGroup& group, FilterNests& made) const {
   Var column = context_.var("column"), across = context_.var("across");
   const int64_t places = is_open() ? in_whole(most_pitch_) : most_pitch_;
-  BufferRef lines = along_ ? scratch("result_lines", {tiles_, by_.points()}, places * along_->results) : nullptr;
+  BufferRef lines = along_ ? scratch("result_lines", {most_tiles_, by_.points()}, places * along_->results) : nullptr;
   Stmt nest = build_.loop("output", context_.index(filter_.outputs), [&](Var output) {
     Stmt rows = build_.loop("tile", tiles_here(), [&](Var tile) {
       const Stmt body = results_along_columns(group, output, tile, column, lines);

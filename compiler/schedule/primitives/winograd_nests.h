@@ -12,6 +12,9 @@
 
 namespace relaxc::schedule {
 
+/// The tiles one below the other that make a block, but the last one.
+Expr tiles_of_block(const RowFilter& filter, const FilterTiles& tiles);
+
 /// The nests of a convolution by Winograd tiles; tiles one below the other make a block. A block's data at the points,
 /// and its sums, are in scratch memory: [points, channel or output, place], those of a row of tiles beside the next
 /// one's, each `pitch` places wide, so that the sums are over contiguous memory. Where only rows are filtered, places
@@ -20,8 +23,9 @@ namespace relaxc::schedule {
 /// the two steps.
 ///
 /// Where the size of the image is open, blocks end at a width as well, and the pitch is that of the image if it is
-/// less: scratch memory is of a known size, and places of small images are close together. Transforms along a row then
-/// write whole vectors, which reach into the places of the next row before that is written.
+/// less: scratch memory is of a known size, and places of small images are close together. A block of a narrower image
+/// has more tiles, as many as the memory holds. Transforms along a row then write whole vectors, which reach into the
+/// places of the next row before that is written.
 class WinogradNests {
  public:
   /// Properties of the machine that the nests are for.
@@ -47,7 +51,7 @@ class WinogradNests {
 
  private:
   bool is_open() const { return filter_.is_open(); }
-  int64_t rows_of_block() const { return tiles_ * by_.results; }
+  Expr rows_of_block() const { return tiles_of_block_ * by_.results; }
   int64_t in_whole(int64_t elements) const;
   Expr in_whole(Expr elements) const;
   int64_t columns_of_place() const { return along_ ? along_->results : 1; }
@@ -89,10 +93,12 @@ class WinogradNests {
   const RowFilter& filter_;
   const WinogradTransform by_;
   const std::optional<WinogradTransform> along_;  ///< what is done along rows
-  const int64_t tiles_;
-  const int64_t width_;       ///< of a block, in places; 0: rows are not cut
-  const int64_t most_pitch_;  ///< what the pitch is at most
+  const int64_t tiles_;                           ///< of a block of the widest rows
+  const int64_t most_tiles_;                      ///< of a block of narrow rows
+  const int64_t width_;                           ///< of a block, in places; 0: rows are not cut
+  const int64_t most_pitch_;                      ///< what the pitch is at most
   const Expr pitch_;
+  const Expr tiles_of_block_;  ///< but the last one
   const Machine machine_;
   Var block_, column_block_;
   BufferRef weight_ = nullptr, data_ = nullptr, sums_ = nullptr;

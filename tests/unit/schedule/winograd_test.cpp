@@ -239,12 +239,12 @@ TEST_CASE(
   };
   Target target = wide_target();
   target.vector_bits = 256;
-  target.l2_bytes = 512 << 10;  // half of what 4 rows of 7 tiles need, and less than half of what 8 do
-  CHECK(steps(target).find("winograd sum 4 4 4 7 fma 4096 8;") != std::string::npos);
+  target.l2_bytes = 512 << 10;  // twice as much holds 28 tiles of 36 points of 256 channels and not 32
+  CHECK(steps(target).find("winograd sum 4 4 1 28 fma 4096 8;") != std::string::npos);
   // Two vectors where more than one is left of a block's places, and one where no more is.
   CHECK(steps(target).find(" 16 8; split ") != std::string::npos);
   target.vector_bits = 512;
-  CHECK(steps(target).find("winograd sum 4 4 4 7 fma 4096 16;") != std::string::npos);
+  CHECK(steps(target).find("winograd sum 4 4 1 28 fma 4096 16;") != std::string::npos);
 }
 
 TEST_CASE("small filters, strides, groups and filters of other heights are computed directly") {
