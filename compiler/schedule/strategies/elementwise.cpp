@@ -39,7 +39,7 @@ namespace relaxc::schedule {
 
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr int64_t kFew = 8;    ///< maximum elements of the last axis that lanes along the one before store side by side
 constexpr int64_t kLines = 2;  ///< cache lines that are read from a row before the next rows
 constexpr int32_t kRegistersOfPairs = 16;  ///< vector registers needed for two chains, each of which needs five

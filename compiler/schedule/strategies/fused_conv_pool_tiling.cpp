@@ -19,7 +19,7 @@
 namespace relaxc::schedule {
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr int64_t kMapShareOfL2 = 2;  ///< the rows of a block may take 1 / this of the second level
 /// Rows of a block if the size of the map is open. YuNet of bench/models at 640x640 and 256x320, one thread, 15 pairs
 /// of windows: blocks of one row take 1.05 and 1.03 of the time, blocks of four 1.00. After blocks of two, at most one

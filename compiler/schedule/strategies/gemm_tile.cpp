@@ -28,7 +28,7 @@
 namespace relaxc::schedule {
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr double kMostCost = 8;             ///< maximum, relative to whole vectors everywhere, for which vectors pay
 constexpr double kManyCaches = 8;           ///< results of this many times the second level of cache go to memory
 constexpr int64_t kRereadShare = 2;         ///< a known operand of 1 / this of the second level may be read repeatedly

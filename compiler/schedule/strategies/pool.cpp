@@ -28,7 +28,7 @@ namespace relaxc::schedule {
 
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr int64_t kPoolShareOfL1 = 2;  ///< kept rows may take 1 / this of the first level of cache
 constexpr int64_t kOpenRows = 4;       ///< of a block, approximately, if the number of rows or columns is open
 

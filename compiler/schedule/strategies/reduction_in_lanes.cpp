@@ -20,7 +20,7 @@
 namespace relaxc::schedule {
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr double kMostCostInLanes = 8;   ///< maximum, relative to whole vectors everywhere, for which vectors pay
 constexpr int64_t kSharedSums = 4;       ///< along an axis whose elements share loads
 constexpr int64_t kSharedSumsOfFew = 3;  ///< likewise along two axes, with so few registers that 4 x 4 would spill

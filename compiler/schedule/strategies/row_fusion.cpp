@@ -27,7 +27,7 @@ using tir::For;
 
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr double kShort = 10;   ///< a row is short if its time is less than this times the wait for its sums
 constexpr int kMostNests = 16;  ///< in one loop, which is examined again for each; no norm has as many
 

@@ -36,7 +36,7 @@
 namespace relaxc::schedule {
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr int64_t kMostStraightTaps = 5;     ///< maximum that is unrolled
 constexpr int32_t kFewScalarRegisters = 12;  ///< fewer hold two sums with operands and addresses
 constexpr int32_t kManyRegisters = 24;       ///< this many hold sixteen sums

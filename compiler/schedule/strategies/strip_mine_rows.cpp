@@ -18,7 +18,7 @@
 namespace relaxc::schedule {
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr int64_t kMostBlockRows = 32;  ///< in a block: two tiles of products or more
 constexpr int64_t kMostPartRows = 64;   ///< if only a part of each row is kept: its operands then serve all rows
 constexpr int64_t kLeastBlockRows = 4;

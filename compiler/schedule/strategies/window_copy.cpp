@@ -31,7 +31,7 @@ namespace relaxc::schedule {
 
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr double kLeastReuse = 1.6;          ///< reads of each element of the copy
 constexpr double kLeastFilled = 0.6;         ///< share of the lanes that a row of the result must fill
 constexpr double kLeastFilledStrided = 0.3;  ///< likewise, if each vector would otherwise be shuffled from two

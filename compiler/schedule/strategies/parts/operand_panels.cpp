@@ -30,7 +30,7 @@
 namespace relaxc::schedule {
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr int64_t kShareOfL1 = 2;     ///< a panel takes 1 / this of the first level
 constexpr int64_t kShareOfWays = 2;   ///< lines that a tile reads may take 1 / this of the ways of a set
 constexpr int64_t kLeastRows = 8;     ///< of the result, that read a panel

@@ -27,7 +27,7 @@
 namespace relaxc::schedule {
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr double kTileOfL1 = 0.5;     ///< maximum share of the first level for what a tile reads, to stay there
 constexpr double kLeastOfAhead = 2;   ///< terms, relative to those ahead of which lines are asked for
 constexpr double kAheadOfL1 = 0.375;  ///< maximum share of the first level for what was asked for and not yet read

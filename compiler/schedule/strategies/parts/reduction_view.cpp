@@ -8,7 +8,7 @@
 namespace relaxc::schedule {
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr double kSingleVector = 1.15;  ///< relative to the time of adjacent vectors, which share their scalars
 constexpr double kMostOfOnce = 0.1;     ///< maximum share of a step for what is done once per element
 constexpr double kLanesOfTerms = 1.5;   ///< relative to the time of a tile: sums whose terms are in lanes

@@ -30,7 +30,7 @@
 namespace relaxc::schedule {
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr int64_t kRegistersOfImage = 4;  ///< not available for sums if a whole image is in registers
 constexpr int64_t kRegistersOfTaps = 3;   ///< for early loads, if taps are unrolled
 /// The same if each broadcast meets one vector: LLVM loads some ahead and reuses their registers for sums. With sums in

@@ -12,7 +12,7 @@
 namespace relaxc::schedule {
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr int64_t kMostOfSquare = 16;  ///< lanes of a square that is transposed in registers
 constexpr int64_t kLeastOfSquare = 4;
 

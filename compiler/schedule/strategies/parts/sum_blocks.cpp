@@ -21,7 +21,7 @@
 namespace relaxc::schedule {
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr double kLeastTermsOfBlock = 64;  ///< fewer do not pay for loading and storing sums
 constexpr double kLeastOfBlocks = 2;       ///< least size of a sum, relative to a block; prefetches suit others
 constexpr double kEvenBlocks = 0.75;       ///< least size of blocks without remainder, relative to the largest

@@ -13,7 +13,7 @@
 namespace relaxc::schedule {
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr int64_t kFewTerms = 8;  ///< fewer are not worth a separate sum
 
 /// Whether a subscript depends on both loops.

@@ -21,7 +21,7 @@
 namespace relaxc::schedule {
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr double kPanelOfL1 = 0.5, kPanelOfL2 = 0.75;  ///< maximum share of the cache level for a panel
 constexpr double kBetter = 0.999;                      ///< maximum relative to the best tile, to replace it
 

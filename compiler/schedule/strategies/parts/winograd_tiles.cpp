@@ -21,7 +21,7 @@
 namespace relaxc::schedule {
 namespace {
 
-// Heuristics: these are not properties of a machine.
+// Heuristics: these are not properties of a machine (docs/heuristics.md says how much hangs on each).
 constexpr double kTolerance = 1e-3;   ///< relative to max |w| * max |x| * terms
 constexpr double kLeastGain = 1.15;   ///< in cycles of the model
 constexpr double kMostWeights = 5;    ///< at pairs of points, relative to the second level of cache
