@@ -115,13 +115,13 @@ class DimNames {
 }  // namespace
 
 bool is_large_dim(Expr dim) {
-  constexpr size_t kLargest = 64;  // distinct operations and operands
-  constexpr size_t kOfChoice = 6;  // a choice counts as so many: every form that is made of it asks for two proofs
+  constexpr size_t kLargest = 64;        // distinct operations and operands
+  constexpr size_t kNodesOfMinimum = 6;  // weight of a minimum, maximum or select: simplifying one takes two proofs
   size_t nodes = 0;
   if (!dim.dtype().is_index()) return false;
   arith::for_each_reached(dim, [&](Expr node) {
     const bool chooses = node->kind == arith::ExprKind::kMin || node->kind == arith::ExprKind::kMax;
-    nodes += chooses || node->kind == arith::ExprKind::kSelect ? kOfChoice : 1;
+    nodes += chooses || node->kind == arith::ExprKind::kSelect ? kNodesOfMinimum : 1;
     return nodes > kLargest ? std::vector<Expr>{} : arith::operands(node);
   });
   return nodes > kLargest;

@@ -60,7 +60,8 @@ def same_bits(one, other, what):
 def interpreted(relaxc, folder, case):
     """What the interpreter computes of the model in this folder."""
     np.savez(folder / "inputs.npz", **case.inputs)
-    compiled.run([relaxc, "run", folder / "fixed.onnx", folder / "inputs.npz", "--interpret", "-O0", "-o", folder / "out"], "relaxc")
+    compiled.run([relaxc, "run", folder / "fixed.onnx", folder / "inputs.npz", "--interpret", "-O0", "-o", folder / "out"],
+                 "the interpreter")
     return [np.load(folder / "out" / f"{value.name}.npy") for value in case.model.graph.output]
 
 

@@ -11,7 +11,7 @@ rewritten  such a graph, and another that computes the same (rewritten_graphs.py
 planted    tests of passes with random operators around what they are about (planted.py)
 nnsmith    graphs of NNSmith, which requirements.txt installs (nnsmith_graphs.py)
 
-The exit code is 1 if a case has a fault.
+The exit code is 1 if a case has a fault, or if fewer than half of the runs could be compared.
 """
 
 import argparse
@@ -98,7 +98,7 @@ def main():
         else:
             getattr(kind, "check", Sweep.check)(sweep, case, settings.of_seed(seed, options.settings))
     sweep.report()
-    return 1 if sweep.counts["wrong"] else 0
+    return 1 if sweep.counts["wrong"] or 2 * sweep.counts["right"] < sweep.counts.total() else 0
 
 
 if __name__ == "__main__":

@@ -6,15 +6,15 @@
 
 namespace relaxc::schedule {
 
-/// for i in n → for i in [begin, end) without the conditions that hold there, and for the other i with them: of the
-/// image of a filter, the border alone is asked for. Halide calls it loop partitioning.
+/// for i in n → for i in [begin, end) without the conditions that hold there, and for the other i with them: a filter
+/// that slides over an image then checks its subscripts at the border alone. Halide calls it loop partitioning.
 struct PeelEnds {
   static constexpr StepInfo kInfo{
       .name = "peel_ends",
       .arguments = "LOOP",
       .doc =
-          "Runs the iterations of LOOP in which conditions of branches hold that compare with a multiple of its "
-          "variable, without asking for them; the iterations before and after these become a loop of their own."};
+          "Runs the iterations of LOOP in which all linear conditions on its variable hold without checking them; the "
+          "iterations before and after these become a loop of their own, with the conditions."};
   LoopId loop;
   static auto fields(auto& self) { return std::tie(self.loop); }
 
