@@ -73,6 +73,7 @@ class Report(ProgramTest):
         for profile in report["profiles"]:
             self.assertGreater(len(profile["memory"]), 0)
             for piece in profile["memory"]:
+                self.assertNotIn(piece["name"], ("", "t"))
                 self.assertLessEqual(piece["offset"] + piece["bytes"], profile["arena_bytes"])
                 self.assertLessEqual(piece["first"], piece["last"])
             for one in profile["memory"]:

@@ -49,6 +49,9 @@ std::map<uint32_t, Place> places_in(const tir::PrimFunc& host, const std::vector
   return places;
 }
 
+/// What lowering calls a tensor whose value has no name.
+constexpr std::string_view kNoName = "t";
+
 class EntryWalk {
  public:
   EntryWalk(const relax::Module& module, const tir::PrimFunc& host, const std::vector<interface::Pool>& pools,
@@ -64,6 +67,8 @@ class EntryWalk {
     std::vector<MemoryPiece> all;
     for (const auto& [id, placed] : pieces_)
       if (placed.touched && placed.has_place) all.push_back(placed.piece);
+    for (MemoryPiece& piece : all)
+      if (piece.name.empty()) piece.name = kNoName;  // no kernel accesses it
     std::sort(all.begin(), all.end(), [](const MemoryPiece& a, const MemoryPiece& b) {
       return std::tie(a.first, a.pool, a.offset, a.name) < std::tie(b.first, b.pool, b.offset, b.name);
     });
@@ -109,7 +114,7 @@ class EntryWalk {
 
   void enter(const tir::Buffer& buffer) {
     Placed& placed = pieces_[buffer.id];
-    placed.piece.name = buffer.name.empty() ? "t" : buffer.name;
+    if (buffer.name != kNoName) placed.piece.name = buffer.name;
     placed.piece.bytes = buffer.dtype.bytes();
     for (Expr dim : buffer.shape) placed.piece.bytes *= std::max<int64_t>(0, numbers_.of(dim));
     placed.depth = loops_.size();
@@ -163,8 +168,13 @@ class EntryWalk {
     for (const tir::Argument& argument : invoke.args)
       if (const auto* buffer = std::get_if<BufferRef>(&argument))
         if (auto at = below_.find((*buffer)->id); at != below_.end())
-          if (std::string& source = pieces_.at(at->second.piece).piece.source; source.empty())
-            source = cost.sources.empty() ? invoke.callee : cost.sources.back();
+          describe(pieces_.at(at->second.piece).piece, cost);
+  }
+
+  /// Says of a tensor where its contents come from, if `kernel` is the first that accesses it.
+  static void describe(MemoryPiece& piece, const KernelCost& kernel) {
+    if (piece.name.empty()) piece.name = kernel.name;
+    if (piece.source.empty()) piece.source = kernel.sources.empty() ? kernel.name : kernel.sources.back();
   }
 
   static void add_source(std::vector<std::string>& sources, const std::string& place) {

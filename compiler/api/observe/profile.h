@@ -31,8 +31,9 @@ struct MeasuredRuns {
 
 /// A tensor in the arena or a pool, with the first and the last step that accesses it.
 struct MemoryPiece {
-  std::string name, source;
-  std::string pool;  ///< empty for the arena
+  std::string name;    ///< the value's, or if it has none, that of the kernel which writes it
+  std::string source;  ///< the node or line that it comes from
+  std::string pool;    ///< empty for the arena
   int64_t offset = 0, bytes = 0;
   uint32_t first = 0, last = 0;
 };

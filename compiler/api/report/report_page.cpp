@@ -13,14 +13,14 @@ const char* const kReportPageBegin = R"page(<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>relaxc report</title>
 <style>
-body { font: 14px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 1200px; padding: 0 1rem; color: #1c2430; }
+body { font: 14px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 1500px; padding: 0 1rem; color: #1c2430; }
 h1 { font-size: 1.4rem; margin: 0 0 .2rem; } h2 { font-size: 1.1rem; margin: 1.8rem 0 .5rem; }
 .quiet { color: #5b6675; } select { font: inherit; }
 .box { border: 1px solid #cfd6de; border-radius: 4px; overflow: auto; max-height: 560px; background: #fff; }
 table { border-collapse: collapse; width: 100%; } td, th { padding: .2rem .6rem; text-align: right; white-space: nowrap; }
 th { position: sticky; top: 0; background: #eef1f5; cursor: pointer; user-select: none; }
 td:first-child, th:first-child, td.text { text-align: left; } tr:nth-child(even) td { background: #f7f9fb; }
-td.text { color: #5b6675; max-width: 380px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+td.text, td:first-child { max-width: 280px; overflow: hidden; text-overflow: ellipsis; } td.text { color: #5b6675; }
 #tip { position: fixed; display: none; background: #1c2430; color: #fff; padding: .35rem .6rem; border-radius: 3px;
   font-size: 12px; white-space: pre-line; pointer-events: none; max-width: 420px; z-index: 2; }
 .bar { display: inline-block; height: .7em; background: #4a7fb5; margin-right: .4em; }
@@ -136,7 +136,7 @@ function fillTable(table, columns, rows, chosen) {
       }
       for (const column of columns) {
         const value = column.value(row);
-        const cell = make(line, "td", column.text ? {class: "text", title: value} : {});
+        const cell = make(line, "td", column.text ? {class: "text", title: value} : column.title === "kernel" ? {title: value} : {});
         if (column.bar) make(cell, "span", {class: "bar", style: "width:" + Math.round(value * 120) + "px"});
         cell.appendChild(document.createTextNode(column.show ? column.show(value) : value));
       }
