@@ -29,18 +29,34 @@ using M = MachineModel;
 // avoids these stores on Zen 1 to 3, and on x86-64-v3 for their sake (llvm/llvm-project, pull request 214187). x86-64
 // and x86-64-v2 have AVX if --mattr says so.
 constexpr CpuNumber kNumbers[] = {
-    {"x86-64", &M::masked_store_cycles, 14},    {"x86-64-v2", &M::masked_store_cycles, 14},
-    {"x86-64-v3", &M::masked_store_cycles, 14}, {"znver1", &M::masked_store_cycles, 14},
-    {"znver2", &M::masked_store_cycles, 14},    {"znver3", &M::masked_store_cycles, 14},
-    {"bdver1", &M::masked_store_cycles, 14},    {"bdver2", &M::masked_store_cycles, 14},
-    {"bdver3", &M::masked_store_cycles, 14},    {"bdver4", &M::masked_store_cycles, 14},
+    {"x86-64", &M::masked_store_cycles, 14},
+    {"x86-64-v2", &M::masked_store_cycles, 14},
+    {"x86-64-v3", &M::masked_store_cycles, 14},
+    {"znver1", &M::masked_store_cycles, 14},
+    {"znver2", &M::masked_store_cycles, 14},
+    {"znver3", &M::masked_store_cycles, 14},
+    {"bdver1", &M::masked_store_cycles, 14},
+    {"bdver2", &M::masked_store_cycles, 14},
+    {"bdver3", &M::masked_store_cycles, 14},
+    {"bdver4", &M::masked_store_cycles, 14},
     {"btver2", &M::masked_store_cycles, 14},
 
-    {"x86-64-v3", &M::prefetch_terms, 12},      {"znver1", &M::prefetch_terms, 12},
-    {"znver2", &M::prefetch_terms, 12},         {"znver3", &M::prefetch_terms, 12},
+    {"x86-64-v3", &M::prefetch_terms, 12},
+    {"znver1", &M::prefetch_terms, 12},
+    {"znver2", &M::prefetch_terms, 12},
+    {"znver3", &M::prefetch_terms, 12},
 
-    {"x86-64-v3", &M::sum_block_bytes, 34816},  {"znver1", &M::sum_block_bytes, 34816},
-    {"znver2", &M::sum_block_bytes, 34816},     {"znver3", &M::sum_block_bytes, 34816},
+    {"x86-64-v3", &M::sum_block_bytes, 34816},
+    {"znver1", &M::sum_block_bytes, 34816},
+    {"znver2", &M::sum_block_bytes, 34816},
+    {"znver3", &M::sum_block_bytes, 34816},
+
+    // sysfs, ways_of_associativity, of a Zen 3; Zen 1, 2 and 4 and Haswell: en.wikichip.org.
+    {"haswell", &M::l1_ways, 8},
+    {"znver1", &M::l1_ways, 8},
+    {"znver2", &M::l1_ways, 8},
+    {"znver3", &M::l1_ways, 8},
+    {"znver4", &M::l1_ways, 8},
 };
 
 }  // namespace
