@@ -169,6 +169,9 @@ std::vector<Piece> joined(const std::vector<Piece>& pieces, const std::vector<Li
     auto [at, fresh] = place.emplace(root[i], result.size());
     if (fresh) result.push_back(pieces[i]);
     Piece& piece = result[at->second];
+    if (pieces[i].first < piece.first)
+      piece.over = pieces[i].over, piece.distance = pieces[i].distance, piece.behind = pieces[i].behind;
+    if (pieces[i].last > piece.last) piece.ends_as = pieces[i].ends_as;
     piece.first = std::min(piece.first, pieces[i].first), piece.last = std::max(piece.last, pieces[i].last);
     piece.alignment = std::max(piece.alignment, pieces[i].alignment);
     piece_of.push_back(at->second);
@@ -281,7 +284,29 @@ Result<std::vector<Piece>> pieces_of(const std::vector<Lifetime>& lives, const B
       return diag.error(location, Kind::overflow, "the memory of '{}' does not fit 64 bits", life.buffer->name);
     pieces.push_back({size, life.first, life.last, std::min(life.alignment, kAlignment)});
   }
+  std::map<BufferRef, int> numbers;
+  for (size_t i = 0; i < lives.size(); ++i) numbers[lives[i].buffer] = pieces[i].ends_as = static_cast<int>(i);
+  for (size_t i = 0; i < lives.size(); ++i) {
+    auto over = numbers.find(lives[i].over);
+    if (over == numbers.end()) continue;
+    pieces[i].over = over->second, pieces[i].distance = lives[i].distance, pieces[i].behind = lives[i].behind;
+  }
   return pieces;
+}
+
+/// Records which calls have a result that is partly in the memory of an operand.
+void find_overlapping(const std::vector<Lifetime>& lives, Frame& frame) {
+  std::map<BufferRef, const Placement*> placements;
+  for (const Placement& placement : frame.placements) placements[placement.buffer] = &placement;
+  const auto bytes = [](const Placement& p) { return p.piece.size.factors.empty() ? p.piece.size.coefficient : 0; };
+  for (const Lifetime& life : lives) {
+    if (life.over == nullptr) continue;
+    const Placement &made = *placements.at(life.buffer), &old = *placements.at(life.over);
+    const int64_t *its = made.offset.constant(), *others = old.offset.constant();
+    if (made.donor != nullptr || old.donor != nullptr || its == nullptr || others == nullptr) continue;
+    if (*its >= *others + bytes(old) || *others >= *its + bytes(made)) continue;
+    frame.overlapping[life.over_by].insert(life.sharing.begin(), life.sharing.end());
+  }
 }
 
 }  // namespace
@@ -318,6 +343,7 @@ Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts,
   }
   frame.bytes = chosen.storage.bytes ? chosen.storage.bytes : context.index(0);
   frame.pool_bytes = std::move(chosen.pool_bytes);
+  find_overlapping(lives, frame);
   return frame;
 }
 

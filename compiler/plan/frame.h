@@ -33,6 +33,8 @@ struct Frame {
   Expr bytes;                       ///< the arena's high-water mark, over entry symbols
   std::vector<int64_t> pool_bytes;  ///< upper bounds of what is used of each pool
   std::set<std::string> in_place;   ///< callees of calls that write an output over an input
+  /// Callees of calls whose result is partly in the memory of an operand, with the parameters that share memory.
+  std::map<std::string, std::set<size_t>> overlapping;
 };
 
 /// Places all global allocations of `body`, whose sizes must be expressions of the function's parameters. Reports an

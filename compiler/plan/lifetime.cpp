@@ -30,6 +30,7 @@ class Walk {
     for (tir::BufferRef donor : donors) add_root(donor);
     walk(body);
     take_over();
+    overlap();
     auto first_own = found_.begin() + static_cast<std::ptrdiff_t>(donors.size());
     for (auto donor = found_.begin(); donor != first_own; ++donor) donors_until.push_back(donor->first);
     found_.erase(found_.begin(), first_own);
@@ -115,6 +116,7 @@ class Walk {
           if (calls_.alignment) need(*buffer, calls_.alignment(*invoke, i));
         }
       if (calls_.in_place) offer(*invoke);
+      if (calls_.overlaps) offer_overlaps(*invoke);
     }
   }
 
@@ -127,6 +129,55 @@ class Walk {
       if (!whole(old) || !whole(made)) continue;
       offers_.push_back({roots_.at(old), roots_.at(made), now_, invoke.callee});
     }
+  }
+
+  /// Records which allocations the call may read while it overwrites them: those of which each argument is a whole one
+  /// that the callee's result may overlap.
+  void offer_overlaps(const tir::Invoke& invoke) {
+    const Calls::Overlaps allowed = calls_.overlaps(invoke);
+    if (allowed.operands.empty()) return;
+    const auto* made = std::get_if<tir::BufferRef>(&invoke.args.at(allowed.result));
+    if (made == nullptr || !whole(*made)) return;
+    std::map<size_t, PartialOffer> offers;
+    for (size_t i = 0; i < invoke.args.size(); ++i) {
+      const auto* buffer = std::get_if<tir::BufferRef>(&invoke.args[i]);
+      auto root = buffer == nullptr || i == allowed.result ? roots_.end() : roots_.find(*buffer);
+      if (root == roots_.end()) continue;
+      PartialOffer& offer = offers[root->second];
+      auto overlap = std::find_if(allowed.operands.begin(), allowed.operands.end(),
+                                  [&](const tir::Overlap& one) { return one.input == i; });
+      offer.all &= overlap != allowed.operands.end() && whole(*buffer);
+      if (!offer.all) continue;
+      offer.all = offer.params.empty() || offer.behind == overlap->behind;
+      offer.distance = std::max(offer.distance, overlap->distance), offer.behind = overlap->behind;
+      offer.params.push_back(i);
+    }
+    for (auto& [from, offer] : offers) {
+      if (!offer.all) continue;
+      offer.from = from, offer.to = roots_.at(*made), offer.time = now_, offer.callee = invoke.callee;
+      offer.params.push_back(allowed.result);
+      partial_offers_.push_back(std::move(offer));
+    }
+  }
+
+  /// Accepts for each allocation the largest that it may overlap.
+  void overlap() {
+    for (const PartialOffer& offer : partial_offers_) {
+      const Lifetime& old = found_[offer.from];
+      Lifetime& made = found_[offer.to];
+      if (offer.from == offer.to || old.last != offer.time || made.first != offer.time) continue;
+      if (made.over != nullptr && bytes_of(*made.over) >= bytes_of(*old.buffer)) continue;
+      made.over = old.buffer, made.distance = offer.distance, made.behind = offer.behind;
+      made.over_by = offer.callee, made.sharing = offer.params;
+    }
+  }
+
+  /// Returns the size if it is a number, else 0.
+  static int64_t bytes_of(const tir::Buffer& buffer) {
+    int64_t bytes = buffer.dtype.bytes();
+    for (Expr dim : buffer.shape)
+      if (dim.constant() == nullptr || __builtin_mul_overflow(bytes, *dim.constant(), &bytes)) return 0;
+    return bytes;
   }
 
   /// Accepts offers in which the old lifetime ends where the new one begins. Each memory passes to one successor.
@@ -173,10 +224,20 @@ class Walk {
     uint32_t time;
     std::string callee;
   };
+  struct PartialOffer {
+    size_t from = 0, to = 0;
+    uint32_t time = 0;
+    std::string callee = {};
+    bool all = true;  ///< arguments allow it
+    int64_t distance = 0;
+    bool behind = false;
+    std::vector<size_t> params = {};
+  };
   const Calls& calls_;
   const arith::Facts& facts_;
   std::optional<arith::Prover> prover_;  ///< of same_size, made when it first asks
   std::vector<Offer> offers_;
+  std::vector<PartialOffer> partial_offers_;
   std::set<tir::BufferRef> allocated_, wholes_;  // looked up only
   std::vector<Lifetime> found_;
   std::vector<size_t> depths_;  ///< the number of loops around each allocation

@@ -20,13 +20,27 @@ struct Lifetime {
   /// overwrite with this one while it reads it; null: none. `by` is the callee.
   tir::BufferRef successor_of = nullptr;
   std::string by = {};
+  /// An allocation that ends with the call in which this one begins, and whose memory this one may overlap if it begins
+  /// at least `distance` bytes before it or, with `behind`, after it; null: none. `sharing` are the indices of the
+  /// callee's parameters that get one of the two.
+  tir::BufferRef over = nullptr;
+  int64_t distance = 0;
+  bool behind = false;
+  std::string over_by = {};
+  std::vector<size_t> sharing = {};
   int64_t alignment = 1;  ///< the largest that an access or a call needs, in bytes
 };
 
-/// What the planner is told of calls; both may be empty.
+/// What the planner is told of calls; each may be empty.
 struct Calls {
   /// Returns the arguments of a call that may be one buffer: indices of an input and of an output of the same size.
   std::function<std::vector<std::pair<size_t, size_t>>(const tir::Invoke&)> in_place = {};
+  /// Returns which operands of a call its result, which is argument `result`, may overlap, and how.
+  struct Overlaps {
+    size_t result = 0;
+    std::vector<tir::Overlap> operands = {};
+  };
+  std::function<Overlaps(const tir::Invoke&)> overlaps = {};
   /// Returns the alignment that a call needs of a buffer argument, beyond that of its elements, in bytes.
   std::function<int64_t(const tir::Invoke&, size_t argument)> alignment = {};
 };

@@ -314,15 +314,33 @@ class Assigner {
     }
     Storage result{std::vector<Expr>(pieces_.size()), context_.index(0)};
     for (const auto& [key, members] : classes) {
-      std::vector<Rectangle> rectangles;
-      for (size_t i : members)
-        rectangles.push_back({round_up(pieces_[i].size.coefficient), pieces_[i].first, pieces_[i].last});
-      Packing packing = pack(rectangles);
+      Packing packing = pack(rectangles_of(members));
       Expr unit = product(context_, pieces_[members[0]].size.factors);
       for (size_t k = 0; k < members.size(); ++k) result.offsets[members[k]] = result.bytes + unit * packing.offsets[k];
       result.bytes = result.bytes + unit * packing.height;
     }
     return result;
+  }
+
+  /// Returns the sizes of pieces of one class in units of its factors.
+  std::vector<Rectangle> rectangles_of(const std::vector<size_t>& members) const {
+    std::map<int, int> ends;  // the rectangle that ends as an allocation
+    std::vector<Rectangle> rectangles;
+    for (size_t i : members) {
+      const Piece& piece = pieces_[i];
+      if (piece.ends_as >= 0) ends[piece.ends_as] = static_cast<int>(rectangles.size());
+      rectangles.push_back({round_up(piece.size.coefficient), piece.first, piece.last});
+    }
+    for (size_t k = 0; k < members.size(); ++k) {
+      const Piece& piece = pieces_[members[k]];
+      auto over = ends.find(piece.over);
+      if (over == ends.end() || !piece.size.factors.empty()) continue;
+      if (rectangles[static_cast<size_t>(over->second)].last != piece.first) continue;
+      const int64_t apart = rectangles[k].size + rectangles[static_cast<size_t>(over->second)].size;
+      rectangles[k].over = over->second, rectangles[k].behind = piece.behind;
+      rectangles[k].distance = piece.distance < apart ? round_up(piece.distance) : apart;
+    }
+    return rectangles;
   }
 
   struct MemorySlot {

@@ -39,6 +39,11 @@ struct Piece {
   Size size;
   uint32_t first = 0, last = 0;
   int64_t alignment = kAlignment;  ///< of its offset; a power of two, at most kAlignment
+  /// Names of allocations, -1: none. A piece whose size is a number may overlap the one that ends, as the allocation
+  /// `over`, where this one begins, if it begins at least `distance` bytes before that one or, with `behind`, after it.
+  int over = -1, ends_as = -1;
+  int64_t distance = 0;
+  bool behind = false;
   bool meets(const Piece& other) const { return first <= other.last && other.first <= last; }
 };
 

@@ -313,6 +313,7 @@ class Walk {
         use(*buffer, std::get<BufferRef>(is.args[i]), step);
     const tir::PrimFunc* callee = find_(was.callee);
     if (callee != nullptr) allow_in_place(was, is, *callee, step);
+    if (callee != nullptr) allow_overlaps(was, is, *callee, step);
     add(std::move(step));
     if (callee == nullptr || !callee->is_host()) return;
     HostCall& made = pair_.calls.emplace_back(HostCall{&is, facts, {}, {}});
@@ -347,6 +348,42 @@ class Walk {
       claims_.add(Verdict::kRefuted, fmt::format("'{}' may overwrite '{}': it assumes that its buffers share no memory",
                                                  callee.name, pair_.tensors[tensor].buffer->name));
     }
+  }
+
+  /// Finds operands that the callee's result may overlap: those that it only gets as parameters for which it allows
+  /// this, and only if they begin far enough from it.
+  void allow_overlaps(const tir::Invoke& was, const tir::Invoke& is, const tir::PrimFunc& callee, Step& step) {
+    const std::optional<size_t> result = callee.result();
+    const Part* made = callee.memory.overlaps.empty() || !result ? nullptr : part_of(was, *result);
+    if (made == nullptr) return;
+    std::map<size_t, bool> operands;  // whether every parameter that gets this tensor allows it
+    for (size_t i = 0; i < was.args.size(); ++i) {
+      const Part* part = i == *result ? nullptr : part_of(was, i);
+      if (part == nullptr || part->tensor == made->tensor) continue;
+      const bool fits = is_apart_enough(is, callee, i, *result);
+      auto [known, fresh] = operands.emplace(part->tensor, fits);
+      known->second = known->second && fits;
+    }
+    for (auto [tensor, fits] : operands)
+      if (fits) step.in_place.emplace_back(tensor, made->tensor);
+  }
+
+  /// Whether the result begins as many bytes before or after an operand as the callee says that it must, and the callee
+  /// was compiled for buffers that share memory.
+  bool is_apart_enough(const tir::Invoke& planned, const tir::PrimFunc& callee, size_t operand, size_t result) {
+    const auto& all = callee.memory.overlaps;
+    auto allowed = std::find_if(all.begin(), all.end(), [&](const tir::Overlap& one) { return one.input == operand; });
+    if (allowed == all.end()) return false;
+    const auto is_apart = [&](size_t param) { return callee.is_apart(callee.params[param].buffer); };
+    auto x = places_.find(std::get<BufferRef>(planned.args.at(result))->id);
+    auto y = places_.find(std::get<BufferRef>(planned.args.at(operand))->id);
+    if (is_apart(operand) || is_apart(result) || x == places_.end() || y == places_.end()) return false;
+    if (x->second.memory != y->second.memory || x->second.round_up != y->second.round_up) return false;
+    const auto begin = [](const Address& at) { return at.round_up != 0 ? at.offset + at.beyond : at.offset; };
+    std::string why;
+    Expr low = begin(x->second), high = begin(y->second);
+    if (allowed->behind) std::swap(low, high);
+    return known_.any_of({{low + allowed->distance, high}}, why) == Verdict::kProved;
   }
 
   const Part* part_of(const tir::Invoke& invoke, size_t argument) const {

@@ -68,10 +68,36 @@ bool parse_ranges(PrimFunc& f, std::string_view text) {
   return fits;
 }
 
-bool parse_in_place(PrimFunc& f, std::string_view text) {
-  std::vector<size_t> params;
-  bool fits = for_each_word(text, [&](std::string_view word) { return parse_number(word, params.emplace_back()); });
-  if (fits) f.memory.in_place = std::move(params);
+Text print_numbers(const std::vector<size_t>& numbers) {
+  return unless_empty(fmt::format("{}", fmt::join(numbers, " ")));
+}
+
+bool parse_numbers(std::vector<size_t>& numbers, std::string_view text) {
+  std::vector<size_t> read;
+  bool fits = for_each_word(text, [&](std::string_view word) { return parse_number(word, read.emplace_back()); });
+  if (fits) numbers = std::move(read);
+  return fits;
+}
+
+Text print_overlaps(const PrimFunc& f) {
+  std::vector<std::string> texts;
+  for (const Overlap& overlap : f.memory.overlaps)
+    texts.push_back(fmt::format("{}:{}{}", overlap.input, overlap.behind ? "+" : "-", overlap.distance));
+  return unless_empty(fmt::format("{}", fmt::join(texts, " ")));
+}
+
+bool parse_overlap(std::string_view text, Overlap& out) {
+  const size_t sign = text.find_first_of("+-");
+  if (sign == std::string_view::npos || sign == 0 || text[sign - 1] != ':') return false;
+  out.behind = text[sign] == '+';
+  return parse_number(text.substr(0, sign - 1), out.input) && parse_number(text.substr(sign + 1), out.distance) &&
+         out.distance >= 0;
+}
+
+bool parse_overlaps(PrimFunc& f, std::string_view text) {
+  std::vector<Overlap> read;
+  bool fits = for_each_word(text, [&](std::string_view word) { return parse_overlap(word, read.emplace_back()); });
+  if (fits) f.memory.overlaps = std::move(read);
   return fits;
 }
 
@@ -135,12 +161,20 @@ constexpr FuncAttr kAttrs[] = {
      .parse = [](PrimFunc& f, std::string_view text) { return f.host.frame_of = text, true; }},
     {.name = "in_place",
      .form = "indices of parameters (\"0 2\")",
-     .print = [](const PrimFunc& f) { return unless_empty(fmt::format("{}", fmt::join(f.memory.in_place, " "))); },
-     .parse = parse_in_place},
+     .print = [](const PrimFunc& f) { return print_numbers(f.memory.in_place); },
+     .parse = [](PrimFunc& f, std::string_view text) { return parse_numbers(f.memory.in_place, text); }},
     {.name = "index_ranges",
      .form = "a range for each scalar parameter, then each symbol (\"1..12 0.. ..\")",
      .print = print_ranges,
      .parse = parse_ranges},
+    {.name = "overlapping",
+     .form = "indices of parameters (\"0 2\")",
+     .print = [](const PrimFunc& f) { return print_numbers(f.memory.overlapping); },
+     .parse = [](PrimFunc& f, std::string_view text) { return parse_numbers(f.memory.overlapping, text); }},
+    {.name = "overlaps",
+     .form = "indices of parameters with distances in bytes (\"0:-64 2:+128\")",
+     .print = print_overlaps,
+     .parse = parse_overlaps},
     {.name = "rounding", .form = "\"changed\" or a dtype", .print = print_rounding, .parse = parse_rounding},
     {.name = "schedule",
      .form = "steps of a schedule",
@@ -184,6 +218,11 @@ std::string fault_of_attributes(const PrimFunc& f) {
     return fmt::format("'arena' is parameter {}, which is not a buffer", *f.host.arena);
   for (size_t param : f.memory.in_place)
     if (!is_buffer(f, param)) return fmt::format("'in_place' names parameter {}, which is not a buffer", param);
+  for (size_t param : f.memory.overlapping)
+    if (!is_buffer(f, param)) return fmt::format("'overlapping' names parameter {}, which is not a buffer", param);
+  for (const Overlap& overlap : f.memory.overlaps)
+    if (!is_buffer(f, overlap.input))
+      return fmt::format("'overlaps' names parameter {}, which is not a buffer", overlap.input);
   auto buffers = static_cast<size_t>(
       std::count_if(f.params.begin(), f.params.end(), [](const Param& p) { return p.buffer != nullptr; }));
   if (f.memory.scratch > buffers)

@@ -1,6 +1,7 @@
 // prim_func.h: a function of loops and buffers: a kernel, an entry point's body, or a shape program.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,10 +35,22 @@ struct CFunction {
   bool ties_runtime = false;     ///< whether linking it requires the runtime of this version
 };
 
+/// An operand whose memory a kernel's result may share in part: if it begins at least `distance` bytes before the
+/// operand, since the kernel goes through both upwards, or, with `behind`, as many bytes after it.
+struct Overlap {
+  size_t input = 0;  ///< index in `params`
+  int64_t distance = 0;
+  bool behind = false;
+};
+
 /// How a kernel uses its buffer parameters; found by passes.
 struct KernelMemory {
   /// Indices in `params` of parameters whose memory the kernel's last buffer parameter may be.
   std::vector<size_t> in_place;
+  /// Operands that the result, the last buffer parameter before scratch memory, may overlap.
+  std::vector<Overlap> overlaps;
+  /// Indices in `params` of those that share memory with another one in some call; all others are apart.
+  std::vector<size_t> overlapping;
   /// Whether it copies its first parameter to its second, of the same dims: nothing to do if both are the same memory.
   bool copies = false;
   /// The number of its last buffer parameters that are scratch memory, which callers provide.
@@ -96,6 +109,18 @@ struct PrimFunc {
   Location location = nullptr;
 
   bool is_host() const { return host.arena.has_value(); }
+  /// Index in `params` of the last buffer before scratch memory; nullopt if there is none.
+  std::optional<size_t> result() const {
+    size_t scratch = memory.scratch;
+    for (size_t i = params.size(); i-- > 0;)
+      if (params[i].buffer != nullptr && scratch-- == 0) return i;
+    return std::nullopt;
+  }
+  /// Whether no other parameter shares memory with `buffer`.
+  bool is_apart(BufferRef buffer) const {
+    return noalias && std::none_of(memory.overlapping.begin(), memory.overlapping.end(),
+                                   [&](size_t param) { return params[param].buffer == buffer; });
+  }
 };
 
 }  // namespace relaxc::tir

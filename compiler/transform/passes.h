@@ -147,6 +147,9 @@ Result<Changed> horizontal_fusion(relax::Module&, PassContext&);
 /// Makes an If of each call of a kernel that broadcasts dims which only a run knows: one branch calls the kernel, the
 /// other a copy for dims that are not broadcast. Only on targets with vectors. Needs kTyped, kLegal.
 Result<Changed> unswitch_broadcasts(relax::Module&, PassContext&);
+/// Records which operands the result of each scheduled kernel may overlap: KernelMemory::overlaps. Only for targets of
+/// 32 bits, where memory is scarce. After hoist_scratch.
+Result<Changed> mark_overlaps(relax::Module&, PassContext&);
 /// Records which operands the result of each kernel may overwrite: KernelMemory::in_place. Before schedule_kernels,
 /// whose schedules must still read each element before they write it. Needs kLegal.
 Result<Changed> mark_in_place(relax::Module&, PassContext&);

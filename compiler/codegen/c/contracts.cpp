@@ -48,7 +48,8 @@ void add_parameters(const tir::PrimFunc& function, const std::vector<bool>& stor
   }
   for (const auto& [buffer, stored] : buffers)
     clauses.push_back(fmt::format("requires \\valid{}({});", stored ? "" : "_read", range_of(buffer, names)));
-  const bool kernel_apart = function.noalias && !function.memory.copies && function.memory.in_place.empty();
+  const bool kernel_apart = function.noalias && !function.memory.copies && function.memory.in_place.empty() &&
+                            function.memory.overlapping.empty();
   if (!apart && !kernel_apart) return;
   for (size_t i = 0; i < buffers.size(); ++i)
     for (size_t j = 0; j < buffers.size(); ++j)

@@ -100,9 +100,10 @@ std::string FunctionPrinter::parameters() {
       add(value_type(param.var.dtype()) + " " + names_.of(param.var));
     else
       // A buffer that is only read may be passed twice (a concat of x and x), so `restrict` is for buffers that are
-      // written: these differ from all others.
+      // written: these differ from all others. Where the result overlaps an operand, the others say that they do not.
       add(parameter(param.buffer, written.count(param.buffer) == 0,
-                    function_.noalias && changed.count(param.buffer) != 0));
+                    function_.is_apart(param.buffer) &&
+                        (changed.count(param.buffer) != 0 || !function_.memory.overlapping.empty())));
   for (arith::Var symbol : function_.symbols) add("int64_t " + names_.of(symbol));
   if (own_.fails && !function_.c_function) add("rlx_error* error");
   return params;

@@ -43,6 +43,13 @@ std::vector<std::pair<size_t, size_t>> in_place_arguments(const relax::Module& m
   return pairs;
 }
 
+/// Returns the operands that the result may overlap, by the callee's `overlaps`.
+plan::Calls::Overlaps overlaps_of(const relax::Module& module, const tir::Invoke& invoke) {
+  const tir::PrimFunc* callee = module.find_prim_func(invoke.callee);
+  const std::optional<size_t> result = callee == nullptr ? std::nullopt : callee->result();
+  return result ? plan::Calls::Overlaps{*result, callee->memory.overlaps} : plan::Calls::Overlaps{};
+}
+
 /// Returns the alignment in bytes that a callee in the module relies on; that of the arena for any other callee.
 int64_t alignment_of(const relax::Module& module, const tir::Invoke& invoke, size_t argument) {
   const tir::PrimFunc* callee = module.find_prim_func(invoke.callee);
@@ -80,6 +87,7 @@ arith::Facts facts_of(const relax::Module& module, const interface::Object& obje
 plan::Calls calls_of(const relax::Module& module) {
   plan::Calls calls;
   calls.in_place = [&module](const tir::Invoke& invoke) { return in_place_arguments(module, invoke); };
+  calls.overlaps = [&module](const tir::Invoke& invoke) { return overlaps_of(module, invoke); };
   calls.alignment = [&module](const tir::Invoke& invoke, size_t argument) {
     return alignment_of(module, invoke, argument);
   };

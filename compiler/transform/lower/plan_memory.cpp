@@ -100,6 +100,7 @@ class MemoryPlan {
       tir::PrimFunc& callee = *module_.find_prim_func(name);
       callee.noalias &= callee.memory.copies;
     }
+    for (const auto& [name, params] : frame.overlapping) add_overlapping(*module_.find_prim_func(name), params);
     BufferRef old = host.params[arena_index(host)].buffer;
     frame.bytes = arith::simplify(frame.bytes);  // else the expression would grow with the depth of calls
     BufferRef arena = build_.buffer(old->name, old->dtype, {frame.bytes}, old->scope, old->alignment);
@@ -109,6 +110,12 @@ class MemoryPlan {
     host.body = with_named_offsets(host);
     sizes_[host.name] = frame.bytes;
     return Done{};
+  }
+
+  static void add_overlapping(tir::PrimFunc& callee, std::set<size_t> params) {
+    std::vector<size_t>& known = callee.memory.overlapping;
+    params.insert(known.begin(), known.end());
+    known.assign(params.begin(), params.end());
   }
 
   /// Removes copies of a tensor to itself, which are left where the copy was given the tensor's memory.

@@ -7,6 +7,7 @@
 #include "compiler/equivalence/entry_call.h"
 #include "compiler/ops/op_table.h"
 #include "compiler/pipeline/runner.h"
+#include "compiler/pipeline/schedule_kernels.h"
 #include "compiler/tir/print.h"
 #include "compiler/transform/passes.h"
 #include "frontends/relax/parser.h"
@@ -32,6 +33,20 @@ constexpr Pass kPasses[] = {
     {.name = "plan_memory", .run = plan_memory},
 };
 
+constexpr Pass kSmallPasses[] = {
+    {.name = "infer_parameter_types", .run = infer_parameter_types},
+    {.name = "infer", .run = infer},
+    {.name = "legalize", .run = legalize, .cleanups = kDeadCode},
+    {.name = "fuse_ops", .run = fuse_ops, .cleanups = kDeadCode},
+    {.name = "dead_code", .run = dead_code},
+    {.name = "mark_in_place", .run = mark_in_place},
+    {.name = "schedule_kernels", .run = schedule_kernels, .cleanups = kDeadCode},
+    {.name = "hoist_scratch", .run = hoist_scratch},
+    {.name = "mark_overlaps", .run = mark_overlaps},
+    {.name = "lower_functions", .run = lower_functions},
+    {.name = "plan_memory", .run = plan_memory},
+};
+
 Ended ended(Outcome outcome) {
   if (const auto* fault = std::get_if<relax::RunFault>(&outcome)) {
     UNSCOPED_INFO(fault->text);
@@ -42,7 +57,8 @@ Ended ended(Outcome outcome) {
 
 }  // namespace
 
-Program::Program(std::string text, std::vector<std::string> state) : text_(std::move(text)), state_(std::move(state)) {
+Program::Program(std::string text, std::vector<std::string> state, Target target)
+    : text_(std::move(text)), state_(std::move(state)), target_(std::move(target)) {
   original_ = parse();
   lowered_ = parse();
   if (!lowered_) return;
@@ -51,10 +67,10 @@ Program::Program(std::string text, std::vector<std::string> state) : text_(std::
     main.states.push_back(*relax::parse_state(pair, main));
   }
   relax::OpTable table = ops::op_table();
-  Target target;
   auto evaluator = tir::make_interpreter();
-  PassContext context{table, target, diag_, *evaluator, 2, &object_};
-  static_cast<void>(bool(run_passes(kPasses, *lowered_, context, {})));
+  PassContext context{table, target_, diag_, *evaluator, 2, &object_};
+  const std::span<const Pass> passes = target_.pointer_bits == 32 ? std::span<const Pass>(kSmallPasses) : kPasses;
+  static_cast<void>(bool(run_passes(passes, *lowered_, context, {})));
 }
 
 std::optional<relax::Module> Program::parse() {

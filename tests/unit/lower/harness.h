@@ -10,6 +10,7 @@
 #include "compiler/interface/object.h"
 #include "compiler/relax/interpret.h"
 #include "compiler/support/diagnostics.h"
+#include "targets/target.h"
 #include "tests/host_tensors.h"
 
 namespace relaxc::test {
@@ -23,8 +24,8 @@ struct Ended {
 class Program {
  public:
   /// Parses `text` and runs the compile pipeline's graph passes up to legalize, then lowering and planning. `state`:
-  /// pairs "input:output" of `main`.
-  explicit Program(std::string text, std::vector<std::string> state = {});
+  /// pairs "input:output" of `main`. For targets of 32 bits kernels are scheduled, and results may overlap operands.
+  explicit Program(std::string text, std::vector<std::string> state = {}, Target target = {});
 
   bool ok() const { return !diag_.has_errors(); }
   /// All messages, with the kinds' names.
@@ -50,6 +51,7 @@ class Program {
 
   std::string text_;
   std::vector<std::string> state_;
+  Target target_;
   Diagnostics diag_;
   std::optional<relax::Module> original_, lowered_;
   interface::Object object_;

@@ -46,7 +46,7 @@ tir::BufferRef BufferAddresses::memory_of(tir::BufferRef buffer) const {
 
 bool BufferAddresses::may_read(tir::Stmt s, tir::BufferRef buffer) const {
   const tir::BufferRef stored = memory_of(buffer);
-  bool reads = !source_.noalias || stored == nullptr;
+  bool reads = stored == nullptr || !source_.is_apart(stored);
   tir::for_each_stmt(s, [&](tir::Stmt inner) {
     for (arith::Expr e : tir::expressions(inner))
       arith::for_each_node(e, [&](arith::Expr node) {

@@ -61,7 +61,7 @@ void FunctionLowering::bind_buffer(tir::BufferRef buffer, llvm::Argument* argume
   uint64_t natural = static_cast<uint64_t>(buffer->dtype.bytes());
   uint64_t align = buffer->alignment != 0 ? buffer->alignment : natural;
   argument->addAttr(llvm::Attribute::getWithAlignment(argument->getContext(), llvm::Align(align)));
-  if (source_.noalias) argument->addAttr(llvm::Attribute::NoAlias);
+  if (source_.is_apart(buffer)) argument->addAttr(llvm::Attribute::NoAlias);
   if (buffer->scope == tir::Scope::kWeights) argument->addAttr(llvm::Attribute::ReadOnly);
 }
 
