@@ -1,39 +1,49 @@
-// evaluate.cpp: evaluates an index or bool expression.
+// evaluate.cpp: evaluates index and bool expressions.
+#include "compiler/arith/evaluation.h"
 #include "compiler/arith/fold.h"
 #include "compiler/arith/simplify.h"
+#include "compiler/arith/walks.h"
 
 namespace relaxc::arith {
-std::optional<int64_t> evaluate(Expr root, const std::function<int64_t(Var)>& value_of) {
+std::optional<int64_t> Evaluation::of(Expr root) {
+  if (auto known = values_.find(root); known != values_.end()) return known->second;
+  for_each_node(
+      root, [&](Expr e) { return operands_except(e, [&](Expr operand) { return values_.count(operand) != 0; }); },
+      [&](Expr e) { values_[e] = from_operands(e); });
+  return values_.at(root);
+}
+
+std::optional<int64_t> Evaluation::from_operands(Expr e) const {
   using Value = std::optional<int64_t>;
-  std::unordered_map<Expr, Value> values;
-  auto of = [&](Expr e) { return values.at(e); };
+  auto known = [&](Expr operand) { return values_.at(operand); };
   auto exact = [](DType dtype) { return dtype.is_index() || dtype.is_bool(); };
-  for_each_node(root, [&](Expr e) {
-    values[e] = visit(
-        e, [&](const IntImm& n) -> Value { return n.value; },
-        [&](const VarNode& n) -> Value { return exact(n.dtype) ? Value(value_of(Var(&n))) : Value(); },
-        [&](const And& n) { return of(n.a) && *of(n.a) == 0 ? of(n.a)
-                                   : of(n.a)                ? of(n.b)
-                                                            : Value(); },
-        [&](const Or& n) { return of(n.a) && *of(n.a) != 0 ? of(n.a)
-                                  : of(n.a)                ? of(n.b)
-                                                           : Value(); },
-        [&](const Binary& n) {
-          bool known = of(n.a) && of(n.b) && exact(n.a.dtype());
-          return known ? fold(n.kind, *of(n.a), *of(n.b)) : Value();
-        },
-        [&](const Not& n) { return of(n.a) ? Value(*of(n.a) == 0) : Value(); },
-        [&](const Select& n) {
-          return of(n.condition) ? of(*of(n.condition) != 0 ? n.then_value : n.else_value) : Value();
-        },
-        [&](const Cast& n) {
-          bool whole = !n.dtype.is_float() && !n.dtype.is_complex() && of(n.value);
-          return whole ? Value(wrap_to_dtype(*of(n.value), n.dtype)) : Value();
-        },
-        [](const FloatImm&) { return Value(); }, [](const Load&) { return Value(); },
-        [](const Call&) { return Value(); }, [](const Extern&) { return Value(); });
-  });
-  return values.at(root);
+  return visit(
+      e, [&](const IntImm& n) -> Value { return n.value; },
+      [&](const VarNode& n) -> Value { return exact(n.dtype) ? Value(value_of_(Var(&n))) : Value(); },
+      [&](const And& n) { return known(n.a) && *known(n.a) == 0 ? known(n.a)
+                                 : known(n.a)                   ? known(n.b)
+                                                                : Value(); },
+      [&](const Or& n) { return known(n.a) && *known(n.a) != 0 ? known(n.a)
+                                : known(n.a)                   ? known(n.b)
+                                                               : Value(); },
+      [&](const Binary& n) {
+        const bool computed = known(n.a) && known(n.b) && exact(n.a.dtype());
+        return computed ? fold(n.kind, *known(n.a), *known(n.b)) : Value();
+      },
+      [&](const Not& n) { return known(n.a) ? Value(*known(n.a) == 0) : Value(); },
+      [&](const Select& n) {
+        return known(n.condition) ? known(*known(n.condition) != 0 ? n.then_value : n.else_value) : Value();
+      },
+      [&](const Cast& n) {
+        bool whole = !n.dtype.is_float() && !n.dtype.is_complex() && known(n.value);
+        return whole ? Value(wrap_to_dtype(*known(n.value), n.dtype)) : Value();
+      },
+      [](const FloatImm&) { return Value(); }, [](const Load&) { return Value(); }, [](const Call&) { return Value(); },
+      [](const Extern&) { return Value(); });
+}
+
+std::optional<int64_t> evaluate(Expr e, const std::function<int64_t(Var)>& value_of) {
+  return Evaluation(value_of).of(e);
 }
 
 }  // namespace relaxc::arith

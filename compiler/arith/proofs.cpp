@@ -98,7 +98,8 @@ bool Proofs::nonpositive(const Polynomial& p, Search& search, int depth) {
 
 /// Tries the cases of a minimum, maximum or select that is alone in its term; nothing if there is none.
 std::optional<bool> Proofs::nonpositive_by_cases(const Polynomial& p, Search& search, int depth) {
-  const auto [chosen, both] = Choice(p);
+  const Choice found(p);
+  const Monomial* chosen = found.monomial;
   if (chosen == nullptr) return std::nullopt;
   if (--search.cases < 0) return false;
   Expr e = chosen->front();
@@ -110,7 +111,7 @@ std::optional<bool> Proofs::nonpositive_by_cases(const Polynomial& p, Search& se
   const auto* choice = e.as<Select>();
   if (choice != nullptr) return holds(choice->then_value) && holds(choice->else_value);
   const auto& n = static_cast<const Binary&>(*e.node());
-  return both ? holds(n.b) && holds(n.a) : holds(n.b) || holds(n.a);
+  return found.both ? holds(n.b) && holds(n.a) : holds(n.b) || holds(n.a);
 }
 
 /// Polynomials that are <= 0 by the ranges of the atoms of `p` and by what quotients are.

@@ -20,6 +20,7 @@
 #include "compiler/plan/donors.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 
 namespace relaxc::plan {
@@ -34,6 +35,7 @@ class Donation {
         donors_(donors),
         facts_(facts),
         known_(known),
+        at_typical_(std::make_unique<arith::Evaluation>([this](arith::Var var) { return typical(facts_, var); })),
         largest_first_(largest_first(pieces)) {}
 
   DonatedStorage run() {
@@ -54,10 +56,7 @@ class Donation {
   }
 
  private:
-  int64_t at_typical(const Size& size) const {
-    auto value_of = [&](arith::Var var) { return typical(facts_, var); };
-    return arith::evaluate(to_expr(context_, size), value_of).value_or(INT64_MAX);
-  }
+  int64_t at_typical(const Size& size) const { return at_typical_->of(to_expr(context_, size)).value_or(INT64_MAX); }
 
   /// Returns the indices of pieces or donors in descending order of their typical sizes.
   template <typename T>
@@ -149,6 +148,7 @@ class Donation {
   const std::vector<Donor>& donors_;
   const arith::Facts& facts_;
   Comparisons& known_;
+  std::unique_ptr<arith::Evaluation> at_typical_;
   std::vector<size_t> largest_first_;  ///< of the pieces
 };
 

@@ -21,9 +21,9 @@ namespace {
 std::vector<double> densities(Context& context, const std::vector<Piece>& pieces, const std::vector<double>& traffic,
                               const arith::Facts& facts) {
   std::vector<double> densities;
+  arith::Evaluation at_typical([&](arith::Var var) { return typical(facts, var); });
   for (size_t i = 0; i < pieces.size(); ++i) {
-    auto value_of = [&](arith::Var var) { return typical(facts, var); };
-    int64_t bytes = arith::evaluate(to_expr(context, pieces[i].size), value_of).value_or(INT64_MAX);
+    int64_t bytes = at_typical.of(to_expr(context, pieces[i].size)).value_or(INT64_MAX);
     densities.push_back(traffic[i] / static_cast<double>(std::max<int64_t>(bytes, 1)));
   }
   return densities;

@@ -27,9 +27,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "compiler/arith/walks.h"
 #include "compiler/plan/packing.h"
 #include "compiler/plan/symbolic_peak.h"
 
@@ -80,6 +83,7 @@ class Assigner {
         pieces_(pieces),
         facts_(facts),
         line_(line),
+        symbols_(symbols_of(pieces)),
         samples_(admissible_samples()),
         peaks_(context, pieces, line, for_comparisons(), known) {}
 
@@ -90,7 +94,7 @@ class Assigner {
   }
 
   /// Returns the value of `e` where all symbols have the smallest of the typical sizes.
-  int64_t at_smallest(Expr e) const { return arith::evaluate(e, samples_.front()).value_or(INT64_MAX); }
+  int64_t at_smallest(Expr e) const { return samples_.front()->of(e).value_or(INT64_MAX); }
 
   /// Returns a choice of `small` for tiny arenas and `usual` for others; `usual` if the choice gains little.
   Storage or_tiny(Storage usual, const Storage& small) const {
@@ -113,7 +117,7 @@ class Assigner {
     for (arith::Var var : first_symbols()) orders.push_back(one_at(var, 1, kBeside));
     for (const Sample& sample : orders)
       if (pieces_.size() <= kMostOrdered)
-        if (std::optional<Storage> ordered = by_order(sample)) ways.push_back(std::move(*ordered));
+        if (std::optional<Storage> ordered = by_order(*sample)) ways.push_back(std::move(*ordered));
     return best_of(ways);
   }
 
@@ -149,12 +153,17 @@ class Assigner {
 
   int64_t round_up(int64_t value) const { return (value + line_ - 1) / line_ * line_; }
 
-  using Sample = std::function<int64_t(arith::Var)>;
+  /// A choice of the symbols. Sizes may be expressions of one another, so what was evaluated is kept.
+  using Sample = std::shared_ptr<arith::Evaluation>;
+  static Sample sample_of(std::function<int64_t(arith::Var)> value_of) {
+    return std::make_shared<arith::Evaluation>(std::move(value_of));
+  }
   Sample all_at(int64_t size) const {
-    return [this, size](arith::Var var) { return typical(facts_, var, size); };
+    return sample_of([this, size](arith::Var var) { return typical(facts_, var, size); });
   }
   Sample one_at(arith::Var one, int64_t size, int64_t others) const {
-    return [this, one, size, others](arith::Var var) { return typical(facts_, var, var == one ? size : others); };
+    return sample_of(
+        [this, one, size, others](arith::Var var) { return typical(facts_, var, var == one ? size : others); });
   }
 
   /// Returns the values of the symbols at which plans are compared: all alike, and each of them small or large beside
@@ -166,7 +175,7 @@ class Assigner {
       samples.push_back(one_at(var, 1, kBeside));
       samples.push_back(one_at(var, kBeside, 1));
     }
-    std::erase_if(samples, [&](const Sample& sample) { return !admissible(sample); });
+    std::erase_if(samples, [&](const Sample& sample) { return !admissible(*sample); });
     if (samples.empty()) samples.push_back(all_at(kTypical));
     return samples;
   }
@@ -180,49 +189,60 @@ class Assigner {
     return samples;
   }
   Sample all_different(bool rising) const {
-    std::map<uint32_t, arith::Var> symbols;
-    for (const Piece& piece : pieces_)
-      for (Expr factor : piece.size.factors)
-        for (arith::Var var : arith::free_vars(factor)) symbols.emplace(var->id, var);
+    std::vector<arith::Var> symbols = symbols_;
+    std::sort(symbols.begin(), symbols.end(), [](arith::Var a, arith::Var b) { return a->id < b->id; });
     std::unordered_map<Expr, int64_t> values;
-    for (const auto& [_, var] : symbols) {
+    for (arith::Var var : symbols) {
       auto rank = static_cast<int64_t>(values.size()), last = static_cast<int64_t>(symbols.size()) - 1;
       values[var] = typical(facts_, var, kTypical + 8 * (rising ? rank : last - rank));
     }
-    return [this, values = std::move(values)](arith::Var var) {
+    return sample_of([this, values = std::move(values)](arith::Var var) {
       auto found = values.find(var);
       return found == values.end() ? typical(facts_, var, kTypical) : found->second;
-    };
+    });
   }
   bool satisfies_assumptions(const Sample& sample) const {
     return std::all_of(facts_.assumptions().begin(), facts_.assumptions().end(),
-                       [&](Expr assumed) { return arith::evaluate(assumed, sample).value_or(1) == 1; }) &&
-           admissible(sample);
+                       [&](Expr assumed) { return sample->of(assumed).value_or(1) == 1; }) &&
+           admissible(*sample);
   }
 
   /// Returns a few of the symbols in sizes; none if there is only one.
   std::vector<arith::Var> first_symbols() const {
     constexpr size_t kMost = 4;
-    std::vector<arith::Var> found;
-    for (const Piece& piece : pieces_)
-      for (Expr factor : piece.size.factors)
-        for (arith::Var var : arith::free_vars(factor))
-          if (found.size() < kMost && std::find(found.begin(), found.end(), var) == found.end()) found.push_back(var);
+    std::vector<arith::Var> found(symbols_.begin(), symbols_.begin() + std::min(kMost, symbols_.size()));
     return found.size() < 2 ? std::vector<arith::Var>() : found;
   }
 
+  /// Returns the symbols in sizes by first occurrence; those that occur in one factor first, by age.
+  static std::vector<arith::Var> symbols_of(const std::vector<Piece>& pieces) {
+    std::vector<arith::Var> found;
+    std::unordered_set<Expr> met;
+    auto unmet = [&](Expr e) { return arith::operands_except(e, [&](Expr part) { return met.count(part) != 0; }); };
+    for (const Piece& piece : pieces)
+      for (Expr factor : piece.size.factors) {
+        if (met.count(factor) != 0) continue;
+        auto fresh = static_cast<std::ptrdiff_t>(found.size());
+        arith::for_each_node(factor, unmet, [&](Expr node) {
+          met.insert(node);
+          if (const auto* var = node.as<arith::VarNode>()) found.push_back(arith::Var(var));
+        });
+        std::sort(found.begin() + fresh, found.end(), [](arith::Var a, arith::Var b) { return a->id < b->id; });
+      }
+    return found;
+  }
+
   /// Returns whether no piece has a negative size, which guards would refuse.
-  bool admissible(const Sample& value_of) const {
-    return std::all_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
-      return arith::evaluate(to_expr(context_, piece.size), value_of).value_or(0) >= 0;
-    });
+  bool admissible(arith::Evaluation& sample) const {
+    return std::all_of(pieces_.begin(), pieces_.end(),
+                       [&](const Piece& piece) { return sample.of(to_expr(context_, piece.size)).value_or(0) >= 0; });
   }
 
   /// Returns the logarithm of `e` at every sample, so that large and small sizes count alike.
   std::vector<double> logs(Expr e) const {
     std::vector<double> list;
     for (const Sample& sample : samples_) {
-      auto bytes = arith::evaluate(e, sample);
+      auto bytes = sample->of(e);
       list.push_back(std::log2(1 + static_cast<double>(std::max<int64_t>(0, bytes.value_or(INT64_MAX)))));
     }
     return list;
@@ -235,16 +255,16 @@ class Assigner {
   bool near_bound(Expr bytes) const {
     std::vector<double> found = logs(bytes);
     for (size_t i = 0; i < samples_.size(); ++i) {
-      auto least = static_cast<double>(live_bytes(context_, pieces_, samples_[i]).value_or(INT64_MAX));
+      auto least = static_cast<double>(live_bytes(context_, pieces_, *samples_[i]).value_or(INT64_MAX));
       if (found[i] > std::log2(1.001 * (1 + std::max(0.0, least)))) return false;
     }
     return true;
   }
 
-  std::optional<Storage> by_order(const Sample& value_of) {
+  std::optional<Storage> by_order(arith::Evaluation& sample) {
     std::vector<Rectangle> rectangles;
     for (const Piece& piece : pieces_) {
-      auto bytes = arith::evaluate(to_expr(context_, piece.size), value_of);
+      auto bytes = sample.of(to_expr(context_, piece.size));
       if (!bytes || *bytes > INT64_MAX - line_) return std::nullopt;
       rectangles.push_back({round_up(*bytes), piece.first, piece.last});
     }
@@ -390,7 +410,8 @@ class Assigner {
   const std::vector<Piece>& pieces_;
   const arith::Facts& facts_;
   int64_t line_;
-  std::vector<Sample> samples_;  ///< where plans are compared
+  std::vector<arith::Var> symbols_;  ///< in sizes
+  std::vector<Sample> samples_;      ///< where plans are compared
   SymbolicPeaks peaks_;
 };
 
@@ -424,11 +445,10 @@ Storage assign_storage(Context& context, const std::vector<Piece>& pieces, const
   return usual.or_tiny(std::move(lines), Assigner(context, pieces, facts, natural, known).run());
 }
 
-std::optional<int64_t> live_bytes(Context& context, const std::vector<Piece>& pieces,
-                                  const std::function<int64_t(arith::Var)>& value_of) {
+std::optional<int64_t> live_bytes(Context& context, const std::vector<Piece>& pieces, arith::Evaluation& at) {
   std::vector<std::pair<uint64_t, int64_t>> changes;
   for (const Piece& piece : pieces) {
-    std::optional<int64_t> bytes = arith::evaluate(to_expr(context, piece.size), value_of);
+    std::optional<int64_t> bytes = at.of(to_expr(context, piece.size));
     if (!bytes) return {};
     changes.emplace_back(uint64_t{piece.first} * 2 + 1, *bytes);
     changes.emplace_back(uint64_t{piece.last} * 2 + 2, -*bytes);  // even: ends come before what begins next

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/arith/evaluation.h"
 #include "compiler/arith/prover.h"
 #include "compiler/tir/buffer.h"
 
@@ -76,8 +77,7 @@ inline Storage assign_storage(Context& context, const std::vector<Piece>& pieces
 }
 
 /// Returns a lower bound for every assignment of these pieces, in bytes: the largest sum of sizes that are needed at
-/// one time, with `value_of` for the symbols; nothing if that overflows.
-std::optional<int64_t> live_bytes(Context& context, const std::vector<Piece>& pieces,
-                                  const std::function<int64_t(arith::Var)>& value_of);
+/// one time, with the values of symbols of `at`; nothing if that overflows.
+std::optional<int64_t> live_bytes(Context& context, const std::vector<Piece>& pieces, arith::Evaluation& at);
 
 }  // namespace relaxc::plan

@@ -24,7 +24,7 @@ bool Comparisons::at_most(Expr a, Expr b) {
 }
 
 SymbolicPeaks::SymbolicPeaks(Context& context, const std::vector<Piece>& pieces, int64_t line,
-                             std::vector<std::function<int64_t(arith::Var)>> samples, Comparisons& known)
+                             const std::vector<std::shared_ptr<arith::Evaluation>>& samples, Comparisons& known)
     : context_(context), line_(line), known_(known) {
   std::map<std::pair<int64_t, std::vector<uint32_t>>, uint32_t> kind_of;  // looked up only
   for (const Piece& piece : pieces) {
@@ -36,7 +36,7 @@ SymbolicPeaks::SymbolicPeaks(Context& context, const std::vector<Piece>& pieces,
     sizes_.push_back(piece.size);
     bytes_.push_back(aligned(plan::to_expr(context, piece.size)));
     std::vector<int64_t> values;
-    for (const auto& value_of : samples) values.push_back(arith::evaluate(bytes_.back(), value_of).value_or(INT64_MAX));
+    for (const auto& sample : samples) values.push_back(sample->of(bytes_.back()).value_or(INT64_MAX));
     values_.push_back(std::move(values));
     // A size that was rounded up to whole lines is a multiple of no other size.
     auto own = static_cast<uint32_t>(units_.size());

@@ -7,6 +7,7 @@
 // than 128 n.
 #pragma once
 
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -24,7 +25,7 @@ class SymbolicPeaks {
   /// `line`: what sizes are rounded up to, in bytes. `samples`: values of the symbols at which sizes are compared
   /// before the prover is asked.
   SymbolicPeaks(Context& context, const std::vector<Piece>& pieces, int64_t line,
-                std::vector<std::function<int64_t(arith::Var)>> samples, Comparisons& known);
+                const std::vector<std::shared_ptr<arith::Evaluation>>& samples, Comparisons& known);
 
   uint32_t kind(size_t piece) const { return kinds_[piece]; }
   Sum plus(Sum sum, uint32_t kind) const;

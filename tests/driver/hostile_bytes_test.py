@@ -180,6 +180,21 @@ class Sample(HostileBytes):
         self.write("chain.onnx", wire.model(nodes, [wire.value_info("x0", ("n",))], [wire.value_info(f"x{count}", ("m",))], bounds))
         self.answer("chain.onnx", "--check", codes=(0,), processor=5)
 
+    def test_dims_that_are_computed(self):
+        """Each slice ends or begins where an input says. 500 took 15 s where each size was evaluated and asked for anew; at -O0
+        and -O1 LLVM took minutes and 21 s for blocks of more than 1,000 checked operations."""
+        count = 350
+        body = "".join(f"    x{i + 1} = R.strided_slice(x{i}, axes=[0], begin=[m], end=[-1])\n" for i in range(count))
+        self.write("slices.relax", f'@R.function\ndef main(x0: R.Tensor(("n",), "float32"), s: R.Shape(["m"])):\n{body}    return x{count}\n')
+        nodes = [wire.node("Slice", [f"x{i}", "begin", f"e{i}"], [f"x{i + 1}"]) for i in range(count)]
+        inputs = [wire.value_info("x0", ("n",))] + [wire.value_info(f"e{i}", (1,), wire.INT64) for i in range(count)]
+        self.write("slices.onnx", wire.model(nodes, inputs, [wire.value_info(f"x{count}", ("m",))],
+                                             [wire.tensor("begin", (1,), struct.pack("<q", 1), wire.INT64)]))
+        for name in ("slices.relax", "slices.onnx"):
+            for flags in (["-O0", "-o", "m.o"], ["-O1", "-o", "m.o"], ["-o", "m.c"]):
+                with self.subTest(name=name, flags=flags):
+                    self.answer(name, *flags, codes=(0,), processor=8)
+
     def test_products_that_grow(self):
         """Each dim is a product of all before it and of a minimum. 64 took 27 s where every proof tried the bounds of every factor."""
         step = "R.reshape(R.strided_slice(R.expand_dims(x{0}, 0) * R.expand_dims(x{0}, 1), axes=[0], begin=[0], end=[3]), [-1])"

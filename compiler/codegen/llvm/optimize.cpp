@@ -20,6 +20,7 @@
 // of 20,000 statements in a row, 36 s, and 30 of them there. Functions with such a block are selected and allocated in
 // the fast way; IR passes have seen them by then.
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -43,6 +44,9 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Scalar/TailRecursionElimination.h>
 #include <llvm/Transforms/Vectorize/LoopVectorize.h>
+
+#include <algorithm>
+#include <vector>
 
 #include "compiler/codegen/llvm/machine.h"
 
@@ -141,19 +145,51 @@ llvm::ModulePassManager pipeline_for_vectors(OptLevel level) {
   return passes;
 }
 
-/// Marks functions with a block that is too long for the optimizing code generator, whose time is not linear there.
-void generate_fast(llvm::Module& module) {
+bool is_check(const llvm::Instruction& instruction) {
+  return llvm::isa<llvm::WithOverflowInst>(instruction);
+}
+
+/// Returns whether the block has more checked operations than instruction selection can order. A tenth of a second is
+/// what it takes for 100 of them, minutes for 1,500: each sets the flags of the processor, which are one register.
+bool has_many_checks(const llvm::BasicBlock& block) {
+  constexpr auto kMost = 128;
+  return std::count_if(block.begin(), block.end(), is_check) > kMost;
+}
+
+/// Ends a block behind every sixteenth checked operation, behind all variables on the stack.
+void divide(llvm::BasicBlock& whole) {
+  constexpr int kChecks = 16;
+  llvm::BasicBlock* block = &whole;
+  auto at = block->begin();
+  for (auto i = block->begin(); i != block->end(); ++i)
+    if (llvm::isa<llvm::AllocaInst>(*i)) at = std::next(i);
+  for (int checks = 0; at != block->end(); ++at)
+    if (is_check(*at) && ++checks == kChecks)
+      block = block->splitBasicBlock(std::next(at)), at = block->begin(), checks = 0;
+}
+
+void leave_as_it_is(llvm::Function& function) {
+  function.removeFnAttr(llvm::Attribute::OptimizeForSize);
+  function.removeFnAttr(llvm::Attribute::MinSize);
+  function.removeFnAttr(llvm::Attribute::AlwaysInline);
+  function.addFnAttr(llvm::Attribute::NoInline);
+  function.addFnAttr(llvm::Attribute::OptimizeNone);
+}
+
+/// Takes functions with a block that is too long out of the optimizing code generator, whose time is not linear there.
+/// Blocks of many checks are divided; the optimizing generator would join them again.
+void generate_fast(llvm::Module& module, OptLevel level) {
   constexpr size_t kLongestBlock = 30000;
-  for (llvm::Function& function : module)
-    for (const llvm::BasicBlock& block : function) {
-      if (block.size() <= kLongestBlock) continue;
-      function.removeFnAttr(llvm::Attribute::OptimizeForSize);
-      function.removeFnAttr(llvm::Attribute::MinSize);
-      function.removeFnAttr(llvm::Attribute::AlwaysInline);
-      function.addFnAttr(llvm::Attribute::NoInline);
-      function.addFnAttr(llvm::Attribute::OptimizeNone);
-      break;
+  for (llvm::Function& function : module) {
+    bool is_long = false;
+    std::vector<llvm::BasicBlock*> hard;
+    for (llvm::BasicBlock& block : function) {
+      is_long |= level != OptLevel::kO0 && block.size() > kLongestBlock;
+      if (has_many_checks(block)) hard.push_back(&block);
     }
+    if (is_long || !hard.empty()) leave_as_it_is(function);
+    for (llvm::BasicBlock* block : hard) divide(*block);
+  }
 }
 
 }  // namespace
@@ -195,7 +231,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const Target& 
                                    : small || target.vector_bits == 0 ? builder.buildPerModuleDefaultPipeline(standard)
                                                                       : pipeline_for_vectors(level);
   passes.run(module, modules);
-  if (level != OptLevel::kO0) generate_fast(module);
+  generate_fast(module, level);
   narrow_masked_stores(module, target);
 }
 

@@ -14,6 +14,7 @@
 #include "compiler/analysis/traffic.h"
 #include "compiler/arith/prover.h"
 #include "compiler/arith/visit.h"
+#include "compiler/arith/walks.h"
 #include "compiler/plan/frame.h"
 #include "compiler/support/findings.h"
 #include "compiler/tir/builder.h"
@@ -32,17 +33,17 @@ using tir::BufferRef;
 bool is_long(Expr offset) {
   constexpr size_t kLong = 24;
   size_t nodes = 0;
-  arith::for_each_node(offset, [&](Expr) { ++nodes; });
+  arith::for_each_reached(offset, [&](Expr e) { return ++nodes > kLong ? std::vector<Expr>() : arith::operands(e); });
   return nodes > kLong;
 }
 
 /// Returns whether `wanted` divides `offset` for all values of its symbols. Mostly the form of `offset` decides: sums,
 /// maxima and choices of multiples are multiples. The prover examines the whole offset, which may be the maximum of
-/// fifty sums, and takes a tenth of a second for it.
-bool is_multiple(Expr offset, int64_t wanted, arith::Prover& prover) {
-  std::unordered_map<Expr, bool> holds;
-  arith::for_each_node(offset, [&](Expr e) {
-    if (!e.dtype().is_index()) return;
+/// fifty sums, and takes a tenth of a second for it. `holds`: the answers for parts of other offsets.
+bool is_multiple(Expr offset, int64_t wanted, arith::Prover& prover, std::unordered_map<Expr, bool>& holds) {
+  auto unknown = [&](Expr e) { return arith::operands_except(e, [&](Expr part) { return holds.count(part) != 0; }); };
+  arith::for_each_node(offset, unknown, [&](Expr e) {
+    if (!e.dtype().is_index()) return void(holds[e] = false);
     std::vector<Expr> of = arith::operands(e);
     switch (e->kind) {
       case arith::ExprKind::kAdd:
@@ -202,12 +203,14 @@ class MemoryPlan {
   tir::Stmt with_known_alignment(tir::Stmt body, const arith::Facts& facts) {
     std::map<BufferRef, BufferRef> natural;
     arith::Prover prover(module_.context(), facts);
+    std::map<uint32_t, std::unordered_map<Expr, bool>> multiples;  // by the wanted alignment
     tir::for_each_stmt(body, [&](tir::Stmt s) {
       const auto* view = s.as<tir::View>();
       if (view == nullptr || view->base == nullptr || view->buffer->alignment == 0) return;
       uint32_t wanted = view->buffer->alignment, given = view->base->alignment;
       bool holds = view->round_up % wanted == 0 && view->round_up != 0;
-      holds = holds || (given != 0 && given % wanted == 0 && is_multiple(view->byte_offset, wanted, prover));
+      holds = holds ||
+              (given != 0 && given % wanted == 0 && is_multiple(view->byte_offset, wanted, prover, multiples[wanted]));
       if (holds || natural.count(view->buffer) != 0) return;
       tir::Buffer copy = *view->buffer;  // keeps its id, since it replaces the other everywhere
       copy.alignment = 0;
@@ -225,15 +228,22 @@ class MemoryPlan {
     arith::Substitution names;
     std::unordered_set<Expr> params;
     for (const tir::Param& param : host.params) params.insert(param.var);
+    std::unordered_map<Expr, bool> of_entry;  // offsets share nodes
+    auto unknown = [&](Expr e) {
+      return arith::operands_except(e, [&](Expr part) { return of_entry.count(part) != 0; });
+    };
+    auto is_of_entry = [&](Expr e) {
+      if (e.as<arith::Load>() != nullptr) return false;
+      if (e.as<arith::VarNode>() != nullptr) return params.count(e) != 0;
+      const std::vector<Expr> parts = arith::operands(e);
+      return std::all_of(parts.begin(), parts.end(), [&](Expr part) { return of_entry.at(part); });
+    };
     tir::for_each_stmt(host.body, [&](tir::Stmt s) {
       const auto* view = s.as<tir::View>();
       if (view == nullptr || view->base == nullptr || names.count(view->byte_offset) != 0) return;
       if (!is_long(view->byte_offset)) return;
-      bool of_entry = true;
-      arith::for_each_node(view->byte_offset, [&](Expr node) {
-        of_entry &= node.as<arith::Load>() == nullptr && (node.as<arith::VarNode>() == nullptr || params.count(node));
-      });
-      if (!of_entry) return;
+      arith::for_each_node(view->byte_offset, unknown, [&](Expr node) { of_entry[node] = is_of_entry(node); });
+      if (!of_entry.at(view->byte_offset)) return;
       named.emplace_back(view->byte_offset, module_.context().var("offset"));
       names[view->byte_offset] = named.back().second;
     });

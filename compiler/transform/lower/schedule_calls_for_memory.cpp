@@ -236,8 +236,12 @@ class CallOrder {
     return access;
   }
 
-  int64_t typical(Expr bytes) const {
-    return arith::evaluate(bytes, [&](arith::Var var) { return plan::typical(facts_, var); }).value_or(0);
+  int64_t typical(Expr bytes) const { return at(plan::kTypical).of(bytes).value_or(0); }
+
+  /// Returns the values of expressions where all symbols have a typical size.
+  arith::Evaluation& at(int64_t size) const {
+    auto value_of = [this, size](arith::Var var) { return plan::typical(facts_, var, size); };
+    return at_.try_emplace(size, value_of).first->second;
   }
 
   // Dependencies between items.
@@ -309,8 +313,7 @@ class CallOrder {
   }
 
   int64_t bytes_at(BufferRef buffer, int64_t size) const {
-    auto value_of = [&](arith::Var var) { return plan::typical(facts_, var, size); };
-    auto bytes = arith::evaluate(tir::byte_size(build_.context(), *buffer), value_of);
+    auto bytes = at(size).of(tir::byte_size(build_.context(), *buffer));
     return std::clamp<int64_t>(bytes.value_or(0), 0, INT64_MAX / 4096);
   }
 
@@ -406,9 +409,10 @@ class CallOrder {
   plan::Calls calls_;
   arith::Facts facts_;
   mutable arith::Prover prover_;
-  bool one_memory_ = true;                    ///< parameters may share memory: a state, or arguments of a caller
-  std::set<BufferRef> params_, allocations_;  // looked up only
-  std::map<BufferRef, Seen> views_;           // looked up only
+  mutable std::map<int64_t, arith::Evaluation> at_;  ///< by size
+  bool one_memory_ = true;                           ///< parameters may share memory: a state, or arguments of a caller
+  std::set<BufferRef> params_, allocations_;         // looked up only
+  std::map<BufferRef, Seen> views_;                  // looked up only
   mutable std::map<const tir::PrimFunc*, std::optional<std::set<size_t>>> written_;  // looked up only
   std::vector<Item> items_;                                                          ///< of the current suite
   std::set<BufferRef> own_;          ///< allocations of the current suite; looked up only
