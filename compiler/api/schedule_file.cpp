@@ -95,7 +95,8 @@ class Reading {
   }
 
   Status read_choices(KernelSchedule& kernel, const std::vector<std::string_view>& words, const TextSpan& at) {
-    bool quoted = words.size() == 2 && words[1].size() > 2 && words[1].front() == '"';
+    bool quoted = words.size() == 2 && words[1].size() > 2 && words[1].front() == '"' &&
+                  words[1].find('"', 1) == words[1].size() - 1;
     if (!quoted || kernel.steps_at.length != 0 || !kernel.choices.empty())
       return diag_.error(location(at), Kind::syntax,
                          "'choose' takes choices in quotes, \"tile: 4x3\", as the kernel's only line");

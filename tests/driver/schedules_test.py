@@ -140,7 +140,8 @@ class SchedulesTest(program.ProgramTest):
         for text, why in (("{}", "'bad.txt' is not a file of schedules: it does not start with 'relaxc schedules 1'"),
                           ("relaxc schedules 1\nsplit i 4 peeled", "a step must come after a line"),
                           ("relaxc schedules 1\nkernel a\nkernel a", "kernel 'a' has a schedule already"),
-                          ("relaxc schedules 1\nkernel a\nchoose tile", "'choose' takes choices in quotes")):
+                          ("relaxc schedules 1\nkernel a\nchoose tile", "'choose' takes choices in quotes"),
+                          ('relaxc schedules 1\nkernel a\nchoose "tile: 4x3"x', "'choose' takes choices in quotes")):
             with self.subTest(text):
                 self.write("bad.txt", text)
                 self.refuses(1, why, "relu.relax", "-o", "m.o", "--schedules", "bad.txt")
