@@ -23,7 +23,8 @@ tir::ExternalResult wanted(Info info) {
 
 }  // namespace
 
-/// Returns the arguments for an external function: tensors by address, shapes and scalars as numbers.
+/// Returns the arguments for an external function: tensors and floats by address, shapes and integers as
+/// numbers.
 std::vector<tir::ExternalArg> ExternalCalls::arguments(const Op& op) {
   std::vector<tir::ExternalArg> args;
   for (const Value* operand : op.operands()) add_arguments(values_.of(operand), operand->info, args);

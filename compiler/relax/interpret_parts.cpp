@@ -79,7 +79,10 @@ void collect_tensors(Info info, std::vector<const TensorInfo*>& out) {
 void add_arguments(const Parts& parts, Info info, std::vector<tir::ExternalArg>& args) {
   Parts tensors;
   std::vector<int64_t> scalars;
-  collect(parts, info, tensors, scalars);
+  if (const auto* prim = info->as<PrimInfo>(); prim != nullptr && prim->dtype.is_float())
+    tensors = parts;
+  else
+    collect(parts, info, tensors, scalars);
   for (const Part& t : tensors) args.push_back({address(*t), t->dtype, t->shape, 0});
   for (int64_t value : scalars) args.push_back({nullptr, DType::i(64), {}, value});
 }

@@ -66,12 +66,31 @@ int32_t test_fill(float* to, float value, int32_t count) {
   return count;
 }
 
+int32_t test_spell(float* to, const uint8_t* word);
+
+/// Writes the letters from the sixth element on.
+int32_t test_spell(float* to, const uint8_t* word) {
+  int32_t count = 0;
+  for (; word[count] != 0; ++count) to[5 + count] = word[count];
+  return count;
+}
+
 int32_t test_padded_shape(rlx_context* context, int64_t n, int64_t m, const rlx_tensor* shape);
+int32_t test_scale(rlx_context* context, const rlx_tensor* x, int64_t more, const rlx_tensor* by, const rlx_tensor* to);
 int32_t test_pad(rlx_context* context, const rlx_tensor* from, const rlx_tensor* to);
 
 int32_t test_padded_shape(rlx_context*, int64_t n, int64_t m, const rlx_tensor* shape) {
   padded_shape(static_cast<int64_t*>(shape->data), n, m);
   return n == 13 ? 77 : 0;
+}
+
+/// x * by + more.
+int32_t test_scale(rlx_context*, const rlx_tensor* x, int64_t more, const rlx_tensor* by, const rlx_tensor* to) {
+  if (by->ndim != 0 || by->dtype_bits != 32) return 1;
+  for (int64_t i = 0; i < x->shape[0]; ++i)
+    static_cast<float*>(to->data)[i] =
+        test_scaled(static_cast<const float*>(x->data)[i], *static_cast<const float*>(by->data), more);
+  return 0;
 }
 
 int32_t test_pad(rlx_context*, const rlx_tensor* from, const rlx_tensor* to) {
@@ -274,6 +293,17 @@ constexpr Interpreted kInterpreted[] = {
      [](Args args) {
        *static_cast<int32_t*>(args[3].data) =
            test_fill(floats_of(args[0]), static_cast<float>(real(args[1])), static_cast<int32_t>(args[2].scalar));
+       return 0;
+     }},
+    {"test_spell",
+     [](Args args) {
+       *static_cast<int32_t*>(args[2].data) = test_spell(floats_of(args[0]), static_cast<const uint8_t*>(args[1].data));
+       return 0;
+     }},
+    {"test_scale",
+     [](Args args) {
+       for (int64_t i = 0; i < args[0].shape[0]; ++i)
+         floats_of(args[3])[i] = test_scaled(floats_of(args[0])[i], *floats_of(args[2]), args[1].scalar);
        return 0;
      }},
     {"test_pad",

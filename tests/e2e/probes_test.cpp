@@ -112,6 +112,12 @@ TEST_CASE("the program supplies a shape function and a function that fills a ten
                  Catch::EndsWith("): test_padded_shape 's': an external function returned 77"));
 }
 
+TEST_CASE("an external function gets integers as they are, and other numbers as tensors") {
+  CompiledProgram program("tests/e2e/programs/external_scalars.relax");
+  const auto by = scalar(DType::f(32), 0.5);
+  CHECK(values_of(program.run({tensor(DType::f(32), {2}, {2, 10}), by})[0]) == std::vector<double>{3, 4});
+}
+
 TEST_CASE("the target of a reshape is an input") {
   CompiledProgram program("tests/e2e/programs/reshape_target.relax");
   auto target = [](double a, double b) { return tensor(DType::i(64), {2}, {a, b}); };

@@ -87,7 +87,7 @@ class ExternalCall {
       if (operand->info->as<TensorInfo>() != nullptr)
         invoke_.args.push_back(host_.values.buffer(*operand));
       else if (operand->info->as<PrimInfo>() != nullptr)
-        invoke_.args.push_back(arith::cast(DType::index(), host_.values.scalar(*operand)));
+        pass_scalar(host_, invoke_, host_.values.scalar(*operand));
       else
         for (Expr dim : host_.shapes.dims(operand->info)) invoke_.args.push_back(dim);
     }
@@ -159,6 +159,13 @@ std::optional<Opened> opened_as(Info info) {
 }
 
 }  // namespace
+
+void pass_scalar(HostLowering& host, tir::Invoke& call, Expr value) {
+  if (!value.dtype().is_float()) return call.args.push_back(arith::cast(DType::index(), value));
+  BufferRef place = host.at.alloc("scalar", value.dtype(), {});
+  host.at.add(host.at.build().store(place, {}, value));
+  call.args.push_back(place);
+}
 
 Status call_external(HostLowering& host, Op& op) {
   return ExternalCall(host, op).run();

@@ -22,6 +22,8 @@ Status lower_part(HostLowering& host, relax::Op& op);
 /// Lowers operators between shapes and tensors, by the infos of operands and result instead of by name.
 Status lower_host_op(HostLowering& host, relax::Op& op);
 Status lower_shape_function(HostLowering& host, relax::Op& op);
+/// Adds a scalar to the arguments of an external function: an integer as int64_t, a float as a tensor of rank 0.
+void pass_scalar(HostLowering& host, tir::Invoke& call, Expr value);
 
 // nodes.cpp: what algebraic data is made of.
 Status lower_node(HostLowering& host, relax::Op& op);

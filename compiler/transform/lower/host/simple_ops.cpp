@@ -82,8 +82,7 @@ Status lower_shape_function(HostLowering& host, Op& op) {
   invoke.callee = op.callee, invoke.external = true, invoke.error_node = host.origins.of_call();
   for (Value* operand : op.operands()) {
     if (operand->info->as<TensorInfo>() != nullptr) invoke.args.push_back(host.values.buffer(*operand));
-    if (operand->info->as<PrimInfo>() != nullptr)
-      invoke.args.push_back(arith::cast(DType::index(), host.values.scalar(*operand)));
+    if (operand->info->as<PrimInfo>() != nullptr) pass_scalar(host, invoke, host.values.scalar(*operand));
     for (Expr dim : operand->info->as<ShapeInfo>() != nullptr ? host.shapes.dims(operand->info) : std::vector<Expr>{})
       invoke.args.push_back(dim);
   }
