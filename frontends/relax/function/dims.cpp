@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontends/relax/function/expressions.h"
+#include "frontends/relax/function/special_forms.h"
 #include "frontends/relax/function/values.h"
 #include "frontends/relax/text/grammar.h"
 
@@ -78,11 +79,18 @@ Result<Scalar> Dims::scalar_of(const Term& term, const ast::Expr& e) {
   return source_.error(e.place, Kind::dtype_mismatch, "expected a dim, found '{}', which is not one", e.text);
 }
 
-/// Reads x.shape[0] or s[1].
+/// Reads x.shape[0], x.strides[0] or s[1].
 Result<Scalar> Dims::subscript(const ast::Expr& e) {
   RELAXC_TRY(Term term, element(parts_, e));
-  if (term.kind == Term::kScalar) return term.scalar;
+  if (std::optional<Scalar> scalar = as_scalar(term)) return *scalar;
   return source_.error(e.place, Kind::dtype_mismatch, "expected a dim");
+}
+
+/// Reads x.ndim and its relatives.
+Result<Scalar> Dims::attribute(const ast::Expr& e) {
+  if (!inspects_tensor(e)) return ScalarReader::attribute(e);
+  RELAXC_TRY(Term term, inspect_attribute(parts_, e));
+  return *as_scalar(term);
 }
 
 /// Reads a call that gives a scalar, as R.add(n, 1) and cls.padded(n) do. In a type, where a name may be new, no call

@@ -30,6 +30,7 @@ class Dims : public ScalarReader {
   Result<Scalar> new_name(const ast::Expr& e);
   Result<Scalar> scalar_of(const Term& term, const ast::Expr& e);
   Result<Scalar> subscript(const ast::Expr& e) override;
+  Result<Scalar> attribute(const ast::Expr& e) override;
   Result<Scalar> other_call(const ast::Expr& e, const std::string& callee) override;
   Result<Scalar> with_parts(const std::function<Result<Scalar>()>& read) override;
   void name_part(const std::string& name, const Scalar& part, Place place) override;

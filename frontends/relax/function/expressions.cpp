@@ -101,6 +101,7 @@ Result<Term> attribute(FunctionParts& fn, const ast::Expr& e) {
   std::string path = fn.names.path_of(e);
   if (path.rfind("R.", 0) == 0 || path.rfind("T.", 0) == 0)
     return fn.source.error(e.place, Kind::invalid_value, "'{}' is a function; call it", path);
+  if (inspects_tensor(e)) return inspect_attribute(fn, e);
   RELAXC_TRY(Term base, eval(fn, e.text == "shape" ? without_type(*e.items[0]) : *e.items[0]));
   if (base.kind == Term::kModule) {
     if (fn.scope.globals.count(e.text) != 0) return Term::of(Term::kGlobal, e.text);
@@ -285,6 +286,7 @@ Result<Term> element(FunctionParts& fn, const ast::Expr& e) {
     fn.source.hint("R.strided_slice and R.take read parts of a tensor");
     return failure;
   }
+  if (inspects_tensor(e)) return inspect_attribute(fn, e);
   RELAXC_TRY(arith::Expr position, fn.dims.index(*e.items[1]));
   if (position.constant() == nullptr)
     return fn.source.error(e.items[1]->place, Kind::invalid_value, "a subscript of a tuple is a number");

@@ -19,6 +19,9 @@ Result<Term> layout_transform(FunctionParts& fn, const ast::Expr& e);
 // inspect.cpp
 /// Reads R.inspect.tensor_stride_i(x, 0) and its relatives.
 Result<Term> inspect_tensor(FunctionParts& fn, const ast::Expr& e);
+/// Whether an attribute or subscript asks the same of a tensor: x.ndim, x.strides[0], x.dtype.bits.
+bool inspects_tensor(const ast::Expr& e);
+Result<Term> inspect_attribute(FunctionParts& fn, const ast::Expr& e);
 
 // effects.cpp
 /// Reads R.assert_op(condition, values…, format="…").

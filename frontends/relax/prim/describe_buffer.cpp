@@ -70,6 +70,7 @@ Status read_given(PrimParts& fn, const ast::Expr& call, size_t first, const std:
     std::string_view name = keyword.name;
     if (name == "extents") name = "shape";
     if (name == "type") name = "buffer_type";
+    if (name == "dtypes") name = "dtype";  // TVM 0.8 took any argument
     auto known = std::find(names.begin(), names.end(), name);
     if (known == names.end()) {
       Failure failure =

@@ -61,6 +61,33 @@ Result<arith::Expr> c_argument(PrimParts& fn, const Scalar& scalar, Place place)
   return failure;
 }
 
+/// Memory that is there during a call: a part of a buffer, or a text.
+struct Around {
+  tir::BufferRef buffer = nullptr;
+  Pointer part;                   ///< what `buffer` is a view of; none: it is new memory
+  std::vector<tir::Stmt> stores;  ///< which fill new memory
+};
+
+/// Makes a C string: the bytes of the text, and a 0.
+Around text_argument(PrimParts& fn, const std::string& text) {
+  const auto size = static_cast<int64_t>(text.size());
+  Around made;
+  made.buffer = fn.builder.buffer("text", DType::u(8), {fn.context().index(size + 1)}, tir::Scope::kLocal);
+  for (int64_t i = 0; i <= size; ++i) {
+    const int64_t byte = i < size ? static_cast<unsigned char>(text[static_cast<size_t>(i)]) : 0;
+    made.stores.push_back(fn.builder.store(made.buffer, {fn.context().index(i)}, fn.context().imm(DType::u(8), byte)));
+  }
+  return made;
+}
+
+tir::Stmt enclose(PrimParts& fn, const Around& around, tir::Stmt call) {
+  if (around.part.buffer != nullptr)
+    return fn.builder.view(around.buffer, around.part.buffer, around.part.byte_offset, call);
+  std::vector<tir::Stmt> all = around.stores;
+  all.push_back(call);
+  return fn.builder.alloc(around.buffer, fn.builder.seq(std::move(all)));
+}
+
 /// Reads T.tvm_stack_make_array(data, shape, strides, ndim, a number of the dtype, elem_offset), by which TVM passes
 /// the buffers of te.extern: the buffer, if the array is all of it.
 Result<Pointer> stack_array(PrimParts& fn, const ast::Expr& e) {
@@ -110,6 +137,40 @@ Status read_node(PrimParts& fn, const ast::Keyword* given, int32_t& node) {
   return Done{};
 }
 
+/// Reads an argument of a C function; `around` gets what has to be open around the call.
+Status read_c_argument(PrimParts& fn, const ast::Expr& e, tir::Invoke& call, std::vector<Around>& around) {
+  if (e.is(AstKind::kString)) {
+    around.push_back(text_argument(fn, e.text));
+    call.args.emplace_back(around.back().buffer);
+    return Done{};
+  }
+  if (!is_pointer(fn, e)) {
+    RELAXC_TRY(Scalar value, fn.scalars.read(e));
+    RELAXC_TRY(arith::Expr typed, c_argument(fn, value, e.place));
+    call.args.emplace_back(typed);
+    return Done{};
+  }
+  RELAXC_TRY(Pointer at, read_pointer(fn, e));
+  if (at.buffer == nullptr)
+    return fn.source.error(e.place, Kind::unsupported, "an address belongs to no buffer; T.decl_buffer gives one");
+  fn.note_store(at.buffer, {});
+  tir::BufferRef passed = at.buffer;
+  if (!at.byte_offset.is_constant(0)) {
+    passed = fn.builder.buffer(at.buffer->name, at.buffer->dtype, {fn.context().index(1)}, at.buffer->scope);
+    around.push_back({passed, at, {}});
+  }
+  call.args.emplace_back(passed);
+  return Done{};
+}
+
+/// Reads the dtype of a C function's result: handle, if there is none.
+Result<DType> c_result(PrimParts& fn, const ast::Expr& e) {
+  if (e.is(AstKind::kString) && (e.text == "void" || e.text.empty())) return DType::handle();
+  RELAXC_TRY(DType dtype, dtype_value(fn.source, e));
+  if (dtype == DType::handle() || has_c_type(dtype)) return dtype;
+  return fn.source.error(e.place, Kind::dtype_mismatch, "C has no type for {}", to_string(dtype));
+}
+
 }  // namespace
 
 bool is_packed(const std::string& callee) {
@@ -156,38 +217,13 @@ Status call_plain(PrimParts& fn, const ast::Expr& call, Suite& out) {
   RELAXC_TRY(PlainCall parts, plain_call(fn, call));
   tir::Invoke made;
   made.external = made.plain = true;
-  bool nothing = parts.dtype->is(AstKind::kString) && (parts.dtype->text == "void" || parts.dtype->text.empty());
-  made.result = DType::handle();
-  if (!nothing) {
-    RELAXC_TRY(made.result, dtype_value(fn.source, *parts.dtype));
-  }
-  if (made.result != DType::handle() && !has_c_type(made.result))
-    return fn.source.error(parts.dtype->place, Kind::dtype_mismatch, "C has no type for {}", to_string(made.result));
+  RELAXC_TRY(made.result, c_result(fn, *parts.dtype));
   RELAXC_TRY(made.callee, external_name(fn, *parts.name));
-  std::vector<std::pair<tir::BufferRef, Pointer>> views;
-  for (size_t i = parts.arguments; i < call.items.size(); ++i) {
-    const ast::Expr& argument = *call.items[i];
-    if (!is_pointer(fn, argument)) {
-      RELAXC_TRY(Scalar value, fn.scalars.read(argument));
-      RELAXC_TRY(arith::Expr typed, c_argument(fn, value, argument.place));
-      made.args.emplace_back(typed);
-      continue;
-    }
-    RELAXC_TRY(Pointer at, read_pointer(fn, argument));
-    if (at.buffer == nullptr)
-      return fn.source.error(argument.place, Kind::unsupported,
-                             "an address belongs to no buffer; T.decl_buffer gives one");
-    fn.note_store(at.buffer, {});
-    tir::BufferRef passed = at.buffer;
-    if (!at.byte_offset.is_constant(0)) {
-      passed = fn.builder.buffer(at.buffer->name, at.buffer->dtype, {fn.context().index(1)}, at.buffer->scope);
-      views.push_back({passed, at});
-    }
-    made.args.emplace_back(passed);
-  }
+  std::vector<Around> around;
+  for (size_t i = parts.arguments; i < call.items.size(); ++i)
+    RELAXC_DO(read_c_argument(fn, *call.items[i], made, around));
   tir::Stmt s = fn.builder.invoke(std::move(made));
-  for (size_t i = views.size(); i-- > 0;)
-    s = fn.builder.view(views[i].first, views[i].second.buffer, views[i].second.byte_offset, s);
+  for (size_t i = around.size(); i-- > 0;) s = enclose(fn, around[i], s);
   out.add(s);
   return Done{};
 }
@@ -200,9 +236,9 @@ Result<Scalar> external_value(PrimParts& fn, const ast::Expr& e) {
   RELAXC_TRY(std::string name, external_name(fn, *parts.name));
   std::vector<arith::Expr> args;
   for (size_t i = parts.arguments; i < e.items.size(); ++i) {
-    if (is_pointer(fn, *e.items[i]))
+    if (e.items[i]->is(AstKind::kString) || is_pointer(fn, *e.items[i]))
       return fn.source.error(e.items[i]->place, Kind::unsupported,
-                             "a call that is a value takes numbers; one with pointers is a statement");
+                             "a call that is a value takes numbers; one with pointers or strings is a statement");
     RELAXC_TRY(Scalar value, fn.scalars.read(*e.items[i]));
     RELAXC_TRY(arith::Expr typed, c_argument(fn, value, e.items[i]->place));
     args.push_back(typed);

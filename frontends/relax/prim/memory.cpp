@@ -62,10 +62,20 @@ Status open_strided(PrimParts& fn, const ast::Stmt& stmt, tir::BufferRef opened,
   return open_view(fn, stmt, opened, {memory, fn.context().index(0)}, out);
 }
 
+/// Whether new memory of several dims has one stride, a 1, which TVM takes: elements of the last dim are side by side.
+bool is_last_stride(const Description& description) {
+  if (is_none(description.strides) || is_none(description.shape)) return false;
+  const std::vector<const ast::Expr*> strides = targets_of(*description.strides);
+  return strides.size() == 1 && strides[0]->is(AstKind::kInt) && strides[0]->text == "1" &&
+         targets_of(*description.shape).size() > 1;
+}
+
 /// Opens newly allocated memory.
 Status open_allocation(PrimParts& fn, const std::string& callee, const ast::Stmt& stmt, const Description& description,
                        Suite& out) {
-  RELAXC_TRY(tir::BufferRef opened, make_buffer(fn, description, stmt.target->text));
+  Description fitting = description;
+  if (is_last_stride(description)) fitting.strides = nullptr;
+  RELAXC_TRY(tir::BufferRef opened, make_buffer(fn, fitting, stmt.target->text));
   if (!opened->strides.empty()) return open_strided(fn, stmt, opened, out);
   if (callee == "T.alloc_local") {
     tir::Buffer local = *opened;

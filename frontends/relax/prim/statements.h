@@ -96,7 +96,7 @@ bool is_plain(const std::string& callee);
 /// Reads T.invoke("kernel", X, n, trace=3), T.call_packed("custom", X, n), T.call_runtime("rlx_…", X, n).
 Status invoke_call(PrimParts& fn, const ast::Expr& call, const std::string& callee, Suite& out);
 /// Reads T.call_extern("int32", "update", C.data, A.access_ptr("r", offset=8), n): a C function with pointers; for a
-/// part of a buffer it makes a view around the call.
+/// part of a buffer it makes a view around the call, and for a string memory with its bytes and a 0.
 Status call_plain(PrimParts& fn, const ast::Expr& call, Suite& out);
 /// Reads T.call_extern("float32", "myfunc", x) as a value.
 Result<Scalar> external_value(PrimParts& fn, const ast::Expr& e);

@@ -447,6 +447,7 @@ Status ScalarCalls::check_operand(const arith::Expr& operand, Intrinsic which, s
     source_.hint("say how wide it is: T.clz(T.Cast(\"int32\", …))");
     return failure;
   }
+  if (which == Intrinsic::k_popcount && dtype.is_index()) return Done{};
   if ((bitwise && !bits) || dtype == DType::handle())
     return source_.error(place, Kind::dtype_mismatch, "T.{} is not defined for {}", name, to_string(dtype));
   return Done{};
@@ -488,6 +489,8 @@ Result<Scalar> ScalarCalls::intrinsic(const ast::Expr& e, std::string_view name,
   if (rounds(which) && (dtype.is_integer() || dtype.is_index())) return operands[0];  // it is an integer already
   if (!is_defined(which, dtype))
     return source_.error(e.place, Kind::dtype_mismatch, "T.{} is not defined for {}", name, to_string(dtype));
+  if (which == Intrinsic::k_popcount && dtype.is_index())  // of 64 bits, whatever width the backends choose
+    return Scalar{arith::cast(dtype, arith::call(which, {arith::cast(DType::i(64), args[0])}))};
   return Scalar{arith::call(which, std::move(args))};
 }
 
