@@ -13,7 +13,7 @@ make=(make --no-print-directory RELAXC="$build/bin/relaxc" RLX_INCLUDE="$reposit
 
 fail() { echo "programs_test: $*" >&2; exit 1; }
 
-for example in decode fine-tune streaming wrappers; do
+for example in decode fine-tune kv-cache streaming wrappers; do
   cd "$folder/examples/$example"
   "${make[@]}" clean >/dev/null
   "${make[@]}" run | grep -vE "^(cc|c\+\+|g\+\+|gcc|$build)" | tee printed.txt
