@@ -43,7 +43,8 @@ struct EntryProfile {
   std::string name;
   std::map<std::string, int64_t> symbols;
   int64_t arena_bytes = 0;
-  int64_t bound_bytes = 0;  ///< largest sum of live bytes at one step: a lower bound for all plans of these lifetimes
+  /// Largest sum of live bytes at one step: a lower bound for all plans in which no two tensors overlap.
+  int64_t bound_bytes = 0;
   std::vector<interface::Pool> pools;  ///< in addition to the arena; the numbers above are the arena's
   std::vector<std::string> steps;      ///< kernels and called functions, in order
   std::vector<MemoryPiece> pieces;
