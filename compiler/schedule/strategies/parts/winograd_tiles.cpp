@@ -27,6 +27,7 @@ constexpr double kLeastGain = 1.15;   ///< in cycles of the model
 constexpr double kMostWeights = 5;    ///< at pairs of points, relative to the second level of cache
 constexpr double kMostPlanes = 2;     ///< scratch for pairs of points, relative to the second level of cache
 constexpr double kStays = 1;          ///< share of the second level of cache for what is read again
+constexpr double kOpenStays = 0.5;    ///< likewise, for images of open sizes
 constexpr double kPanelStays = 0.75;  ///< likewise, for weights of a tile of output channels and rows they meet
 constexpr int64_t kTileVectors = 2;   ///< of output channels in a direct tile
 constexpr int64_t kLeastShares = 4;   ///< fewest blocks, for several cores; a single one can distribute loops inside
@@ -125,7 +126,7 @@ class Costs {
   }
   double vectors(int64_t elements) const { return count((elements + lanes_ - 1) / lanes_); }
   double streamed(double bytes) const { return bytes > stays() ? bytes / target_.memory_bytes_per_cycle : 0; }
-  double stays() const { return count(target_.l2_bytes) * kStays; }
+  double stays() const { return count(target_.l2_bytes) * (f_.is_open() ? kOpenStays : kStays); }
 
   const RowFilter& f_;
   const ImageSize image_;
