@@ -16,6 +16,8 @@ TEST_CASE("every attribute prints as it is read") {
                                                     {"error_node", "3"},
                                                     {"frame_of", "body"},
                                                     {"in_place", "0 2"},
+                                                    {"overlapping", "0 1"},
+                                                    {"overlaps", "0:-64 1:+128"},
                                                     {"rounding", "float16"},
                                                     {"index_ranges", "1..12 0.. .. ..-3"},
                                                     {"scratch", "2"},
@@ -38,9 +40,10 @@ TEST_CASE("every attribute prints as it is read") {
 
 TEST_CASE("a text of another form is refused and changes nothing") {
   const std::pair<const char*, const char*> wrong[] = {
-      {"arena", "-1"},          {"arena", "x"},    {"arena", ""},       {"checked_index", "0"},
-      {"checked_index", "20 "}, {"copies", "yes"}, {"in_place", "0,2"}, {"index_ranges", "1.12"},
-      {"rounding", "float17"},  {"scratch", "two"}};
+      {"arena", "-1"},          {"arena", "x"},        {"arena", ""},        {"checked_index", "0"},
+      {"checked_index", "20 "}, {"copies", "yes"},     {"in_place", "0,2"},  {"index_ranges", "1.12"},
+      {"rounding", "float17"},  {"scratch", "two"},    {"overlaps", "0:64"}, {"overlaps", "-64"},
+      {"overlaps", "0:--64"},   {"overlapping", "0,1"}};
   for (const auto& [name, text] : wrong) {
     PrimFunc f;
     INFO(name << " " << text);
