@@ -169,6 +169,8 @@ class Reading {
       made.first = first.lower, made.last = first.upper + count.upper - 1;
       facts_.bound(loop.var, {made.first, std::max(made.first, made.last)});
       numbered_.emplace(loop.var, *node.loop);
+    } else {
+      node.ordered = false;  // how often it runs is not known
     }
     loops_.push_back(made);
   }

@@ -35,9 +35,9 @@ struct Lifetime {
 struct Calls {
   /// Returns the arguments of a call that may be one buffer: indices of an input and of an output of the same size.
   std::function<std::vector<std::pair<size_t, size_t>>(const tir::Invoke&)> in_place = {};
-  /// Returns which operands of a call its result, which is argument `result`, may overlap, and how.
+  /// The operands of a call that its result may overlap.
   struct Overlaps {
-    size_t result = 0;
+    size_t result = 0;  ///< index of the argument
     std::vector<tir::Overlap> operands = {};
   };
   std::function<Overlaps(const tir::Invoke&)> overlaps = {};

@@ -1,5 +1,6 @@
 // mark_overlaps: results that grow into the memory of an operand while a kernel reads it.
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <random>
 
 #include "tests/unit/lower/harness.h"
@@ -54,6 +55,33 @@ TEST_CASE("a result that is written before its operand is read has memory of its
     REQUIRE(program.ok());
     check_same(program, {floats({64, 64}, -2)});
   }
+}
+
+TEST_CASE("a loop whose length the data decides may read everything after it has stored everything") {
+  const Program program(R"(
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def backwards(x: T.Buffer((8, 16), "float32"), count: T.Buffer((1,), "int64"), y: T.Buffer((8, 16), "float32")):
+        for i in range(count[0]):
+            for j in range(16):
+                y[i, j] = x[7 - i, j]
+
+    @R.function
+    def main(x: R.Tensor((8, 16), "float32"), count: R.Tensor((1,), "int64")) -> R.Tensor((8, 16), "float32"):
+        a = R.nn.relu(x)
+        b = R.call_tir(Module.backwards, (a, count), out_sinfo=R.Tensor((8, 16), "float32"))
+        return R.nn.relu(R.flip(b, axis=0))
+)",
+                        {}, small_target(0));
+  INFO(program.messages());
+  REQUIRE(program.ok());
+  HostTensor count = floats({2}, 0);
+  count.dtype = DType::i(64), count.shape = {1};
+  const int64_t rows = 8;
+  std::memcpy(count.bytes.data(), &rows, sizeof rows);
+  INFO(program.text_of("backwards"));
+  check_same(program, {floats({8, 16}, -3), count});
 }
 
 /// Numbers whose sums are exact, since a schedule may change the order of sums.
