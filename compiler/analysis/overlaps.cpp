@@ -34,7 +34,8 @@ using arith::Expr;
 using tir::BufferRef;
 using tir::Stmt;
 
-constexpr int64_t kMostSteps = 1 << 15;  ///< of a kernel: some milliseconds
+constexpr int64_t kMostSteps = 1 << 15;     ///< of a kernel: some milliseconds
+constexpr int64_t kMostAccesses = 1 << 22;  ///< in all steps: a tenth of a second
 
 /// A loop whose variable has a number, or a range while its iterations count as one step.
 struct CountedLoop {
@@ -362,6 +363,13 @@ class Run {
   Bytes stored_{INT64_MAX, 0};  ///< of the result so far, and all between
 };
 
+int64_t accesses_of(const std::vector<Node>& nodes) {
+  int64_t count = 0;
+  for (const Node& node : nodes)
+    count += static_cast<int64_t>(node.loads.size() + node.stores.size()) + accesses_of(node.inner);
+  return count;
+}
+
 /// Whether C may treat loads of the one and stores to the other as accesses of the same memory.
 bool may_alias(DType a, DType b) {
   return a == b || a.bits == 8 || b.bits == 8;
@@ -380,7 +388,9 @@ std::vector<tir::Overlap> overlaps_of(const tir::PrimFunc& kernel) {
   if (!sizes[*result]) return found;
   std::vector<CountedLoop> loops;
   Run run(loops, *result, sizes);
-  for (const Node& node : Reading(kernel, loops).read(kernel.body)) run.walk(node, kMostSteps);
+  const std::vector<Node> nodes = Reading(kernel, loops).read(kernel.body);
+  const int64_t steps = std::min(kMostSteps, kMostAccesses / (1 + accesses_of(nodes)));
+  for (const Node& node : nodes) run.walk(node, steps);
   const int64_t made = *sizes[*result];
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (i == *result || !sizes[i] || run.is_stored(i)) continue;
