@@ -24,7 +24,8 @@ constexpr ModelField kFields[] = {
      "Zen 1 to 3 (en.wikichip.org). Zen 5 has 1 MB (HC24), with which BERT-base took 10 to 18% longer there"},
     {"l1_ways", &M::l1_ways, 1, 1024, false,
      "lines that one set of the first level holds",
-     "Zen 5 (HC24; sysfs, ways_of_associativity). Cortex-A76 has 4 (TRM 100798, A6.4)"},
+     "Zen 5 (HC24; sysfs, ways_of_associativity). Haswell and Zen 1 to 4 have 8 (targets/cpus.cpp), Cortex-A76 has 4 (TRM "
+     "100798, A6.4)"},
     {"l1_period_bytes", &M::l1_period_bytes, 64, kMostBytes, true,
      "bytes after which addresses fall into the same set of the first level",
      "Zen 5: 64 sets of 64 bytes (sysfs, number_of_sets). Cortex-A76, 64 KB in 4 ways, has 16384"},

@@ -75,16 +75,6 @@ struct Bytes {
   int64_t begin = 0, end = 0;
 };
 
-std::optional<int64_t> constant_bytes(const tir::Buffer& buffer) {
-  if (buffer.record != nullptr || !buffer.strides.empty() || buffer.dtype.bits < 8) return {};
-  int64_t bytes = buffer.dtype.bytes();
-  for (Expr dim : buffer.shape) {
-    const int64_t* extent = dim.constant();
-    if (extent == nullptr || *extent < 0 || __builtin_mul_overflow(bytes, *extent, &bytes)) return {};
-  }
-  return bytes;
-}
-
 /// Reads a kernel's body as nodes.
 class Reading {
  public:
@@ -202,7 +192,7 @@ class Reading {
     auto at = places_.find(buffer);
     if (at == places_.end()) return;
     ByteAccess access{at->second.param, is_store, true, buffer->dtype.bytes()};
-    if (at->second.known && constant_bytes(*buffer)) describe(access, *buffer, indices, at->second);
+    if (at->second.known && known_bytes(*buffer)) describe(access, *buffer, indices, at->second);
     list.push_back(std::move(access));
   }
 
@@ -377,6 +367,16 @@ bool may_alias(DType a, DType b) {
 
 }  // namespace
 
+std::optional<int64_t> known_bytes(const tir::Buffer& buffer) {
+  if (buffer.record != nullptr || !buffer.strides.empty() || buffer.dtype.bits < 8) return {};
+  int64_t bytes = buffer.dtype.bytes();
+  for (Expr dim : buffer.shape) {
+    const int64_t* extent = dim.constant();
+    if (extent == nullptr || *extent < 0 || __builtin_mul_overflow(bytes, *extent, &bytes)) return {};
+  }
+  return bytes;
+}
+
 std::vector<tir::Overlap> overlaps_of(const tir::PrimFunc& kernel) {
   std::vector<tir::Overlap> found;
   const std::optional<size_t> result = kernel.result();
@@ -384,7 +384,7 @@ std::vector<tir::Overlap> overlaps_of(const tir::PrimFunc& kernel) {
   std::vector<std::optional<int64_t>> sizes(kernel.params.size());
   for (size_t i = 0; i < sizes.size(); ++i)
     if (BufferRef buffer = kernel.params[i].buffer; buffer != nullptr && buffer->scope == tir::Scope::kGlobal)
-      sizes[i] = constant_bytes(*buffer);
+      sizes[i] = known_bytes(*buffer);
   if (!sizes[*result]) return found;
   std::vector<CountedLoop> loops;
   Run run(loops, *result, sizes);

@@ -1,11 +1,17 @@
 // overlaps.h: operands that the result of a kernel may overwrite while the kernel runs.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "compiler/tir/prim_func.h"
 
 namespace relaxc::analysis {
+
+/// Returns the size in bytes of a compact buffer whose dims are numbers and whose elements have whole bytes; nullopt
+/// for any other buffer.
+std::optional<int64_t> known_bytes(const tir::Buffer& buffer);
 
 /// Returns the operands of a kernel whose memory its last buffer parameter before scratch memory, the result, may share
 /// in part, each with the least distance at which no load finds anything overwritten. Only operands and results of

@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/analysis/overlaps.h"
 #include "compiler/arith/prover.h"
 #include "compiler/tir/visit.h"
 
@@ -166,18 +167,10 @@ class Walk {
       const Lifetime& old = found_[offer.from];
       Lifetime& made = found_[offer.to];
       if (offer.from == offer.to || old.last != offer.time || made.first != offer.time) continue;
-      if (made.over != nullptr && bytes_of(*made.over) >= bytes_of(*old.buffer)) continue;
+      if (made.over != nullptr && analysis::known_bytes(*made.over) >= analysis::known_bytes(*old.buffer)) continue;
       made.over = old.buffer, made.distance = offer.distance, made.behind = offer.behind;
       made.over_by = offer.callee, made.sharing = offer.params;
     }
-  }
-
-  /// Returns the size if it is a number, else 0.
-  static int64_t bytes_of(const tir::Buffer& buffer) {
-    int64_t bytes = buffer.dtype.bytes();
-    for (Expr dim : buffer.shape)
-      if (dim.constant() == nullptr || __builtin_mul_overflow(bytes, *dim.constant(), &bytes)) return 0;
-    return bytes;
   }
 
   /// Accepts offers in which the old lifetime ends where the new one begins. Each memory passes to one successor.

@@ -325,19 +325,15 @@ class Walk {
   /// Finds operands that the callee may overwrite by its result: those that it only gets as parameters for which it
   /// allows this, and only if they start at the result's address.
   void allow_in_place(const tir::Invoke& was, const tir::Invoke& is, const tir::PrimFunc& callee, Step& step) {
-    std::vector<size_t> buffers;
-    for (size_t i = 0; i < callee.params.size(); ++i)
-      if (callee.params[i].buffer != nullptr) buffers.push_back(i);
     const std::vector<size_t>& allowed = callee.memory.in_place;
-    if (allowed.empty() || buffers.size() <= callee.memory.scratch) return;
-    const size_t result = buffers[buffers.size() - 1 - callee.memory.scratch];
-    const Part* made = part_of(was, result);
+    const std::optional<size_t> result = callee.result();
+    const Part* made = allowed.empty() || !result ? nullptr : part_of(was, *result);
     if (made == nullptr) return;
     std::map<size_t, bool> operands;  // whether every parameter that gets this tensor allows it
-    for (size_t i : buffers) {
-      const Part* part = i == result ? nullptr : part_of(was, i);
+    for (size_t i = 0; i < was.args.size(); ++i) {
+      const Part* part = i == *result ? nullptr : part_of(was, i);
       if (part == nullptr || part->tensor == made->tensor) continue;
-      bool fits = std::find(allowed.begin(), allowed.end(), i) != allowed.end() && one_place(is, i, result);
+      bool fits = std::find(allowed.begin(), allowed.end(), i) != allowed.end() && one_place(is, i, *result);
       auto [known, fresh] = operands.emplace(part->tensor, fits);
       known->second = known->second && fits;
     }

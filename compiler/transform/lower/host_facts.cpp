@@ -35,11 +35,9 @@ void assume_guards(const relax::Module& module, const tir::PrimFunc& host, const
 std::vector<std::pair<size_t, size_t>> in_place_arguments(const relax::Module& module, const tir::Invoke& invoke) {
   std::vector<std::pair<size_t, size_t>> pairs;
   const tir::PrimFunc* callee = module.find_prim_func(invoke.callee);
-  if (callee == nullptr) return pairs;
-  size_t output = 0;
-  for (size_t i = 0; i < callee->params.size(); ++i)
-    if (callee->params[i].buffer != nullptr) output = i;
-  for (size_t input : callee->memory.in_place) pairs.emplace_back(input, output);
+  const std::optional<size_t> result = callee == nullptr ? std::nullopt : callee->result();
+  if (!result) return pairs;
+  for (size_t input : callee->memory.in_place) pairs.emplace_back(input, *result);
   return pairs;
 }
 

@@ -17,7 +17,6 @@
 namespace relaxc {
 namespace {
 
-using arith::Expr;
 using tir::Stmt;
 
 /// Returns the loops of a kernel that is one nest of serial loops around a block of independent points, which it may
@@ -37,23 +36,17 @@ std::vector<const tir::For*> free_loops(const tir::PrimFunc& kernel) {
   return loops;
 }
 
-/// Returns the size if it is a number, else 0.
-int64_t bytes_of(const tir::Buffer& buffer) {
-  int64_t bytes = buffer.dtype.bytes();
-  for (Expr dim : buffer.shape)
-    if (dim.constant() == nullptr || __builtin_mul_overflow(bytes, *dim.constant(), &bytes)) return 0;
-  return bytes;
-}
-
 /// Whether the result is larger than every operand.
 bool makes_larger(const tir::PrimFunc& kernel) {
   const std::optional<size_t> result = kernel.result();
-  for (size_t i = 0; result && i < kernel.params.size(); ++i) {
+  if (!result) return false;
+  const std::optional<int64_t> made = analysis::known_bytes(*kernel.params[*result].buffer);
+  for (size_t i = 0; i < kernel.params.size(); ++i) {
     const tir::BufferRef buffer = kernel.params[i].buffer;
-    if (buffer == nullptr || bytes_of(*buffer) == 0) return false;
-    if (i != *result && bytes_of(*buffer) >= bytes_of(*kernel.params[*result].buffer)) return false;
+    const std::optional<int64_t> bytes = buffer == nullptr ? std::nullopt : analysis::known_bytes(*buffer);
+    if (!bytes || (i != *result && *bytes >= made)) return false;
   }
-  return result.has_value();
+  return true;
 }
 
 /// Returns the nest with its outermost loop of several iterations run downwards. For all of them LLVM made up to four
