@@ -242,6 +242,13 @@ class Sample(HostileBytes):
                                         "    for i in range(4):\n        B[i] = f25(A[i]) + A[i]\n")
         self.answer("expressions.relax", "--check", codes=(1,), processor=5)
 
+    def test_strings_of_c_functions(self):
+        """Each byte is a store. Those of one string of 90,000 took the scheduler 10 s."""
+        for length, count, code in ((90_000, 1, 1), (900, 95, 0)):
+            calls = f'    T.evaluate(T.call_extern("int32", "say", A.data, "{"a" * length}"))\n' * count
+            self.write("strings.relax", f'@T.prim_func\ndef main(A: T.Buffer((4,), "float32")):\n{calls}')
+            self.answer("strings.relax", "-O1", "-o", "m.o", codes=(code,), processor=5)
+
     def test_axes_that_double(self):
         """Blocks in blocks, whose axes are a sum and a difference of those around them."""
         lines = ["@T.prim_func", 'def main(A: T.Buffer((8,), "float32")):', '  with T.sblock("b0"):',

@@ -140,6 +140,11 @@ Status read_node(PrimParts& fn, const ast::Keyword* given, int32_t& node) {
 /// Reads an argument of a C function; `around` gets what has to be open around the call.
 Status read_c_argument(PrimParts& fn, const ast::Expr& e, tir::Invoke& call, std::vector<Around>& around) {
   if (e.is(AstKind::kString)) {
+    constexpr size_t kLongest = 1024;  // the bytes are stored one by one, on the stack
+    if (e.text.size() > kLongest)
+      return fn.source.error(e.place, Kind::unsupported,
+                             "a C function gets strings of up to {} bytes, and this one has {}; pass a buffer instead",
+                             kLongest, e.text.size());
     around.push_back(text_argument(fn, e.text));
     call.args.emplace_back(around.back().buffer);
     return Done{};
