@@ -15,14 +15,17 @@ using relax::Value;
 
 namespace {
 
+/// Returns the text of R.str("…"); any other expression is returned itself.
+const ast::Expr& within_str(FunctionParts& fn, const ast::Expr& e) {
+  bool boxed = e.is(AstKind::kCall) && e.items.size() == 2 && fn.names.path_of(*e.items[0]) == "R.str";
+  return boxed ? *e.items[1] : e;
+}
+
 /// Returns the text of `format="…"` or `format=R.str("…")`; empty if there is no format.
 Result<std::string> format_text(FunctionParts& fn, const ast::Expr& e) {
   const ast::Keyword* keyword = e.keyword("format");
   if (keyword == nullptr) return std::string();
-  const ast::Expr* text = keyword->value;
-  if (text->is(AstKind::kCall) && text->items.size() == 2 && fn.names.path_of(*text->items[0]) == "R.str")
-    text = text->items[1];
-  return string_value(fn.source, *text, "a format");
+  return string_value(fn.source, within_str(fn, *keyword->value), "a format");
 }
 
 Status effect_here(FunctionParts& fn, const ast::Expr& e, std::string_view what) {
@@ -57,7 +60,14 @@ Status show(FunctionParts& fn, Value* value, Place place, Shown& shown, std::str
   return Done{};
 }
 
-/// Returns the arguments from `first` on; the items of lists count as arguments.
+/// Returns a text as a format that shows it.
+std::string as_format(const std::string& text) {
+  std::string out;
+  for (char c : text) out += c == '{' || c == '}' ? std::string(2, c) : std::string(1, c);
+  return out;
+}
+
+/// Returns the arguments from `first` on; the items of lists count as arguments. A string shows itself.
 Result<Shown> shown_values(FunctionParts& fn, const ast::Expr& e, size_t first) {
   Shown shown;
   bool ok = true;
@@ -65,6 +75,10 @@ Result<Shown> shown_values(FunctionParts& fn, const ast::Expr& e, size_t first) 
     const ast::Expr& item = *e.items[i];
     std::vector<const ast::Expr*> parts = item.is(AstKind::kList) ? item.items : std::vector<const ast::Expr*>{&item};
     for (const ast::Expr* part : parts) {
+      if (const ast::Expr& text = within_str(fn, *part); text.is(AstKind::kString)) {
+        shown.forms.push_back(as_format(text.text));
+        continue;
+      }
       Value* value = operand_value(fn, *part);
       ok = ok && value != nullptr;
       if (value != nullptr) ok &= bool(show(fn, value, part->place, shown, shown.forms.emplace_back()));

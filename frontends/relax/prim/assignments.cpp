@@ -1,6 +1,8 @@
 // assignments.cpp: reads the assignments of a prim func: stores, buffers, symbols, axes and scalars.
 #include "frontends/relax/prim/statements.h"
 
+#include <algorithm>
+
 #include "frontends/relax/prim/buffers.h"
 #include "frontends/relax/prim/vector.h"
 #include "frontends/relax/text/call_text.h"
@@ -29,6 +31,13 @@ bool declares_symbol(const ast::Expr& e) {
   return named || (typed && e.items.size() == 1);
 }
 
+/// Whether it is T.int64(), T.var("int64") or T.Var("n", "int64").
+bool declares_long(const ast::Expr& e) {
+  return callee_of(&e) == "T.int64" || std::any_of(e.items.begin() + 1, e.items.end(), [](const ast::Expr* item) {
+           return item->is(AstKind::kString) && item->text == "int64";
+         });
+}
+
 bool binds_scalar(const std::string& callee) {
   return callee == "T.bind" || callee == "T.Bind" || callee == "T.let" || callee == "T.LetStmt";
 }
@@ -51,6 +60,8 @@ Status declare_prim_symbols(PrimParts& fn, const ast::Stmt& stmt, bool& done) {
     bool again = known != nullptr && known->value.kind == PrimName::kScalar && known->value.scalar.dtype().is_index();
     if (!again) fn.names.declare_symbol(target->text, target->place);
   }
+  for (size_t i = 0; i < targets.size(); ++i)
+    if (declares_long(*values[i])) fn.names.note_long(fn.names.find(targets[i]->text)->value.scalar);
   return Done{};
 }
 

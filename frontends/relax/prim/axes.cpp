@@ -23,7 +23,9 @@ std::optional<tir::IterKind> axis_kind(std::string_view name) {
   return std::nullopt;
 }
 
-Status add_axis(PrimParts& fn, tir::IterKind kind, tir::Span range, arith::Expr binding, const ast::Expr& target) {
+/// `is_long`: the text of its range is int64.
+Status add_axis(PrimParts& fn, tir::IterKind kind, tir::Span range, arith::Expr binding, const ast::Expr& target,
+                bool is_long = false) {
   if (!target.is(AstKind::kName)) return fn.source.error(target.place, Kind::syntax, "expected a name for the axis");
   std::vector<tir::IterVar>& iters = fn.blocks.current()->block->iters;
   for (const tir::IterVar& iter : iters)
@@ -33,6 +35,7 @@ Status add_axis(PrimParts& fn, tir::IterKind kind, tir::Span range, arith::Expr 
   arith::Var var = fn.context().var(target.text);
   iters.push_back({var, range.begin, range.extent, kind, binding});
   if (binding) fn.ranges.note_value(var, binding);
+  if (is_long || (binding && fn.names.is_long(binding))) fn.names.note_long(var);
   fn.names.bind(target.text, {.kind = PrimName::kScalar, .scalar = var}, target.place);
   return Done{};
 }
@@ -119,7 +122,7 @@ Status axis_statement(PrimParts& fn, const std::string& callee, const ast::Stmt&
     return fn.source.error(stmt.place, Kind::wrong_arity, "expected one name and two arguments: extent and value");
   RELAXC_TRY(tir::Span range, axis_range(fn, *stmt.value->items[1]));
   RELAXC_TRY(arith::Expr binding, axis_value(fn, *stmt.value->items[2]));
-  return add_axis(fn, *kind, range, binding, *targets[0]);
+  return add_axis(fn, *kind, range, binding, *targets[0], fn.names.says_long(*stmt.value->items[1]));
 }
 
 Status positional_axes(PrimParts& fn, const ast::Expr& ranges, const ast::Expr* target) {
@@ -138,7 +141,7 @@ Status positional_axes(PrimParts& fn, const ast::Expr& ranges, const ast::Expr* 
     } else {
       RELAXC_TRY(range, axis_range(fn, kind && item.items.size() == 2 ? *item.items[1] : item));
     }
-    RELAXC_DO(add_axis(fn, kind.value_or(tir::IterKind::kSpatial), range, {}, *names[i]));
+    RELAXC_DO(add_axis(fn, kind.value_or(tir::IterKind::kSpatial), range, {}, *names[i], fn.names.says_long(item)));
   }
   return Done{};
 }

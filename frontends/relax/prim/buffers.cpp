@@ -22,19 +22,6 @@ namespace {
 /// How TVM's names of memory of a GPU begin.
 constexpr std::string_view kGpuScopes[] = {"shared", "warp", "wmma.", "m16n8k8.", "metal.", "texture", "tmem"};
 
-Result<tir::Scope> storage_scope(PrimParts& fn, const ast::Expr& e) {
-  RELAXC_TRY(std::string text, string_value(fn.source, e, "a scope"));
-  if (text == "global" || text.empty()) return tir::Scope::kGlobal;
-  if (text == "local") return tir::Scope::kLocal;
-  if (text == "weights") return tir::Scope::kWeights;
-  // What follows "global." names the pool that the memory is taken from, and all pools are one arena here.
-  if (text.rfind("global.", 0) == 0) return tir::Scope::kGlobal;
-  const bool gpu = std::any_of(std::begin(kGpuScopes), std::end(kGpuScopes),
-                               [&](std::string_view prefix) { return text.rfind(prefix, 0) == 0; });
-  return fn.source.error(e.place, Kind::unsupported, "scope \"{}\" {}; here are \"global\" and \"local\"", text,
-                         gpu ? "belongs to a GPU" : "is not known");
-}
-
 /// Reads a dim of a shape; binds a symbol that is a dim on its own and has no value yet.
 Result<arith::Expr> buffer_dim(PrimParts& fn, const ast::Expr& e) {
   Diagnostics& diag = fn.source.diag();
@@ -58,7 +45,28 @@ Result<arith::Expr> buffer_dim(PrimParts& fn, const ast::Expr& e) {
   return value;
 }
 
+/// Whether it is a number: so many elements lie before a parameter's first one, to which its pointer points.
+bool is_constant_offset(const ast::Expr* e) {
+  if (is_none(e)) return false;
+  std::string callee = callee_of(e);
+  bool typed = (callee == "T.int64" || callee == "T.int32") && e->items.size() == 2;
+  return (typed ? e->items[1] : e)->is(AstKind::kInt);
+}
+
 }  // namespace
+
+Result<tir::Scope> storage_scope(PrimParts& fn, const ast::Expr& e) {
+  RELAXC_TRY(std::string text, string_value(fn.source, e, "a scope"));
+  if (text == "global" || text.empty()) return tir::Scope::kGlobal;
+  if (text == "local") return tir::Scope::kLocal;
+  if (text == "weights") return tir::Scope::kWeights;
+  // What follows "global." names the pool that the memory is taken from, and all pools are one arena here.
+  if (text.rfind("global.", 0) == 0) return tir::Scope::kGlobal;
+  const bool gpu = std::any_of(std::begin(kGpuScopes), std::end(kGpuScopes),
+                               [&](std::string_view prefix) { return text.rfind(prefix, 0) == 0; });
+  return fn.source.error(e.place, Kind::unsupported, "scope \"{}\" {}; here are \"global\" and \"local\"", text,
+                         gpu ? "belongs to a GPU" : "is not known");
+}
 
 std::vector<arith::Expr> compact_strides(arith::Context& context, const std::vector<arith::Expr>& shape) {
   std::vector<arith::Expr> strides(shape.size(), context.index(1));
@@ -103,6 +111,10 @@ Result<tir::BufferRef> make_buffer(PrimParts& fn, const Description& description
   if (made.strides == compact) made.strides.clear();
   tir::BufferRef kept = fn.context().arena().make<tir::Buffer>(std::move(made));
   if (lanes > 0) fn.lanes.set_element(kept, lanes);
+  if (description.is_parameter && is_constant_offset(description.elem_offset)) {
+    RELAXC_TRY(arith::Expr offset, fn.scalars.index(*description.elem_offset));
+    fn.views.set_offset(kept, offset);
+  }
   return kept;
 }
 
@@ -132,6 +144,7 @@ Status parameter_layout(PrimParts& fn, const Description& description, std::vect
   }
   const ast::Expr* at = description.elem_offset;
   if (is_none(at) || takes(*at, offset)) return Done{};
+  if (description.is_parameter && is_constant_offset(at)) return Done{};
   RELAXC_TRY(arith::Expr given, fn.scalars.index(*at));
   if (description.data == nullptr && !arith::prove_equal(given, offset))
     return fn.source.error(at->place, Kind::unsupported,
@@ -144,6 +157,7 @@ Result<tir::BufferRef> buffer_annotation(PrimParts& fn, const ast::Expr& annotat
     return fn.source.error(annotation.place, Kind::ill_formed,
                            "T.Buffer needs a shape, as in T.Buffer((8,), \"float32\")");
   RELAXC_TRY(Description description, describe_buffer(fn, annotation, 1, "T.Buffer"));
+  description.is_parameter = true;
   PrimNames::Declaring declaring(fn.names);
   return make_buffer(fn, description, name);
 }

@@ -11,6 +11,7 @@ struct Description {
   const ast::Expr *shape = nullptr, *dtype = nullptr, *data = nullptr, *strides = nullptr, *elem_offset = nullptr,
                   *byte_offset = nullptr, *scope = nullptr;
   uint32_t alignment = 0, round_up = 0;
+  bool is_parameter = false;
 };
 /// The memory of a buffer from `byte_offset` on.
 struct Pointer {
@@ -26,6 +27,8 @@ Result<Description> describe_buffer(PrimParts& fn, const ast::Expr& call, size_t
 
 // buffers.cpp
 
+/// Reads "global", "local" and the like.
+Result<tir::Scope> storage_scope(PrimParts& fn, const ast::Expr& e);
 /// Returns the strides of compact memory, in elements.
 std::vector<arith::Expr> compact_strides(arith::Context& context, const std::vector<arith::Expr>& shape);
 /// Reads T.Buffer(shape, dtype), T.Buffer[shape, dtype], T.Buffer[(shape), dtype], T.Buffer[8, dtype].
@@ -45,6 +48,8 @@ Result<std::vector<arith::Expr>> buffer_shape(PrimParts& fn, const ast::Expr& e)
 Status match_buffer(PrimParts& fn, const ast::Stmt& stmt, Suite& out);
 /// Reads T.alloc_buffer and the like; with `data=` the memory is that of another buffer or of a handle.
 Status open_buffer(PrimParts& fn, const std::string& callee, const ast::Stmt& stmt, Suite& out);
+/// Reads T.realize(A[0:8], "global"), which gives the declared buffer A its memory.
+Status realize(PrimParts& fn, const ast::Expr& call, Suite& out);
 /// Reads `B = A.view(256)`, `B = A.view((4, 64), "int32")`: a compact buffer with another shape or dtype.
 Status view_buffer(PrimParts& fn, const ast::Stmt& stmt, Suite& out);
 /// Opens a view of `base` under the statement's name.

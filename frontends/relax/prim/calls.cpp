@@ -126,6 +126,7 @@ Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Sui
   if (callee == "T.invoke" || callee == "T.call_runtime" || is_packed(callee)) return invoke_call(fn, e, callee, out);
   if (is_plain(callee)) return call_plain(fn, e, out);
   if (callee == "T.attr") return attribute_scope(fn, e);
+  if (callee == "T.realize") return realize(fn, e, out);
   if (callee == "T.buffer_store" || callee == "T.store") return old_store(fn, e, out);
   if (e.is(AstKind::kCall) && e.items[0]->is(AstKind::kAttribute) && e.items[0]->text == "vstore")
     return vector_store(fn, e, out);

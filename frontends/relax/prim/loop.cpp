@@ -33,6 +33,7 @@ const LoopFunction* find_loop(const std::string& callee) {
 struct Extent {
   arith::Expr min, extent;
   int64_t step = 1;
+  bool is_long = false;  ///< int64 in the text
 };
 
 Result<int64_t> loop_step(PrimParts& fn, const ast::Expr& e) {
@@ -58,7 +59,7 @@ Result<std::vector<Extent>> loop_extents(PrimParts& fn, const ast::Expr& iterato
       const ast::Expr& item = *iterator.items[i];
       tir::BufferRef buffer = item.is(AstKind::kStarred) ? fn.names.described(item, "shape") : nullptr;
       std::vector<arith::Expr> dims = buffer != nullptr ? buffer->shape : std::vector{read_index(item)};
-      for (arith::Expr dim : dims) out.push_back({fn.context().index(0), dim});
+      for (arith::Expr dim : dims) out.push_back({fn.context().index(0), dim, 1, fn.names.says_long(item)});
     }
     if (out.empty()) return fn.source.error(iterator.place, Kind::wrong_arity, "T.grid needs an extent");
     if (!ok) return diag.failed();
@@ -74,6 +75,7 @@ Result<std::vector<Extent>> loop_extents(PrimParts& fn, const ast::Expr& iterato
     return fn.source.error(iterator.place, Kind::wrong_arity, "{} takes an extent, or a start and an end", callee);
   Extent range{fn.context().index(0), read_index(*first)};
   if (end != nullptr) range = {range.extent, arith::simplify(read_index(*end) - range.extent)};
+  range.is_long = fn.names.says_long(end != nullptr ? *end : *first);
   if (step != nullptr && !step->is(AstKind::kNone)) {
     RELAXC_TRY(range.step, loop_step(fn, *step));
   }
@@ -146,9 +148,11 @@ arith::Expr add_variable(PrimParts& fn, Nest& nest, const std::string& name) {
   arith::Expr shown = var;
   if (range.step != 1) {
     arith::Expr begin = range.min, distance = range.step > 0 ? range.extent : arith::simplify(-range.extent);
-    range = {fn.context().index(0), arith::simplify(arith::ceildiv(distance, std::abs(range.step))), range.step};
+    range = {fn.context().index(0), arith::simplify(arith::ceildiv(distance, std::abs(range.step))), range.step,
+             range.is_long};
     shown = begin + var * range.step;
   }
+  if (range.is_long) fn.names.note_long(var);
   fn.ranges.note_loop(var, range.min, range.extent);
   fn.loops.set_range(var, {range.min, range.extent});
   nest.vars.push_back(var);

@@ -78,6 +78,7 @@ Status match_buffer(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
     return fn.source.error(call.items[1]->place, Kind::redefinition, "the handle '{}' is matched twice",
                            call.items[1]->text);
   RELAXC_TRY(Description description, describe_buffer(fn, call, 2, "T.match_buffer"));
+  description.is_parameter = true;
   if (!is_none(description.scope) && description.scope->text == "local")
     description.scope = nullptr;  // memory of the caller is global to this function, whatever it is to the caller
   RELAXC_TRY(tir::BufferRef made, make_buffer(fn, description, stmt.target->text));

@@ -1,6 +1,7 @@
 // memory.cpp: reads buffers that are allocated, that use the memory of others, or that are filled with constants.
 #include "frontends/relax/prim/buffers.h"
 
+#include "frontends/relax/prim/subscripts.h"
 #include "frontends/relax/text/call_text.h"
 #include "frontends/relax/text/literals.h"
 
@@ -118,8 +119,11 @@ Status open_buffer(PrimParts& fn, const std::string& callee, const ast::Stmt& st
   RELAXC_TRY(Description description, describe_buffer(fn, *stmt.value, 1, callee));
   if (is_none(description.data)) {
     if (callee != "T.Buffer") return open_allocation(fn, callee, stmt, description, out);
-    return fn.source.error(stmt.value->place, Kind::ill_formed,
-                           "T.Buffer in a body says what its memory is (data=); T.alloc_buffer makes new memory");
+    RELAXC_TRY(tir::BufferRef declared, make_buffer(fn, description, stmt.target->text));
+    PrimName name{PrimName::kBuffer, {}, declared};
+    name.without_memory = true;
+    fn.names.bind(stmt.target->text, name, stmt.target->place);
+    return Done{};
   }
   const ast::Expr& data = *description.data;
   const auto* handle = data.is(AstKind::kName) ? fn.names.find(data.text) : nullptr;
@@ -130,6 +134,27 @@ Status open_buffer(PrimParts& fn, const std::string& callee, const ast::Stmt& st
   RELAXC_TRY(tir::BufferRef made, make_buffer(fn, description, stmt.target->text));
   fn.function.params[position].buffer = made;
   fn.names.bind_outermost(stmt.target->text, {PrimName::kBuffer, {}, made}, stmt.target->place);
+  return Done{};
+}
+
+Status realize(PrimParts& fn, const ast::Expr& call, Suite& out) {
+  const ast::Expr* part = call.items.size() >= 2 ? call.items[1] : nullptr;
+  if (call.items.size() < 3 || !part->is(AstKind::kSubscript) || !part->items[0]->is(AstKind::kName))
+    return fn.source.error(call.place, Kind::ill_formed, "expected T.realize(A[0:8], \"global\")");
+  const ast::Expr& name = *part->items[0];
+  if (auto* known = fn.names.find(name.text); known != nullptr && known->value.without_memory) {
+    tir::Buffer made = *known->value.buffer;
+    RELAXC_TRY(made.scope, storage_scope(fn, *call.items[2]));
+    tir::BufferRef opened = fn.context().arena().make<tir::Buffer>(std::move(made));
+    RELAXC_DO(out.check_room(fn.source, call.place));
+    fn.names.bind_buffer(name, opened);
+    out.open([&fn, opened](tir::Stmt body) { return fn.builder.alloc(opened, body); });
+  }
+  RELAXC_TRY(tir::BufferRegion region, buffer_region(fn, *part));
+  for (size_t i = 0; i < region.spans.size(); ++i)
+    if (!region.spans[i].begin.is_constant(0) || !arith::prove_equal(region.spans[i].extent, region.buffer->shape[i]))
+      return fn.source.error(part->place, Kind::unsupported, "T.realize of a part of '{}'; it is given all its memory",
+                             name.text);
   return Done{};
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/arith/print.h"
+#include "compiler/arith/visit.h"
 #include "compiler/support/suggest.h"
 #include "frontends/relax/text/call_text.h"
 
@@ -48,6 +49,11 @@ Result<tir::BufferRef> PrimNames::find_buffer(const ast::Expr& e) {
   Binding* known = find(e.text);
   if (known == nullptr) return unbound(e);
   if (known->value.kind == PrimName::kPoison) return source_.diag().failed();
+  if (known->value.kind == PrimName::kBuffer && known->value.without_memory) {
+    Failure failure = source_.error(e.place, Kind::ill_formed, "the buffer '{}' has no memory here", e.text);
+    source_.hint("T.alloc_buffer makes new memory, data= takes that of another buffer, T.realize gives it later");
+    return failure;
+  }
   if (known->value.kind == PrimName::kBuffer) return known->value.buffer;
   return source_.error(e.place, Kind::invalid_value, "'{}' is not a buffer", e.text);
 }
@@ -76,6 +82,20 @@ void PrimNames::declare_symbol(const std::string& name, Place place) {
   symbols_.push_back({name, place});
   PrimName symbol{.kind = PrimName::kScalar, .scalar = context_.var(name), .unbound = true};
   bind_outermost(name, symbol, place);
+}
+
+bool PrimNames::is_long(arith::Expr e) const {
+  bool found = false;
+  arith::for_each_node(e, [&](arith::Expr node) { found |= long_.count(node.node()) > 0; });
+  return found;
+}
+
+bool PrimNames::says_long(const ast::Expr& e) {
+  if (callee_of(&e) == "T.int64") return true;
+  if (const Binding* known = e.is(AstKind::kName) ? find(e.text) : nullptr)
+    return known->value.kind == PrimName::kScalar && is_long(known->value.scalar);
+  return std::any_of(e.items.begin(), e.items.end(),
+                     [&](const ast::Expr* item) { return item != nullptr && says_long(*item); });
 }
 
 bool PrimNames::is_symbol(const std::string& name) const {

@@ -21,6 +21,7 @@ struct PrimName {
   tir::BufferRef buffer = nullptr;      ///< kBuffer, kLanes: whose elements are the lanes of a value
   size_t param = 0;                     ///< kHandle: index of the parameter
   bool unbound = false;                 ///< a symbol that no buffer's shape has bound yet
+  bool without_memory = false;          ///< a buffer that no T.realize has given memory yet
   size_t bound_in = 0;                  ///< of a scalar with a value: number of suites around its assignment
   size_t loop_level = 0;                ///< of loop variables: 1 + number of blocks with axes around the loop
   std::vector<arith::Expr> loops = {};  ///< kLoops: the variables of several loops that have one name
@@ -60,6 +61,12 @@ class PrimNames {
   void poison(const ast::Expr* target);
   /// Declares a symbol that a shape binds.
   void declare_symbol(const std::string& name, Place place);
+  /// Says that a variable is an int64 in the text, where others are int32.
+  void note_long(arith::Expr variable) { long_.insert(variable.node()); }
+  /// Whether an index is an int64 in the text: it has such a variable.
+  bool is_long(arith::Expr e) const;
+  /// Whether the text of an extent says int64: by T.int64 or by a variable that is one.
+  bool says_long(const ast::Expr& e);
   const std::vector<Symbol>& symbols() const { return symbols_; }
   bool is_symbol(const std::string& name) const;
   /// Reports an unknown name.
@@ -88,6 +95,7 @@ class PrimNames {
   Scope<PrimName> scopes_;
   std::vector<Symbol> symbols_;
   std::set<tir::BufferRef> allocated_;
+  std::set<const arith::Node*> long_;
   bool declaring_ = false;
 };
 

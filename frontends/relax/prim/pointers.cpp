@@ -35,7 +35,13 @@ bool is_pointer(PrimParts& fn, const ast::Expr& e) {
 }
 
 Result<Pointer> read_pointer(PrimParts& fn, const ast::Expr& e) {
-  if (e.is(AstKind::kAttribute) && e.text == "data") return read_pointer(fn, *e.items[0]);
+  if (e.is(AstKind::kAttribute) && e.text == "data") {
+    RELAXC_TRY(Pointer first, read_pointer(fn, *e.items[0]));
+    arith::Expr before =
+        fn.views.root_of(first.buffer) == first.buffer ? fn.views.offset_of(first.buffer) : arith::Expr();
+    if (before) first.byte_offset = first.byte_offset - before * first.buffer->dtype.bytes();
+    return first;
+  }
   if (!is_pointer(fn, e) && !e.is(AstKind::kName))
     return fn.source.error(e.place, Kind::invalid_value, "expected another buffer's data: A.data");
   if (!e.is(AstKind::kCall)) {

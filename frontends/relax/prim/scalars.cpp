@@ -41,6 +41,10 @@ Result<Scalar> PrimScalars::name(const ast::Expr& e) {
   return source_.error(e.place, Kind::invalid_value, "'{}' is a handle; T.match_buffer gives it elements", e.text);
 }
 
+bool PrimScalars::is_long(arith::Expr e) const {
+  return parts_.names.is_long(e);
+}
+
 /// Reports the variable of a loop around the block in the block's body.
 Status PrimScalars::check_visible(const PrimName& name, const ast::Expr& e) {
   if (name.loop_level == 0 || name.loop_level > parts_.blocks.with_axes() || in_head_) return Done{};

@@ -44,6 +44,7 @@ class PrimScalars : public ScalarReader {
   Result<Scalar> with_parts(const std::function<Result<Scalar>()>& read) override;
   void name_part(const std::string& name, const Scalar& part, Place place) override;
   Status check_reached(arith::Expr e, Place place) override;
+  bool is_long(arith::Expr e) const override;
   void use_as_index(arith::Expr e) override;
   bool divides_integers() const override { return true; }
 

@@ -69,6 +69,8 @@ class ScalarReader {
   /// Reports errors in parts of `e` that are evaluated unconditionally; separate, since T.Let names parts before it is
   /// known whether they are.
   virtual Status check_reached(arith::Expr, Place) { return Done{}; }
+  /// Whether an index is an int64 in the text. Dims of Relax are.
+  virtual bool is_long(arith::Expr) const { return true; }
   /// Called with every integer that is used as an index.
   virtual void use_as_index(arith::Expr) {}
 

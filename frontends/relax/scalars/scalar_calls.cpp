@@ -442,12 +442,7 @@ Status ScalarCalls::check_operand(const arith::Expr& operand, Intrinsic which, s
     return source_.error(place, Kind::unsupported, "T.nextafter is there for float32 and float64, found {}",
                          to_string(dtype));
   bool bits = dtype.is_integer() || (dtype.is_bool() && which == Intrinsic::k_bitwise_not);
-  if (which == Intrinsic::k_clz && dtype.is_index()) {
-    Failure failure = source_.error(place, Kind::dtype_mismatch, "T.clz of an index, whose width is not decided");
-    source_.hint("say how wide it is: T.clz(T.Cast(\"int32\", …))");
-    return failure;
-  }
-  if (which == Intrinsic::k_popcount && dtype.is_index()) return Done{};
+  if ((which == Intrinsic::k_popcount || which == Intrinsic::k_clz) && dtype.is_index()) return Done{};
   if ((bitwise && !bits) || dtype == DType::handle())
     return source_.error(place, Kind::dtype_mismatch, "T.{} is not defined for {}", name, to_string(dtype));
   return Done{};
@@ -491,6 +486,9 @@ Result<Scalar> ScalarCalls::intrinsic(const ast::Expr& e, std::string_view name,
     return source_.error(e.place, Kind::dtype_mismatch, "T.{} is not defined for {}", name, to_string(dtype));
   if (which == Intrinsic::k_popcount && dtype.is_index())  // of 64 bits, whatever width the backends choose
     return Scalar{arith::cast(dtype, arith::call(which, {arith::cast(DType::i(64), args[0])}))};
+  if (which == Intrinsic::k_clz && dtype.is_index())  // of the width that the text says
+    return Scalar{
+        arith::cast(dtype, arith::call(which, {arith::cast(DType::i(reader_.is_long(args[0]) ? 64 : 32), args[0])}))};
   return Scalar{arith::call(which, std::move(args))};
 }
 

@@ -53,6 +53,14 @@ std::array<std::span<const TvmOperator>, 7> all_rows() {
           tvm_image_operators(),  tvm_vision_operators(), tvm_gradient_operators()};
 }
 
+/// Whether an argument that `params` has by its position is given by its name too.
+bool gives_twice(const ast::Expr& e, std::string_view params) {
+  std::vector<Parameter> known = split_parameters(params);
+  for (size_t i = 0; i + 1 < e.items.size() && i < known.size(); ++i)
+    if (e.keyword(known[i].written) != nullptr) return true;
+  return false;
+}
+
 }  // namespace
 
 const TvmOperator* find_tvm_operator(std::string_view name) {
@@ -74,7 +82,7 @@ Result<Term> tvm_operator(FunctionParts& fn, const std::string& name, const ast:
   known = row != nullptr && (row->own.empty() || e.keyword(row->own) == nullptr || e.items.size() < 3);
   if (!known) return Term();
   TvmCall call(fn, name, e);
-  RELAXC_DO(call.bind(row->params));
+  RELAXC_DO(call.bind(!row->older.empty() && gives_twice(e, row->params) ? row->older : row->params));
   return row->read(call);
 }
 

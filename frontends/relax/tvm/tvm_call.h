@@ -102,6 +102,9 @@ struct TvmOperator {
   Result<Term> (*read)(TvmCall&);
   /// A parameter that identifies relaxc's own form, if it is given by name after positional operands.
   std::string_view own = {};
+  /// The order of the parameters in earlier releases of TVM: that of a call which gives one of `params` by its name
+  /// after another argument at its position.
+  std::string_view older = {};
 };
 
 /// Returns the row of that name; null if there is none.

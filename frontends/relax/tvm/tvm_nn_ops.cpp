@@ -391,7 +391,7 @@ constexpr TvmOperator kNnRows[] = {
     {"nn.adaptive_avg_pool1d", kAdaptive, adaptive_pool},
     {"nn.adaptive_avg_pool2d", kAdaptive, adaptive_pool},
     {"nn.adaptive_avg_pool3d", kAdaptive, adaptive_pool},
-    {"nn.pad", "data, pad_width, pad_value, pad_mode", pad},
+    {"nn.pad", "data, pad_width, pad_value, pad_mode", pad, {}, "data, pad_value, pad_width, pad_mode"},
     {"nn.leakyrelu", "data, alpha", leaky_relu},
     {"nn.prelu", "data, alpha, axis", prelu},
     {"nn.softplus", "data, beta, threshold", softplus},
