@@ -8,6 +8,7 @@ made by TVM's own functions from the shapes below.
 import functools
 import re
 
+import forms
 import numpy as np
 import tvm
 from tvm import relax, te, tirx, topi
@@ -176,7 +177,6 @@ class Sample:
 
     def modules(self):
         """Relax: calls, what TVM's passes make of them, and small networks."""
-        x = relax.TensorType if hasattr(relax, "TensorType") else relax.TensorStructInfo
         passes = {
             "legalized": [relax.transform.LegalizeOps()],
             "fused": [relax.transform.LegalizeOps(), relax.transform.AnnotateTIROpPattern(), relax.transform.FuseOps(), relax.transform.FuseTIR()],
@@ -189,13 +189,40 @@ class Sample:
                     continue
                 mod = tvm.transform.Sequential(steps)(module([name]))
                 self.programs[f"relax_{stem}_{name}"] = (mod.script(), None)
-        del x
+
+    def operators(self):
+        """Each operator's call, and each prim func that TVM lowers it to, by itself."""
+        for name, (_, inputs) in CASES.items():
+            self.programs[f"operator_{name}"] = (module([name]).script(), None)
+            if name in NOT_LOWERED:
+                continue
+            mod = relax.transform.LegalizeOps()(module([name]))
+            kernels = [func for func in mod.functions.values() if isinstance(func, tirx.PrimFunc)]
+            for index, func in enumerate(kernels):
+                text = tvm.IRModule({"main": func.with_attr("global_symbol", "main")}).script()
+                self.programs[f"kernel_{name}_{index}"] = (text, self.arguments(func, inputs) if len(kernels) == 1 else None)
+
+    @staticmethod
+    def arguments(func, inputs):
+        """Those of the operator and a result, where the prim func has these parameters in this order."""
+        types = [param.ty for param in func.params]
+        if len(types) != len(inputs) + 1 or not all(hasattr(one, "shape") for one in types):
+            return None
+        shapes = [(tuple(int(dim) for dim in one.shape), str(one.dtype)) for one in types]
+        if [(array.shape, str(array.dtype)) for array in inputs] != shapes[:-1]:
+            return None
+        return [*inputs, np.zeros(*shapes[-1])]
+
+    def forms(self):
+        texts, refused = forms.programs()
+        assert not refused, refused
+        self.programs |= {name: (text, None) for name, text in texts.items()}
 
 
 def programs():
     sample, skipped = Sample(), []
     for part in (sample.elementwise, sample.binary, sample.reductions, sample.movement, sample.networks, sample.symbolic,
-                 sample.schedules, sample.modules):
+                 sample.schedules, sample.modules, sample.operators, sample.forms):
         try:
             part()
         except Exception as error:  # of another TVM, whose functions have other arguments
