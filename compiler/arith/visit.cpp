@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "compiler/arith/operand_list.h"
+#include "compiler/arith/substituter.h"
+#include "compiler/arith/walks.h"
 
 namespace relaxc::arith {
 
@@ -69,20 +71,37 @@ Expr rewrite(Expr root, const std::function<Expr(Expr)>& rewrite_node) {
   return done.at(root);
 }
 
+namespace {
+
+/// What replaces `node`, whose operands are replaced by those in `done`.
+Expr replaced(Expr node, const Substitution& replacements, const std::unordered_map<Expr, Expr>& done) {
+  auto found = replacements.find(node);
+  if (found != replacements.end()) return found->second;
+  std::vector<Expr> to = operands(node);
+  for (Expr& operand : to) operand = done.at(operand);
+  return rebuilt(node, to);
+}
+
+}  // namespace
+
 Expr substitute(Expr e, const Substitution& replacements) {
   if (replacements.empty()) return e;
   std::unordered_map<Expr, Expr> done;
-  for_each_node(e, [&](Expr node) {
-    auto found = replacements.find(node);
-    if (found != replacements.end()) {
-      done[node] = found->second;
-      return;
-    }
-    std::vector<Expr> to = operands(node);
-    for (Expr& operand : to) operand = done.at(operand);
-    done[node] = rebuilt(node, to);
-  });
+  for_each_node(e, [&](Expr node) { done[node] = replaced(node, replacements, done); });
   return done.at(e);
+}
+
+void Substituter::add(Expr from, Expr to) {
+  if (done_.count(from) != 0) done_.clear();
+  replacements_[from] = to;
+}
+
+Expr Substituter::of(Expr e) {
+  if (replacements_.empty()) return e;
+  if (auto known = done_.find(e); known != done_.end()) return known->second;
+  auto unknown = [&](Expr node) { return operands_except(node, [&](Expr part) { return done_.count(part) != 0; }); };
+  for_each_node(e, unknown, [&](Expr node) { done_[node] = replaced(node, replacements_, done_); });
+  return done_.at(e);
 }
 
 std::vector<Var> free_vars(Expr e) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "compiler/arith/walks.h"
 #include "compiler/relax/effects.h"
 
 namespace relaxc::relax {
@@ -67,19 +68,29 @@ class Checks {
     for (size_t i = 0; a && b && i < a->size() && i < b->size(); ++i) equal((*a)[i], (*b)[i]);
   }
   void equal(Expr a, Expr b) {
-    if (a && b && a.dtype().is_index() && b.dtype().is_index() && !(a == b)) add(arith::eq(a, b));
+    if (!a || !b || !a.dtype().is_index() || !b.dtype().is_index() || a == b) return;
+    if (is_decided(b) && is_decided(a)) add(arith::eq(a, b));  // `b` is mostly a name that the cast introduces
   }
 
-  /// Keeps the condition if it depends only on the function's own symbols and loads nothing.
   void add(Expr condition) {
-    bool decided = true;
-    arith::for_each_node(condition, [&](Expr node) {
+    if (condition.constant() == nullptr && is_decided(condition)) found_.push_back(condition);
+  }
+
+  /// Whether `e` depends only on the function's own symbols and loads nothing. Each op asks for each cast before it, so
+  /// the walk ends at the first node that says no.
+  bool is_decided(Expr e) const {
+    auto decides = [&](Expr node) {
       const auto& symbols = function_.symbols;
-      if (node.as<arith::VarNode>() != nullptr)
-        decided &= std::find(symbols.begin(), symbols.end(), node) != symbols.end();
-      decided &= node.as<arith::Load>() == nullptr;
+      if (node.as<arith::VarNode>() != nullptr) return std::find(symbols.begin(), symbols.end(), node) != symbols.end();
+      return node.as<arith::Load>() == nullptr;
+    };
+    bool decided = decides(e);
+    if (!decided || e.as<arith::VarNode>() != nullptr) return decided;
+    arith::for_each_reached(e, [&](Expr node) {
+      decided = decided && decides(node);
+      return decided ? arith::operands(node) : std::vector<Expr>();
     });
-    if (decided && condition.constant() == nullptr) found_.push_back(condition);
+    return decided;
   }
 
   const Function& function_;

@@ -5,8 +5,11 @@
 // rebuilding walks down such a chain and up again in loops.
 #include "compiler/tir/visit.h"
 
+#include <unordered_set>
 #include <variant>
 
+#include "compiler/arith/substituter.h"
+#include "compiler/arith/walks.h"
 #include "compiler/tir/builder.h"
 
 namespace relaxc::tir {
@@ -156,7 +159,7 @@ class Rebuild {
   /// expression.
   void expr(Expr& e) {
     if (!e) return;
-    if (rewriter_.on_buffer) {
+    if (rewriter_.on_buffer && loads(e)) {
       e = arith::rewrite(e, [&](Expr node) {
         const auto* load = node.as<arith::Load>();
         if (load == nullptr) return node;
@@ -165,6 +168,21 @@ class Rebuild {
       });
     }
     if (rewriter_.on_expr) e = rewriter_.on_expr(e);
+  }
+  /// Whether `e` has a load. Sizes share parts, each of which is visited once.
+  bool loads(Expr e) {
+    auto unknown = [&](Expr node) {
+      return arith::operands_except(node, [&](Expr operand) { return plain_.count(operand) != 0; });
+    };
+    if (plain_.count(e) != 0) return false;
+    bool found = false;
+    std::vector<Expr> visited;
+    arith::for_each_node(e, unknown, [&](Expr node) {
+      found |= node.as<arith::Load>() != nullptr;
+      visited.push_back(node);
+    });
+    if (!found) plain_.insert(visited.begin(), visited.end());
+    return found;
   }
   void part(Expr& e) {
     Expr before = e;
@@ -183,6 +201,7 @@ class Rebuild {
   Builder build_;
   const Rewriter& rewriter_;
   bool changed_ = false;
+  std::unordered_set<Expr> plain_;  ///< nodes below which there is no load
 };
 
 }  // namespace
@@ -244,7 +263,8 @@ Stmt rewrite(Context& context, Stmt s, const Rewriter& rewriter) {
 
 Stmt substitute(Context& context, Stmt s, const arith::Substitution& replacements) {
   Rewriter rewriter;
-  rewriter.on_expr = [&](Expr e) { return arith::substitute(e, replacements); };
+  arith::Substituter substituter(replacements);
+  rewriter.on_expr = [&](Expr e) { return substituter.of(e); };
   return rewrite(context, s, rewriter);
 }
 

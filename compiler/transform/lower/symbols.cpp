@@ -3,12 +3,20 @@
 
 #include <algorithm>
 
+#include "compiler/arith/walks.h"
+
 namespace relaxc::lower {
 
 std::vector<Expr> replace(std::vector<Expr> list, const arith::Substitution& by) {
   for (Expr& e : list)
     if (e) e = arith::substitute(e, by);
   return list;
+}
+
+void Symbols::add_entry(Var var) {
+  entry_.push_back(var);
+  is_entry_.insert(var);
+  of_entry_.clear();
 }
 
 void Symbols::declare(Var var, arith::Range range) {
@@ -30,14 +38,18 @@ void Symbols::assume(Expr condition, bool at_entry) {
 }
 
 Symbols::Scope::Scope(Symbols& symbols, bool forget)
-    : symbols_(symbols), forget_(forget), facts_(symbols.facts_), known_(symbols.known_), data_(symbols.data_.size()) {}
+    : symbols_(symbols),
+      forget_(forget),
+      facts_(symbols.facts_),
+      known_(symbols.known_.replacements()),
+      data_(symbols.data_.size()) {}
 
 Symbols::Scope::~Scope() {
   auto& data = symbols_.data_;
   if (forget_) {
     for (size_t i = data_; i < data.size(); ++i) symbols_.place_.erase(data[i].first);
     data.resize(data_);
-    symbols_.known_ = std::move(known_);
+    symbols_.known_ = arith::Substituter(std::move(known_));
   }
   for (size_t i = data_; i < data.size(); ++i) facts_.bound(data[i].first, symbols_.facts_.range_of(data[i].first));
   symbols_.facts_ = std::move(facts_);
@@ -79,16 +91,21 @@ std::vector<Expr> Symbols::known(std::vector<Expr> list) const {
 }
 
 bool Symbols::in_scope(Var var) const {
-  return known_.count(var) != 0 || is_entry_.count(var) != 0 || place_.count(var) != 0;
+  return known_.replaces(var) || is_entry_.count(var) != 0 || place_.count(var) != 0;
 }
 
 bool Symbols::of_entry(Expr e) const {
-  bool plain = true;
-  arith::for_each_node(e, [&](Expr node) {
-    if (node.as<arith::Load>() != nullptr) plain = false;
-    if (node.as<arith::VarNode>() != nullptr) plain &= is_entry_.count(node) != 0;
+  if (auto known = of_entry_.find(e); known != of_entry_.end()) return known->second;
+  auto unknown = [&](Expr node) {
+    return arith::operands_except(node, [&](Expr operand) { return of_entry_.count(operand) != 0; });
+  };
+  arith::for_each_node(e, unknown, [&](Expr node) {
+    const std::vector<Expr> parts = arith::operands(node);
+    const bool plain =
+        node.as<arith::Load>() == nullptr && (node.as<arith::VarNode>() == nullptr || is_entry_.count(node) != 0);
+    of_entry_[node] = plain && std::all_of(parts.begin(), parts.end(), [&](Expr part) { return of_entry_.at(part); });
   });
-  return plain;
+  return of_entry_.at(e);
 }
 
 bool Symbols::of_entry(const std::vector<Expr>& list) const {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "compiler/arith/prover.h"
-#include "compiler/arith/visit.h"
+#include "compiler/arith/substituter.h"
 
 namespace relaxc::lower {
 
@@ -28,13 +28,13 @@ class Symbols {
  public:
   explicit Symbols(const arith::Facts& facts) : facts_(facts), entry_facts_(facts) {}
 
-  void add_entry(Var var) { entry_.push_back(var), is_entry_.insert(var); }
+  void add_entry(Var var);
   /// Records the declared range of a symbol that has no value yet.
   void declare(Var var, arith::Range range);
   /// Records that `condition` holds from here on: it is checked here, or (`at_entry`) before anything runs.
   void assume(Expr condition, bool at_entry);
   /// Makes `var` a name for `value`.
-  void define(Var var, Expr value) { known_[var] = known(value); }
+  void define(Var var, Expr value) { known_.add(var, known(value)); }
   /// Adds a symbol that is found at run time and is at most `bound` (null: unbounded unless the facts say so). If
   /// `is_size`, it is not negative.
   void add_data(Var var, Expr bound, bool is_size = true);
@@ -64,7 +64,7 @@ class Symbols {
   /// nothing.
   Expr simplified(Expr e) const { return plain_->simplifier.simplify(e); }
   /// Returns `e` in entry symbols and data-dependent symbols.
-  Expr known(Expr e) const { return e ? arith::substitute(e, known_) : e; }
+  Expr known(Expr e) const { return e ? known_.of(e) : e; }
   std::vector<Expr> known(std::vector<Expr> list) const;
   bool in_scope(Var var) const;
   /// Whether `e` has no symbols but entry symbols, and no load.
@@ -91,7 +91,8 @@ class Symbols {
   std::shared_ptr<Plain> plain_ = std::make_shared<Plain>();
   std::vector<Var> entry_;
   std::unordered_set<Expr> is_entry_;
-  arith::Substitution known_;
+  mutable std::unordered_map<Expr, bool> of_entry_;  ///< answers of `of_entry` for all nodes that it was asked about
+  mutable arith::Substituter known_;
   std::vector<std::pair<Var, Expr>> data_;  ///< data-dependent symbols with bounds, in order of binding
   std::unordered_map<Expr, size_t> place_;  ///< index in data_
   /// Upper bounds in entry symbols alone, by the simplified expression that an assumption says they bound. Has those of
