@@ -433,10 +433,6 @@ RELAX = {
 }
 
 
-# What relaxc refuses, and what its message says of it.
-REFUSED = {"relax_form_memory": "is an instruction of a virtual machine", "relax_form_storage": "is an instruction of a virtual machine"}
-
-
 def prim_source(params, body):
     return f"@T.prim_func(s_tir=True)\ndef main({params}):{re.sub(chr(10) + '    ', chr(10), body)}\n"
 

@@ -80,6 +80,7 @@ Result<Term> call_global(FunctionParts& fn, const std::string& name, const ast::
   Diagnostics& diag = fn.source.diag();
   const ast::Expr* explicit_list = e.items[0]->is(AstKind::kSubscript) ? e.items[0] : nullptr;
   const Global& global = fn.scope.globals.at(name);
+  if (global.kind == Global::kPrimFunc && writes_memory(fn, e, 1)) return call_on_memory(fn, name, e);
   if (global.kind == Global::kPrimFunc) return call_prim_value(fn, name, e);
   RELAXC_TRY(std::vector<Value*> args, positional_arguments(fn, e, 1));
   if (global.kind == Global::kPoison) return diag.failed();

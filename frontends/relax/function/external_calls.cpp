@@ -119,6 +119,7 @@ Result<Term> call_packed(FunctionParts& fn, const ast::Expr& e) {
   Diagnostics& diag = fn.source.diag();
   if (e.items.size() < 2) return fn.source.error(e.place, Kind::wrong_arity, "R.call_packed takes a function");
   Result<Term> function = callee(fn, *e.items[1]);
+  if (function && writes_memory(fn, e, 2)) return call_packed_on_memory(fn, function->text, e);
   Result<std::vector<Value*>> read = positional_arguments(fn, e, 2, true);
   if (!function || !read) return diag.failed();
   if (function->text == kResetItem) return Term::sequence({});

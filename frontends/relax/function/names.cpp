@@ -42,8 +42,15 @@ void Names::bind(const std::string& name, Term term, Place place) {
   scopes_.bind(name, std::move(term), place);
 }
 
-Names::Binding* Names::find(const std::string& name) {
+Names::Binding* Names::find_own(std::string_view name) {
   Binding* known = scopes_.find(name);
+  if (known != nullptr && known->value.kind == Term::kValue)
+    known->value.value = parts_.memory.current(known->value.value);
+  return known;
+}
+
+Names::Binding* Names::find(const std::string& name) {
+  Binding* known = find_own(name);
   if (known != nullptr || parts_.captures == nullptr) return known;
   std::optional<Captures::Found> outer = parts_.captures->find(name);
   if (!outer) return nullptr;

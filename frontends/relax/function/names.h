@@ -24,8 +24,9 @@ class Names {
   explicit Names(FunctionParts& parts) : parts_(parts) {}
   Names(const Names&) = delete;
 
-  /// Returns the binding of a name of this function; null if it has none.
-  Binding* find_own(std::string_view name) { return scopes_.find(name); }
+  /// Returns the binding of a name of this function; null if it has none. Memory that a call has written is what the
+  /// call gave.
+  Binding* find_own(std::string_view name);
   /// Returns the binding of a name of this function, or of an enclosing one, which is then captured; null if none.
   Binding* find(const std::string& name);
   /// Returns "R.nn.relu" for a call's callee, if no name hides its root; empty for other expressions.

@@ -18,6 +18,7 @@
 #include "frontends/relax/function/captures.h"
 #include "frontends/relax/function/dim_sizes.h"
 #include "frontends/relax/function/dims.h"
+#include "frontends/relax/function/explicit_memory.h"
 #include "frontends/relax/function/graph_cursor.h"
 #include "frontends/relax/function/names.h"
 #include "frontends/relax/function/results.h"
@@ -45,6 +46,7 @@ struct FunctionParts {
   Names names;
   Dims dims;
   DimSizes sizes;
+  ExplicitMemory memory;
   Results results;
   std::unique_ptr<Captures> captures;  ///< null: a function of the module
   const ast::Expr* hint = nullptr;     ///< the annotation of the statement being read

@@ -66,8 +66,8 @@ bool RelaxFunctionReader::read_body(std::vector<Value*>& returned) {
     (void)parts_.source.error(definition.name_place, Kind::ill_formed, "'{}' returns nothing", definition.text);
     return false;
   }
-  return ok && signature_ok_ && check_results(parts_, returned, definition.name_place) && ranks_are_known(parts_) &&
-         check_open_results(parts_);
+  return ok && signature_ok_ && parts_.memory.check(parts_) && check_results(parts_, returned, definition.name_place) &&
+         ranks_are_known(parts_) && check_open_results(parts_);
 }
 
 Result<std::vector<Info>> RelaxFunctionReader::results(Place call) {

@@ -7,6 +7,7 @@
 #include "frontends/relax/function/calls.h"
 #include "frontends/relax/function/casts.h"
 #include "frontends/relax/function/closures.h"
+#include "frontends/relax/function/explicit_memory.h"
 #include "frontends/relax/function/expressions.h"
 #include "frontends/relax/function/infos.h"
 #include "frontends/relax/function/values.h"
@@ -104,6 +105,11 @@ Result<Term> released_form(FunctionParts& fn, const ast::Expr& e) {
   return Term::sequence({});
 }
 
+/// Reads R.memory.alloc_storage(…): a name for memory of which tensors are made, and which is planned anew.
+Result<Term> storage_form(FunctionParts&, const ast::Expr&) {
+  return Term::sequence({});
+}
+
 /// A form, the function that reads it, and the limits of its number of arguments.
 struct Form {
   std::string_view path;
@@ -147,6 +153,13 @@ constexpr Form kForms[] = {
     {"R.inspect.tensor_byte_offset", inspect_tensor, 1, 1},
     {"R.inspect.tensor_elem_offset", inspect_tensor, 1, 1},
     {"R.vm.kill_object", released_form, 1, 1},
+    {"R.memory.kill_tensor", released_form, 1, 1},
+    {"R.memory.kill_storage", released_form, 1, 1},
+    {"R.builtin.alloc_tensor", alloc_tensor, 1},
+    {"R.memory.alloc_tensor", alloc_tensor_of_storage, 1},
+    {"R.vm.alloc_tensor", alloc_tensor_of_storage, 1},
+    {"R.memory.alloc_storage", storage_form, 1},
+    {"R.vm.alloc_storage", storage_form, 1},
 };
 
 /// A form whose value is its operand, and the limits of its number of arguments.

@@ -45,14 +45,6 @@ Result<arith::Expr> buffer_dim(PrimParts& fn, const ast::Expr& e) {
   return value;
 }
 
-/// Whether it is a number: so many elements lie before a parameter's first one, to which its pointer points.
-bool is_constant_offset(const ast::Expr* e) {
-  if (is_none(e)) return false;
-  std::string callee = callee_of(e);
-  bool typed = (callee == "T.int64" || callee == "T.int32") && e->items.size() == 2;
-  return (typed ? e->items[1] : e)->is(AstKind::kInt);
-}
-
 }  // namespace
 
 Result<tir::Scope> storage_scope(PrimParts& fn, const ast::Expr& e) {
@@ -111,8 +103,11 @@ Result<tir::BufferRef> make_buffer(PrimParts& fn, const Description& description
   if (made.strides == compact) made.strides.clear();
   tir::BufferRef kept = fn.context().arena().make<tir::Buffer>(std::move(made));
   if (lanes > 0) fn.lanes.set_element(kept, lanes);
-  if (description.is_parameter && is_constant_offset(description.elem_offset)) {
-    RELAXC_TRY(arith::Expr offset, fn.scalars.index(*description.elem_offset));
+  if (description.is_parameter && !is_none(description.elem_offset)) {
+    const ast::Expr& written = *description.elem_offset;
+    bool symbol =
+        written.is(AstKind::kString) || (callee_of(&written).rfind("T.int", 0) == 0 && written.items.size() == 1);
+    RELAXC_TRY(arith::Expr offset, symbol ? Result<arith::Expr>(fn.context().index(0)) : fn.scalars.index(written));
     fn.views.set_offset(kept, offset);
   }
   return kept;
@@ -144,8 +139,8 @@ Status parameter_layout(PrimParts& fn, const Description& description, std::vect
   }
   const ast::Expr* at = description.elem_offset;
   if (is_none(at) || takes(*at, offset)) return Done{};
-  if (description.is_parameter && is_constant_offset(at)) return Done{};
   RELAXC_TRY(arith::Expr given, fn.scalars.index(*at));
+  if (description.is_parameter) return Done{};  // its pointer points to the first element, wherever that is
   if (description.data == nullptr && !arith::prove_equal(given, offset))
     return fn.source.error(at->place, Kind::unsupported,
                            "a pointer points to the first element; elem_offset is {} here", arith::to_string(offset));

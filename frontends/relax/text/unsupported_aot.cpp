@@ -42,7 +42,6 @@ constexpr Row kRows[] = {
     {"R.null_value", kMachine},
     {"R.vm.", kMachine},
     {"R.memory.", kMachine},
-    {"R.builtin.alloc_tensor", kMachine},
     {"R.ccl.", kProcesses},
     {"R.dist.", kProcesses},
     {"R.distributed.", kProcesses},
