@@ -5,7 +5,7 @@
 // Armv7-M, where a product of 32 by 32 bits is one instruction (vpmuldq, smull).
 //
 // The method: the factor is stored as int32 and widened where it is read. This runs after the last folding of
-// constants, which would widen the factor again.
+// constants, which would widen the factor again. A single number is no load: it is in the code, which shows its bits.
 #include "compiler/transform/graph/quantization/fixed_point.h"
 #include "compiler/transform/graph/quantization/integer_range.h"
 #include "compiler/transform/graph/quantization/quantized_operand.h"
@@ -21,7 +21,7 @@ Value* with_narrow_factor(GraphBuilder& b, const Op& op) {
   const Op* wide = producer_of(op.operand(0), "astype");
   if (wide == nullptr || wide->operand(0)->dtype() != i32 || !same_shape(*wide->result(), *op.result())) return nullptr;
   const auto factors = channel_numbers(op.operand(1));
-  if (!factors) return nullptr;
+  if (!factors || factors->values.size() == 1) return nullptr;
   for (double factor : factors->values)
     if (factor < INT32_MIN || factor > INT32_MAX) return nullptr;
   const IntegerSteps steps(b);
