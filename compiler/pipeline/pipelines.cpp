@@ -155,6 +155,7 @@ constexpr Pass kCompile[] = {
      .opt_level = 1,
      .options = kDeduplicateScheduledKernelsOptions},
     {.name = "hoist_scratch", .run = hoist_scratch, .needs = kLegal},
+    {.name = "copy_rows", .run = copy_rows, .needs = kLegal, .opt_level = 1},
     {.name = "mark_overlaps", .run = mark_overlaps, .needs = kLegal, .opt_level = 1},
     {.name = "lower_functions", .run = lower_functions, .needs = kTyped | kLegal, .gives = kLowered},
     {.name = "schedule_calls_for_memory", .run = schedule_calls_for_memory, .needs = kLowered, .opt_level = 1},

@@ -147,8 +147,11 @@ Result<Changed> horizontal_fusion(relax::Module&, PassContext&);
 /// Makes an If of each call of a kernel that broadcasts dims which only a run knows: one branch calls the kernel, the
 /// other a copy for dims that are not broadcast. Only on targets with vectors. Needs kTyped, kLegal.
 Result<Changed> unswitch_broadcasts(relax::Module&, PassContext&);
+/// Gives kernels that put a border around a tensor loops over whole rows, and kernels that make a tensor larger loops
+/// that run downwards. Only for targets of 32 bits, whose results may overlap operands. After hoist_scratch.
+Result<Changed> copy_rows(relax::Module&, PassContext&);
 /// Records which operands the result of each scheduled kernel may overlap: KernelMemory::overlaps. Only for targets of
-/// 32 bits, where memory is scarce. After hoist_scratch.
+/// 32 bits, where memory is scarce. After hoist_scratch and copy_rows.
 Result<Changed> mark_overlaps(relax::Module&, PassContext&);
 /// Records which operands the result of each kernel may overwrite: KernelMemory::in_place. Before schedule_kernels,
 /// whose schedules must still read each element before they write it. Needs kLegal.

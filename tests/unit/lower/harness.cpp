@@ -42,6 +42,7 @@ constexpr Pass kSmallPasses[] = {
     {.name = "mark_in_place", .run = mark_in_place},
     {.name = "schedule_kernels", .run = schedule_kernels, .cleanups = kDeadCode},
     {.name = "hoist_scratch", .run = hoist_scratch},
+    {.name = "copy_rows", .run = copy_rows},
     {.name = "mark_overlaps", .run = mark_overlaps},
     {.name = "lower_functions", .run = lower_functions},
     {.name = "plan_memory", .run = plan_memory},

@@ -38,7 +38,6 @@ void BufferAddresses::undo_since(size_t mark) {
   }
 }
 
-/// The buffer that `buffer` is a view of, through all views; null if a view is of a computed address.
 tir::BufferRef BufferAddresses::memory_of(tir::BufferRef buffer) const {
   for (auto base = bases_.find(buffer); base != bases_.end(); base = bases_.find(buffer)) buffer = base->second;
   return buffer;

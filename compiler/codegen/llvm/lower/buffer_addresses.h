@@ -53,8 +53,10 @@ class BufferAddresses {
     size_t mark_;
   };
 
- private:
+  /// Returns the buffer that `buffer` is a view of, through all views; null if a view is of a computed address.
   tir::BufferRef memory_of(tir::BufferRef buffer) const;
+
+ private:
   void undo_since(size_t mark);
 
   const tir::PrimFunc& source_;

@@ -8,6 +8,7 @@
 #include "compiler/codegen/llvm/lower/expressions.h"
 #include "compiler/codegen/llvm/lower/halves_tile.h"
 #include "compiler/codegen/llvm/lower/loops.h"
+#include "compiler/codegen/llvm/lower/row_copies.h"
 #include "compiler/codegen/llvm/lower/statements.h"
 
 namespace relaxc::codegen_llvm {
@@ -36,8 +37,9 @@ struct FunctionParts {
   Statements statements{frame, lanes, bindings, values, checks, failures, addresses, memory, interleaved, calls, loops};
   ByteTiles byte_tiles{frame, lanes, memory};
   HalvesTiles halves_tiles{frame, lanes, memory};
-  Loops loops{frame,     lanes,       bindings,   values,       checks, failures,
-              addresses, interleaved, byte_tiles, halves_tiles, memory, statements};
+  RowCopies row_copies{frame, lanes, addresses, memory};
+  Loops loops{frame,       lanes,      bindings,     values,     checks, failures,  addresses,
+              interleaved, byte_tiles, halves_tiles, row_copies, memory, statements};
 };
 
 }  // namespace relaxc::codegen_llvm

@@ -9,6 +9,7 @@
 #include "compiler/codegen/llvm/lower/halves_tile.h"
 #include "compiler/codegen/llvm/lower/interleaved.h"
 #include "compiler/codegen/llvm/lower/lines_ahead.h"
+#include "compiler/codegen/llvm/lower/row_copies.h"
 #include "compiler/codegen/llvm/lower/statements.h"
 #include "compiler/codegen/llvm/lower/values.h"
 #include "compiler/tir/annotations.h"
@@ -67,7 +68,7 @@ void Loops::lower(const tir::For& s) {
   if (lanes_.count() == 0 && !checks_.are_on() && tasks_.can_run(s))
     return tasks_.lower(s, types.resized(min, types.widest()), types.resized(extent, types.widest()));
   const bool plain = s.loop_kind == tir::LoopKind::kSerial && !checks_.are_on();
-  if (plain && (byte_tiles_.lower(s) || halves_tiles_.lower(s))) return;
+  if (plain && (byte_tiles_.lower(s) || halves_tiles_.lower(s) || row_copies_.lower(s))) return;
   lower_serial(s, min, extent);
 }
 

@@ -14,6 +14,7 @@ class HalvesTiles;
 class InterleavedStores;
 class Memory;
 class OverflowChecks;
+class RowCopies;
 class Statements;
 class Values;
 
@@ -21,7 +22,7 @@ class Loops {
  public:
   Loops(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Values& values, OverflowChecks& checks,
         Failures& failures, BufferAddresses& addresses, InterleavedStores& interleaved, ByteTiles& byte_tiles,
-        HalvesTiles& halves_tiles, Memory& memory, Statements& statements)
+        HalvesTiles& halves_tiles, RowCopies& row_copies, Memory& memory, Statements& statements)
       : frame_(frame),
         b_(frame.builder()),
         lanes_(lanes),
@@ -31,6 +32,7 @@ class Loops {
         interleaved_(interleaved),
         byte_tiles_(byte_tiles),
         halves_tiles_(halves_tiles),
+        row_copies_(row_copies),
         memory_(memory),
         statements_(statements),
         tasks_(frame, bindings, addresses, failures) {}
@@ -73,6 +75,7 @@ class Loops {
   InterleavedStores& interleaved_;
   ByteTiles& byte_tiles_;
   HalvesTiles& halves_tiles_;
+  RowCopies& row_copies_;
   Memory& memory_;
   Statements& statements_;
   ParallelLoops tasks_;
