@@ -45,4 +45,14 @@ void for_each_reached(Expr root, const std::function<std::vector<Expr>(Expr)>& f
   }
 }
 
+std::vector<Expr> conjuncts(Expr condition) {
+  std::vector<Expr> found;
+  for_each_reached(condition, [&](Expr e) {
+    if (const auto* both = e.as<And>()) return std::vector<Expr>{both->b, both->a};
+    found.push_back(e);
+    return std::vector<Expr>{};
+  });
+  return found;
+}
+
 }  // namespace relaxc::arith

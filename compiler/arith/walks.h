@@ -30,6 +30,9 @@ std::vector<Expr> operands_except(Expr e, Known known) {
 /// Returns the operands that are evaluated whenever `e` is: of a select, an `and` or an `or` only the first.
 std::vector<Expr> eager_operands(Expr e);
 
+/// Returns the conditions that `and` joins; `condition` itself if it is no conjunction.
+std::vector<Expr> conjuncts(Expr condition);
+
 /// Computes a value for `e` from the values of its operands, each distinct node once: `f(node, values)` receives them
 /// in the order of operands(node).
 template <typename T, typename F>

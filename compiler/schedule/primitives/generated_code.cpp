@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/arith/walks.h"
 #include "compiler/schedule/analysis/access.h"
 #include "compiler/schedule/tree/edit.h"
 
@@ -23,7 +24,7 @@ Stmt store_where(Context& context, Expr condition, Var var, Stmt body) {
   tir::Builder build(context);
   for (bool in_lanes : {true, false}) {
     Expr all;
-    for (Expr one : conjuncts(condition))
+    for (Expr one : arith::conjuncts(condition))
       if (depends_on(one, var) == in_lanes) all = all ? arith::logical_and(all, one) : one;
     if (all) body = build.branch(all, body);
   }

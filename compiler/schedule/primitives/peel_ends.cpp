@@ -35,7 +35,7 @@ class CommonRange {
     tir::for_each_stmt(loop_.body, [&](Stmt s) {
       const auto* branch = s.as<tir::If>();
       if (branch == nullptr) return;
-      for (Expr one : conjuncts(branch->condition))
+      for (Expr one : arith::conjuncts(branch->condition))
         if (std::find(held_.begin(), held_.end(), one) == held_.end() && narrow(one)) held_.push_back(one);
     });
     const Expr zero = begin_.context().index(0);
@@ -89,7 +89,7 @@ Stmt without(Context& context, Stmt s, const std::vector<Expr>& conditions) {
     const auto* branch = inner.as<tir::If>();
     if (branch == nullptr) return inner;
     Expr left;
-    for (Expr one : conjuncts(branch->condition))
+    for (Expr one : arith::conjuncts(branch->condition))
       if (std::find(conditions.begin(), conditions.end(), one) == conditions.end())
         left = left ? arith::logical_and(left, one) : one;
     if (!left) return branch->then_body;

@@ -205,18 +205,8 @@ arith::Facts facts_of_loops(Stmt root) {
   return facts;
 }
 
-std::vector<Expr> conjuncts(Expr condition) {
-  std::vector<Expr> found;
-  arith::for_each_reached(condition, [&](Expr e) {
-    if (const auto* both = e.as<arith::And>()) return std::vector<Expr>{both->b, both->a};
-    found.push_back(e);
-    return std::vector<Expr>{};
-  });
-  return found;
-}
-
 Expr without_clamps(Expr e, Expr condition) {
-  std::vector<Expr> known = conjuncts(condition);
+  std::vector<Expr> known = arith::conjuncts(condition);
   auto holds = [&](auto fits) { return std::any_of(known.begin(), known.end(), fits); };
   auto at_least = [&](Expr p, Expr least) {
     return holds([&](Expr c) {

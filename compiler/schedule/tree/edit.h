@@ -41,9 +41,6 @@ bool is_inside_loop(const Tree& tree, uint32_t loop, tir::LoopKind kind);
 /// The ranges of all loop variables.
 arith::Facts facts_of_loops(Stmt root);
 
-/// Conditions that `and` joins.
-std::vector<Expr> conjuncts(Expr condition);
-
 /// `e` simplified under `condition`: max(0, p) and min(p, n - 1) become p where the condition bounds the same p.
 Expr without_clamps(Expr e, Expr condition);
 

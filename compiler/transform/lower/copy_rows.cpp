@@ -17,7 +17,7 @@
 
 #include "compiler/analysis/overlaps.h"
 #include "compiler/arith/simplify.h"
-#include "compiler/arith/visit.h"
+#include "compiler/arith/walks.h"
 #include "compiler/tir/builder.h"
 #include "compiler/tir/visit.h"
 #include "compiler/transform/passes.h"
@@ -99,7 +99,7 @@ class Rows {
       if (min == nullptr || extent == nullptr || *extent < 1 || *extent > kMostIterations) return false;
       loop.all = loop.inside = {*min, *min + *extent};
     }
-    return restrict(arith::substitute(choice->condition, axes_));
+    return divide(arith::substitute(choice->condition, axes_));
   }
 
   Stmt made() {
@@ -123,19 +123,18 @@ class Rows {
   };
 
   /// Divides loops by the parts of `condition`; returns whether that was possible.
-  bool restrict(Expr condition) {
-    if (condition->kind == arith::ExprKind::kAnd) {
-      const auto& both = *static_cast<const arith::Binary*>(condition.node());
-      return restrict(both.a)&& restrict(both.b);
+  bool divide(Expr condition) {
+    for (Expr one : arith::conjuncts(condition)) {
+      const std::vector<Var> vars = arith::free_vars(one);
+      auto loop = std::find_if(loops_.begin(), loops_.end(),
+                               [&](const Loop& l) { return vars.size() == 1 && l.source->var == vars[0]; });
+      if (loop == loops_.end() || !divide_loop(*loop, one)) return false;
     }
-    const std::vector<Var> vars = arith::free_vars(condition);
-    auto loop = std::find_if(loops_.begin(), loops_.end(),
-                             [&](const Loop& l) { return vars.size() == 1 && l.source->var == vars[0]; });
-    return loop != loops_.end()&& restrict(*loop, condition);
+    return true;
   }
 
   /// Restricts the iterations of the loop to those in which the condition holds, if they follow each other.
-  static bool restrict(Loop& loop, Expr condition) {
+  static bool divide_loop(Loop& loop, Expr condition) {
     Iterations holds{loop.all.end, loop.all.end};
     for (int64_t i = loop.all.begin; i < loop.all.end; ++i) {
       const std::optional<int64_t> value = arith::evaluate(condition, [&](Var) { return i; });
