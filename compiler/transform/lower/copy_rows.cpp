@@ -2,8 +2,8 @@
 //
 // The problem: a padding is defined by a choice for each element, between the border and an operand at subscripts that
 // are held within it. LLVM takes the choice out of the loops where result and operand cannot alias, but memory planning
-// lets the result overlap the operand (mark_overlaps): then it copies bytes one by one. A padding of visual
-// wake words took 2,096 bytes of code on a Cortex-M0+, and takes 552.
+// lets the result overlap the operand (mark_overlaps): then it copies bytes one by one. A padding of visual wake words
+// took 2,096 bytes of code on a Cortex-M0+, and takes 552.
 //
 // The method: each part of the condition depends on one loop. That loop is divided where the part changes, so that a
 // part of its iterations stores the border and the others the operand, without a choice. Inner loops that go through
