@@ -154,6 +154,7 @@ constexpr Pass kCompile[] = {
      .needs = kLegal,
      .opt_level = 1,
      .options = kDeduplicateScheduledKernelsOptions},
+    {.name = "limit_unrolling", .run = limit_unrolling, .needs = kLegal},
     {.name = "hoist_scratch", .run = hoist_scratch, .needs = kLegal},
     {.name = "copy_rows", .run = copy_rows, .needs = kLegal, .opt_level = 1},
     {.name = "mark_overlaps", .run = mark_overlaps, .needs = kLegal, .opt_level = 1},

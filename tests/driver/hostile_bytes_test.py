@@ -252,6 +252,22 @@ class Sample(HostileBytes):
             self.write("strings.relax", f'@T.prim_func\ndef main(A: T.Buffer((4,), "float32")):\n{calls}')
             self.answer("strings.relax", "-O1", "-o", "m.o", codes=(code,), processor=5)
 
+    def test_unrolled_loops_that_multiply(self):
+        """Six loops of 64 in each other are 2^36 copies, which did not end; neither did C where they are inside of lanes."""
+        for outermost in ("range(4)", "T.vectorized(8)"):
+            kinds = [outermost] + ["T.unroll(64)"] * 6
+            loops = "".join("    " * (i + 1) + f"for i{i} in {kind}:\n" for i, kind in enumerate(kinds))
+            self.write("loops.relax", '@T.prim_func\ndef main(A: T.Buffer((128,), "float32")):\n'
+                                      f"{loops}{'    ' * 8}A[i0 + i2] = A[i0 + i2] + A[i0]\n")
+            for flags in (["-O0", "-o", "m.o"], ["-O2", "-o", "m.o"], ["-O1", "--target", "cortex-m4", "-o", "m.o"], ["-o", "m.c"]):
+                with self.subTest(outermost=outermost, flags=flags):
+                    self.answer("loops.relax", *flags, codes=(0,), processor=8)
+        nests = "".join("  for i in T.unroll(64):\n    for j in T.unroll(30):\n      A[i + j] = A[i + j] + A[j]\n" for _ in range(1000))
+        self.write("nests.relax", f'@T.prim_func\ndef main(A: T.Buffer((128,), "float32")):\n{nests}')
+        for flags in (["-O1", "-o", "m.o"], ["-o", "m.c"]):
+            with self.subTest("many nests", flags=flags):
+                self.answer("nests.relax", *flags, codes=(0,), processor=10)
+
     def test_axes_that_double(self):
         """Blocks in blocks, whose axes are a sum and a difference of those around them."""
         lines = ["@T.prim_func", 'def main(A: T.Buffer((8,), "float32")):', '  with T.sblock("b0"):',
