@@ -104,6 +104,16 @@ class Tools(ProgramTest):
         self.assertIn("RANK", self.relaxc("run", "relu.onnx", "r.npy", "--runtime", RUNTIME).err)
         self.assertIn("--target is for compiling", self.tool("run", "relu.onnx", "--target", "cortex-m4", code=2))
 
+    def test_a_file_without_elements_does_not_ask_for_terabytes(self):
+        """A shape of 2^40 rows of nothing is a small file, and says how many elements the other input has."""
+        self.write("two.relax", '@R.function\ndef main(a: R.Tensor(("n", "m"), "float32"), b: R.Tensor(("n",), "float32")):\n'
+                                '    c = R.add(b, b)\n    return (c, a)\n')
+        self.write("a.npy", npy((1 << 40, 0), b""))
+        for tool in ("run", "verify", "bench"):
+            said = self.relaxc(tool, "two.relax", "a=a.npy", "--random", "--runtime", RUNTIME)
+            self.assertEqual(said.code, 1, said.out + said.err)
+            self.assertIn("input 'b' would have more than 4 GB of random numbers: [1099511627776]", said.err)
+
     def test_says_why_prim_funcs_alone_cannot_be_run(self):
         self.write("p.relax", PRIM_FUNC)
         for tool in ("run", "verify", "bench"):

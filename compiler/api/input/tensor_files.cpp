@@ -247,7 +247,20 @@ Result<std::vector<DataSet>> read_data(const rlx_model& model, const rlx_functio
   return sets;
 }
 
-void fill_randomly(const rlx_model& model, const rlx_function& f, int64_t seed, DataSet& set) {
+namespace {
+
+/// Whether a tensor of this shape has at most 4 GB.
+bool can_be_filled(DType dtype, const std::vector<int64_t>& shape) {
+  constexpr int64_t kMostBytes = int64_t{4} << 30;
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return true;
+  int64_t most = kMostBytes / std::max<int64_t>(dtype.bytes(), 1);
+  for (int64_t dim : shape) most /= dim;
+  return most > 0;
+}
+
+}  // namespace
+
+Status fill_randomly(const rlx_model& model, const rlx_function& f, int64_t seed, DataSet& set, Diagnostics& diag) {
   std::vector<int64_t> symbols;
   for (uint32_t s = 0; s < f.num_symbols; ++s) {
     const rlx_symbol& symbol = f.symbols[s];
@@ -270,8 +283,12 @@ void fill_randomly(const rlx_model& model, const rlx_function& f, int64_t seed, 
       int64_t dim = spec.dims[axis];
       shape.push_back(dim >= 0 ? dim : dim == INT64_MIN ? 1 : symbols[static_cast<size_t>(-1 - dim)]);
     }
+    if (!can_be_filled(*dtype, shape))
+      return diag.error(nullptr, Kind::invalid_value, "input '{}' would have more than 4 GB of random numbers: [{}]",
+                        spec.name, fmt::join(shape, ", "));
     set.inputs[i] = random_tensor(*dtype, std::move(shape), random);
   }
+  return Done{};
 }
 
 std::vector<std::string> file_stems(const std::vector<std::string>& names) {

@@ -33,8 +33,10 @@ Result<std::vector<DataSet>> read_data(const rlx_model& model, const rlx_functio
 
 /// Fills the inputs that `set` lacks: floats in [-1, 1), bytes over their whole range, other integers 0 or 1, which are
 /// valid indices nearly everywhere. Open dims are those of given inputs, else the least that their range allows, at
-/// least 1. The same seed gives the same numbers on every machine.
-void fill_randomly(const rlx_model& model, const rlx_function& function, int64_t seed, DataSet& set);
+/// least 1. The same seed gives the same numbers on every machine. Reports an input of more than 4 GB, which a given
+/// file can ask for by its shape alone: one without elements has no data.
+Status fill_randomly(const rlx_model& model, const rlx_function& function, int64_t seed, DataSet& set,
+                     Diagnostics& diag);
 
 /// Returns distinct file names for tensors of these names: characters that a file name cannot have become underscores,
 /// and where names coincide the later ones get a number.

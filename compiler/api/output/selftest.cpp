@@ -137,7 +137,7 @@ Result<DataSet> data_of(const CompileOptions& options, const interface::Entry& e
   Records records(entry);
   RELAXC_TRY(std::vector<DataSet> sets, read_data(records.model, records.function, options.selftest_data, {}, diag));
   DataSet set = std::move(sets.front());
-  if (options.selftest_data.empty()) fill_randomly(records.model, records.function, 0, set);
+  if (options.selftest_data.empty()) RELAXC_DO(fill_randomly(records.model, records.function, 0, set, diag));
   for (size_t i = 0; i < set.inputs.size(); ++i)
     if (!set.inputs[i])
       return diag.error(nullptr, Kind::usage, "--selftest-data gives nothing for input '{}'", entry.inputs[i].name);

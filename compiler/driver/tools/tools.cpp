@@ -104,7 +104,7 @@ class Tool {
     bool nothing =
         std::none_of(set.inputs.begin(), set.inputs.end(), [](const auto& input) { return input.has_value(); });
     if (tool_.random || (nothing && tool_.kind != ToolOptions::kRun))
-      fill_randomly(session_->model(), session_->function(), tool_.seed, set);
+      if (!fill_randomly(session_->model(), session_->function(), tool_.seed, set, diag_)) return false;
     for (uint32_t i = 0; i < set.inputs.size(); ++i) {
       if (set.inputs[i]) continue;
       diag_.error(nullptr, Kind::usage, "no file is given for input '{}'; give one, or --random",
