@@ -377,6 +377,10 @@ std::optional<int64_t> known_bytes(const tir::Buffer& buffer) {
   return bytes;
 }
 
+bool may_overlap(const tir::PrimFunc& kernel) {
+  return kernel.is_private && !kernel.is_host() && !kernel.c_function && kernel.noalias && !kernel.memory.copies;
+}
+
 std::vector<tir::Overlap> overlaps_of(const tir::PrimFunc& kernel) {
   std::vector<tir::Overlap> found;
   const std::optional<size_t> result = kernel.result();

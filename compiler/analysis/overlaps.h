@@ -13,6 +13,9 @@ namespace relaxc::analysis {
 /// for any other buffer.
 std::optional<int64_t> known_bytes(const tir::Buffer& buffer);
 
+/// Whether it is a kernel of the program itself whose callers may let its result overlap operands.
+bool may_overlap(const tir::PrimFunc& kernel);
+
 /// Returns the operands of a kernel whose memory its last buffer parameter before scratch memory, the result, may share
 /// in part, each with the least distance at which no load finds anything overwritten. Only operands and results of
 /// constant size, of one dtype unless one of them has elements of a byte; and only where sharing saves memory.

@@ -147,7 +147,7 @@ Result<Changed> horizontal_fusion(relax::Module&, PassContext&);
 /// Makes an If of each call of a kernel that broadcasts dims which only a run knows: one branch calls the kernel, the
 /// other a copy for dims that are not broadcast. Only on targets with vectors. Needs kTyped, kLegal.
 Result<Changed> unswitch_broadcasts(relax::Module&, PassContext&);
-/// Makes loops of unrolled loops whose copies would be too many statements. After schedule_kernels.
+/// Makes serial loops of unrolled and vectorized ones that would be too much code. After schedule_kernels.
 Result<Changed> limit_unrolling(relax::Module&, PassContext&);
 /// Gives kernels that put a border around a tensor loops over whole rows, and kernels that make a tensor larger loops
 /// that run downwards. Only for targets of 32 bits, whose results may overlap operands. After hoist_scratch.

@@ -262,6 +262,12 @@ class Sample(HostileBytes):
             for flags in (["-O0", "-o", "m.o"], ["-O2", "-o", "m.o"], ["-O1", "--target", "cortex-m4", "-o", "m.o"], ["-o", "m.c"]):
                 with self.subTest(outermost=outermost, flags=flags):
                     self.answer("loops.relax", *flags, codes=(0,), processor=8)
+        for order in (("T.vectorized(1024)", "T.unroll(64)", "T.unroll(30)"), ("T.unroll(64)", "T.unroll(30)", "T.vectorized(1024)")):
+            loops = "".join("  " * (i + 1) + f"for i{i} in {kind}:\n" for i, kind in enumerate(order))
+            self.write("lanes.relax", f'@T.prim_func\ndef main(A: T.Buffer((4096,), "float32")):\n{loops}'
+                                      "        A[i0 + i2] = A[i0 + i2] + A[i0 + i1 + i2]\n")
+            with self.subTest(order=order):
+                self.answer("lanes.relax", "-O2", "-o", "m.o", codes=(0,), processor=8)
         nests = "".join("  for i in T.unroll(64):\n    for j in T.unroll(30):\n      A[i + j] = A[i + j] + A[j]\n" for _ in range(1000))
         self.write("nests.relax", f'@T.prim_func\ndef main(A: T.Buffer((128,), "float32")):\n{nests}')
         for flags in (["-O1", "-o", "m.o"], ["-o", "m.c"]):

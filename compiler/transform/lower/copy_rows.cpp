@@ -288,9 +288,7 @@ Result<Changed> copy_rows(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   if (context.target.pointer_bits > 32) return changed;
   for (tir::PrimFunc* kernel : module.prim_funcs()) {
-    if (!kernel->is_private || kernel->is_host() || kernel->c_function || !kernel->noalias || kernel->memory.copies)
-      continue;
-    const std::optional<FreeNest> nest = free_nest(*kernel);
+    const std::optional<FreeNest> nest = analysis::may_overlap(*kernel) ? free_nest(*kernel) : std::nullopt;
     if (!nest) continue;
     const bool is_downwards = makes_larger(*kernel);
     Rows rows(module.context(), *nest, is_downwards);

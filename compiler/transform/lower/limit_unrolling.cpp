@@ -1,11 +1,11 @@
-// limit_unrolling.cpp: keeps loops whose copies would be too many as loops.
+// limit_unrolling.cpp: keeps unrolled and vectorized loops that would be too much code as plain loops.
 //
 // The problem: unrolled loops in each other multiply. Six of 64 iterations, a program of 300 bytes, are 2^36 copies of
 // their body, which no backend ends writing; and LLVM orders the instructions of a block in a time that grows with the
-// square of their number.
+// square of their number. A vectorized loop of 1,024 lanes is 128 instructions a statement, and multiplies as well.
 //
-// The method: loops are counted from the inside out. One whose copies would be more statements than a limit stays a
-// loop, which gives the same bits, and those inside of it are still unrolled. A function with many such nests gets a
+// The method: loops are counted from the inside out. One that would be more statements than a limit becomes a serial
+// loop, which gives the same bits, and those inside of it stay what they are. A function with many such nests gets a
 // lower limit. Schedules stay far below: their largest bodies are tiles in registers.
 #include <algorithm>
 #include <unordered_map>
@@ -34,14 +34,17 @@ class Unrolling {
     return made;
   }
 
-  /// How many statements the body has with copies of unrolled loops.
+  /// How many statements the body is as code.
   int64_t statements() const { return statements_; }
 
  private:
+  /// How often the code of the body is there: for each iteration of an unrolled loop, for each vector of lanes.
   static int64_t copies_of(const tir::For& loop) {
+    constexpr int64_t kLanes = 8;  // of float32 in AVX2
     const int64_t* extent = loop.extent.constant();
-    const bool copied = loop.loop_kind == tir::LoopKind::kUnrolled && extent != nullptr;
-    return copied ? std::max<int64_t>(*extent, 1) : 1;
+    if (extent == nullptr || *extent < 1) return 1;
+    if (loop.loop_kind == tir::LoopKind::kUnrolled) return *extent;
+    return loop.loop_kind == tir::LoopKind::kVectorized ? (*extent - 1) / kLanes + 1 : 1;
   }
 
   Stmt as_loop(Stmt s) const {

@@ -12,8 +12,7 @@ Result<Changed> mark_overlaps(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   if (context.target.pointer_bits > 32) return changed;
   for (tir::PrimFunc* kernel : module.prim_funcs()) {
-    if (!kernel->is_private || kernel->is_host() || kernel->c_function || !kernel->noalias || kernel->memory.copies)
-      continue;
+    if (!analysis::may_overlap(*kernel)) continue;
     kernel->memory.overlaps = analysis::overlaps_of(*kernel);
     if (!kernel->memory.overlaps.empty()) changed = Changed::kYes;
   }
