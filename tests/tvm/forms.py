@@ -185,6 +185,14 @@ PRIM = {
                 B[()] = T.max(B[()], C[vk])"""),
 }
 
+DOUBLE = """
+    @T.prim_func(s_tir=True)
+    def double(A: T.Buffer((3, 4), "float32"), B: T.Buffer((3, 4), "float32")):
+        for i, j in T.grid(3, 4):
+            with T.sblock("b"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * T.float32(2)
+"""
 # name: the functions of a module; `main` is a function of Relax.
 RELAX = {
     "branch": """
@@ -374,28 +382,14 @@ RELAX = {
     def main(x: R.Tensor((8,), "int64")):
         u = R.unique(x, R.prim_value(True), R.prim_value(False), R.prim_value(False), R.prim_value(False))
         return u""",
-    "memory": """
-    @T.prim_func(s_tir=True)
-    def double(A: T.Buffer((3, 4), "float32"), B: T.Buffer((3, 4), "float32")):
-        for i, j in T.grid(3, 4):
-            with T.sblock("b"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[vi, vj] * T.float32(2)
-
+    "memory": DOUBLE + """
     @R.function(pure=False)
     def main(x: R.Tensor((3, 4), "float32")) -> R.Tensor((3, 4), "float32"):
         cls = Module
         y = R.builtin.alloc_tensor(R.shape([3, 4]), R.dtype("float32"), R.prim_value(0))
         _ = cls.double(x, y)
         return y""",
-    "storage": """
-    @T.prim_func(s_tir=True)
-    def double(A: T.Buffer((3, 4), "float32"), B: T.Buffer((3, 4), "float32")):
-        for i, j in T.grid(3, 4):
-            with T.sblock("b"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = A[vi, vj] * T.float32(2)
-
+    "storage": DOUBLE + """
     @R.function(pure=False)
     def main(x: R.Tensor((3, 4), "float32")) -> R.Tensor((3, 4), "float32"):
         cls = Module
